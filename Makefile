@@ -1,0 +1,49 @@
+# The whole ritual: `make demo` to see it, `make test` to check it, `make check` before a commit.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check format bench clean
+
+help: ## List these words
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "birdenv needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "No venv module. On Debian: apt-get install python3-venv"; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/installed ## Play the built-in benchmark and print one table
+	$(BIN)/birdenv demo
+
+test: $(VENV)/installed-dev ## Run the tests
+	$(BIN)/python -m pytest -n 2
+
+test-all: $(VENV)/installed-dev ## Run all tests, the slow ones and the oldest supported gymnasium too
+	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2
+	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs
+
+check: $(VENV)/installed-dev ## Lint, format check and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed-dev ## Format and mend what ruff can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
+	$(BIN)/python -m birdenv_baselines.bench
+
+clean: ## Remove what the other words made
+	rm -rf $(VENV) $(VENV)-oldest results .pytest_cache .mypy_cache .ruff_cache

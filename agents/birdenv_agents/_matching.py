@@ -1,0 +1,103 @@
+"""How well a candidate statement fits what was said, by the words in which the candidates differ."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from random import Random
+
+__all__ = ["rank"]
+
+_TOKEN = re.compile(
+    r"'((?:[^']|'')*)'|([A-Za-z_][A-Za-z0-9_]*)|(\d+(?:\.\d+)?)|(<>|!=|<=|>=|\|\||[-+*/%<>=])"
+)
+_OPERATORS = {
+    "<": ("less",),
+    ">": ("greater",),
+    "<=": ("less", "equal"),
+    ">=": ("greater", "equal"),
+    "<>": ("not", "equal"),
+    "!=": ("not", "equal"),
+    "+": ("plus",),
+    "-": ("minus",),
+    "/": ("divided",),
+    "*": ("times",),
+}
+_SYNONYMS = {
+    "desc": "descending",
+    "asc": "ascending",
+    "avg": "average",
+    "count": "number",
+    "sum": "total",
+    "max": "highest",
+    "min": "lowest",
+    "null": "null",
+}
+_SILENT = frozenset("select from as on join inner where and by t1 t2 t3 then end when".split())
+
+ANSWER_WEIGHT = 3.0
+"""What the user said in answer to a question weighs more than the ambiguous wording."""
+
+UNSAID = 0.5
+"""What a reading loses for a word that nobody said."""
+
+
+def rank(readings: Sequence[str], wording: str, answers: Sequence[str], rng: Random) -> list[str]:
+    """The readings from the best to the worst fit; ties are broken by `rng`.
+
+    A word counts by how few of the readings contain it. A reading gains for its words that were said and
+    loses (less) for those that were not.
+    """
+    bags = [_bag(reading) for reading in readings]
+    spread = Counter(word for bag in bags for word in bag)
+    said: dict[str, float] = {}
+    for text, weight in [(wording, 1.0), *((answer, ANSWER_WEIGHT) for answer in answers)]:
+        for word in set(_words(text)):
+            said[word] = max(said.get(word, 0.0), weight)
+
+    def fit(bag: frozenset[str]) -> float:
+        total = 0.0
+        for word in sorted(bag):
+            rarity = log(len(bags) / spread[word])
+            total += rarity * said.get(word, -UNSAID)
+        return total
+
+    order = list(range(len(readings)))
+    rng.shuffle(order)
+    order.sort(key=lambda number: -fit(bags[number]))
+    return [readings[number] for number in order]
+
+
+def _bag(sql: str) -> frozenset[str]:
+    words: list[str] = []
+    for literal, name, number, operator in _TOKEN.findall(sql):
+        if literal:
+            words += [literal.lower(), *_words(literal)]
+        elif name:
+            words += _words(name)
+        elif number:
+            words.append(_number(number))
+        else:
+            words += _OPERATORS.get(operator, ())
+    return frozenset(word for word in words if word not in _SILENT)
+
+
+def _words(text: str) -> list[str]:
+    broken = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").lower()
+    words = []
+    for word in re.findall(r"\d+(?:\.\d+)?|[a-z]+", broken):
+        words.append(_number(word) if word[0].isdigit() else _SYNONYMS.get(word, _stem(word)))
+    return words
+
+
+def _stem(word: str) -> str:
+    for ending in ("ies", "es", "s", "ing", "ed"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
+    return word
+
+
+def _number(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,1 @@
+"""Baseline reports: scripts that print the tables shown in the README."""

@@ -1,0 +1,33 @@
+"""birdenv: interactive text-to-SQL environments for the BIRD family.
+
+Importing this package registers `birdenv/CInteract-v0` and `birdenv/BirdSql-v0` with Gymnasium. Everything
+else is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+if TYPE_CHECKING:
+    from birdenv.tasks import clarify, execute_sql, submit_sql
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "clarify", "execute_sql", "submit_sql"]
+
+for _name in ("CInteract", "BirdSql"):
+    gymnasium.register(
+        id=f"birdenv/{_name}-v0",
+        entry_point=f"birdenv.envs:{_name}Env",
+    )
+del _name
+
+
+def __getattr__(name: str) -> Any:
+    if name in {"clarify", "execute_sql", "submit_sql"}:
+        from birdenv import tasks
+
+        return getattr(tasks, name)
+    raise AttributeError(f"module 'birdenv' has no attribute {name!r}")

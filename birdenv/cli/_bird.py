@@ -1,0 +1,85 @@
+"""`birdenv bird`: the BIRD harness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+from birdenv.cli import _options as options
+from birdenv.cli._running import RunOptions, run_game
+from birdenv.databases import Limits, SqliteSource
+from birdenv.errors import InputError
+from birdenv.runs import BirdRun, Setting, make_agent
+from birdenv.tasks.bird import DIFFICULTIES, load_tasks
+
+__all__ = ["bird"]
+
+
+def bird(
+    data_file: Annotated[
+        Path | None, typer.Argument(help="Task file (JSON or JSONL); default: demo.")
+    ] = None,
+    db_dir: Annotated[Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite.")] = None,
+    agent: options.Agent = "asks-first",
+    limit: options.Limit = None,
+    offset: options.Offset = 0,
+    difficulty: options.Difficulty = None,
+    database: options.Database = None,
+    instance: options.Instance = None,
+    no_evidence: Annotated[bool, typer.Option("--no-evidence", help="Hide the hints.")] = False,
+    max_turns: Annotated[int, typer.Option("--max-turns", min=1, help="Actions per episode.")] = 20,
+    sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
+    clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like before EX.")] = False,
+    predictions_order: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
+        ),
+    ] = None,
+    parallel: options.Parallel = 1,
+    output: options.Output = None,
+    resume: options.Resume = None,
+    seed: options.Seed = 0,
+    verbose: options.Verbose = False,
+) -> None:
+    """Question -> SQL on SQLite, scored by execution accuracy (EX).
+
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, and any that you install.
+
+    Example: birdenv bird mini_dev_sqlite.json dev_databases --database superhero --agent oracle
+    """
+    if (data_file is None) != (db_dir is None):
+        raise InputError("give both DATA_FILE and DB_DIR, or neither for the demo benchmark")
+    if sql_timeout <= 0:
+        raise InputError("--sql-timeout must be more than 0 seconds")
+    if difficulty is not None and difficulty not in DIFFICULTIES:
+        raise InputError(f"--difficulty {difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}")
+    if predictions_order not in (None, "2024", "file"):
+        raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
+    if data_file is None or db_dir is None:
+        db_dir = demo_folder()
+        data_file = db_dir / DEMO_BIRD_FILE
+    tasks = load_tasks(data_file)
+    selection = options.Selection(
+        difficulty=difficulty, databases=database, instances=instance, offset=offset, limit=limit
+    )
+    chosen = options.select(tasks, selection)
+    source = SqliteSource(db_dir)
+    for name in sorted({task.public.db_id for task in chosen}):
+        source.check(name)
+    extra = {"predictions_order": predictions_order} if predictions_order else {}
+    game = BirdRun(
+        tasks=chosen,
+        source=source,
+        setting=Setting("bird", [task.public for task in tasks], extra),
+        data_file=data_file,
+        evidence=not no_evidence,
+        max_turns=max_turns,
+        clean=clean,
+        limits=Limits(seconds=sql_timeout),
+    )
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
+    run_game(game, make_agent(agent, game), run_options)

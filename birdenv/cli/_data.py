@@ -1,0 +1,97 @@
+"""`birdenv data`: getting public benchmark data ready."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records, write_records
+from birdenv.errors import InputError
+from birdenv.tasks import read_records
+from birdenv.tasks.c_interact import find_task_file
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Merge ground truth into public files, and check benchmark data."
+)
+
+Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
+JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
+Databases = Annotated[
+    Path | None, typer.Option("--dir", help="Folder of the <db>/ folders, if not where the task file is.")
+]
+
+
+@app.command()
+def merge(
+    public: Annotated[Path, typer.Argument(help="The public task file (JSONL).")],
+    ground_truth: Annotated[Path, typer.Argument(help="The file that the benchmark's authors send.")],
+    out: Annotated[Path, typer.Argument(help="The merged task file to write.")],
+    partial: Partial = False,
+    directory: Databases = None,
+    report: JsonReport = None,
+) -> None:
+    """Put ground truth into a public task file, then verify the result.
+
+    OUT is written only if every check passes, the oracle's run included. Exit code 1 if one does not.
+    """
+    if out.resolve() in {public.resolve(), ground_truth.resolve()}:
+        raise InputError("OUT must be a file of its own, not one of the inputs")
+    merged = merge_files(public, ground_truth, partial=partial)
+    verdict = _verify(merged.records, directory or public.parent, partial)
+    verdict = Report(
+        (*merged.problems, *verdict.problems),
+        verdict.warnings,
+        {"ground truth merged": merged.matched, **verdict.figures},
+    )
+    _show(verdict, report)
+    if not verdict.passed:
+        print(f"Not written: {out}. Mend the problems above" + ("." if partial else ", or use --partial."))
+        raise typer.Exit(1)
+    write_records(out, merged.records)
+    print(f"Written: {out} ({len(merged.records)} tasks)")
+
+
+@app.command()
+def verify(
+    data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
+    partial: Partial = False,
+    directory: Databases = None,
+    report: JsonReport = None,
+) -> None:
+    """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
+
+    Exit code 0 if all is well, 1 if there are problems, 2 if the data cannot be read.
+    """
+    path = demo_folder() if data is None else data
+    file = find_task_file(path) if path.is_dir() else path
+    verdict = _verify(read_records(file), directory or file.parent, partial)
+    _show(verdict, report)
+    print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
+    if not verdict.passed:
+        raise typer.Exit(1)
+
+
+def _verify(records: list[dict[str, Any]], folder: Path, partial: bool) -> Report:
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
+    console = Console(stderr=True)
+    steps = track(
+        range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
+    )
+    ticks = iter(steps)
+    verdict = verify_records(records, folder, partial=partial, progress=lambda _: next(ticks, None))
+    next(ticks, None)  # lets the bar close
+    return verdict
+
+
+def _show(verdict: Report, path: Path | None) -> None:
+    print("\n".join(verdict.lines()))
+    if path is not None:
+        path.write_text(json.dumps(verdict.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

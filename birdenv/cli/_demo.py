@@ -1,0 +1,123 @@
+"""`birdenv demo`: both games, three agents, one table."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.cli import _options as options
+from birdenv.databases import SqliteSource
+from birdenv.runs import (
+    BirdRun,
+    CInteractRun,
+    RunDirectory,
+    RunGame,
+    Setting,
+    Summary,
+    make_agent,
+    prepare,
+    run,
+    run_config,
+)
+from birdenv.tasks.bird import load_tasks
+from birdenv.tasks.c_interact import PROFILES, load_benchmark
+from birdenv.users import RuleUser
+
+__all__ = ["demo"]
+
+AGENTS = {
+    "oracle": "knows the reference SQL: shows that every task can be solved",
+    "asks-first": "asks about unclear words, then picks the candidate SQL that fits the answers",
+    "never-asks": "picks the candidate SQL that fits the wording of the request",
+}
+
+_EXPLANATION = """\
+c-Interact: the request is ambiguous; an agent may ask the simulated user, then submits SQL, with one debug
+attempt; a follow-up request comes after. Reward: 0.7 + 0.3, or 0.5 + 0.2 after debug. BIRD: one question with
+a hint, no user; EX is the share of tasks whose rows equal the reference's."""
+
+
+def demo(
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Keep the run folders here.")] = None,
+    parallel: options.Parallel = 2,
+    seed: options.Seed = 0,
+) -> None:
+    """Play the built-in benchmark with three agents and print one table. Offline; takes seconds."""
+    console = Console()
+    with (
+        tempfile.TemporaryDirectory(prefix="birdenv-demo-") as scratch,
+        Console(stderr=True).status("playing"),
+    ):
+        table = _table(output or Path(scratch), parallel, seed)
+    console.print(table)
+    console.print(_EXPLANATION, highlight=False)
+    if output is not None:
+        console.print(f"Transcripts: {output}", highlight=False)
+    console.print(
+        "\nNext: play yourself:  birdenv c-interact --agent human -n 1\n"
+        "      on real data:   birdenv bird mini_dev_sqlite.json dev_databases --agent oracle",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _table(output: Path, parallel: int, seed: int) -> Table:
+    folder = demo_folder()
+    bird_tasks = load_tasks(folder / DEMO_BIRD_FILE)
+    benchmark = load_benchmark(folder, folder / DEMO_C_INTERACT_FILE)
+    table = Table(title="birdenv demo benchmark", box=box.SIMPLE_HEAD, title_style="bold")
+    table.add_column("agent")
+    for name in (
+        "c-Interact\nreward",
+        "request\nsolved",
+        "follow-up\nsolved",
+        "questions\nasked",
+        "BIRD\nEX",
+    ):
+        table.add_column(name, justify="right")
+    table.add_column("what it does")
+    for name, what in AGENTS.items():
+        bird = BirdRun(
+            tasks=bird_tasks,
+            source=SqliteSource(folder),
+            setting=Setting("bird", [task.public for task in bird_tasks]),
+            data_file=folder / DEMO_BIRD_FILE,
+        )
+        c_interact = CInteractRun(
+            tasks=benchmark.tasks,
+            source=benchmark.source,
+            setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+            data_file=benchmark.task_file,
+            profile=PROFILES["strict"],
+            user=RuleUser(),
+            agent_name=name,
+        )
+        dialogue = _play(c_interact, name, output, parallel, seed).overall
+        single = _play(bird, name, output, parallel, seed).overall
+        table.add_row(
+            name,
+            f"{dialogue['mean_reward']:.3f}",
+            _share(dialogue["phase_1"]),
+            _share(dialogue["phase_2"]),
+            f"{dialogue['questions_asked']:.1f} of {dialogue['questions_allowed']:.1f}",
+            _share(single["ex"]),
+            what,
+        )
+    return table
+
+
+def _play(game: RunGame, name: str, output: Path, parallel: int, seed: int) -> Summary:
+    directory = RunDirectory.create(output / f"{name}-{game.game}")
+    prepare(directory, run_config(game, name, seed), resume=False)
+    return run(game, make_agent(name, game), directory, seed=seed, parallel=parallel)
+
+
+def _share(rate: dict[str, float]) -> str:
+    return f"{rate['passed']:.0f}/{rate['total']:.0f}"

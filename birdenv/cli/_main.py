@@ -1,0 +1,57 @@
+"""Putting the commands together, and turning errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+import birdenv
+from birdenv.cli import _bird, _c_interact, _data, _demo, _score
+from birdenv.errors import BirdenvError
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Interactive text-to-SQL environments for the BIRD family.
+
+Start with `birdenv demo`: two games, three agents, one table, nothing to download.
+
+Then `birdenv bird` (question -> SQL) or `birdenv c-interact` (ambiguous question -> dialogue -> SQL); both
+play the demo benchmark until you name your own data.""",
+)
+
+app.command("demo")(_demo.demo)
+app.command("bird")(_bird.bird)
+app.command("c-interact")(_c_interact.c_interact)
+app.command("score")(_score.score)
+app.add_typer(_data.app, name="data")
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        print(birdenv.__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 1 a check found problems, 2 unusable input, 130 interrupted."""
+    try:
+        app(standalone_mode=True)
+    except BirdenvError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,111 @@
+"""Options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Protocol, TypeVar
+
+import typer
+
+from birdenv.errors import InputError
+
+__all__ = ["Selection", "select"]
+
+Agent = Annotated[
+    str,
+    typer.Option("--agent", help="Who plays: a name (see below), name:argument, or package.module:factory."),
+]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many tasks.")]
+Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]
+Difficulty = Annotated[str | None, typer.Option("--difficulty", help="Only tasks of this difficulty.")]
+Database = Annotated[
+    list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
+]
+Instance = Annotated[
+    list[str] | None, typer.Option("--instance", help="Only the task with this id; may be repeated.")
+]
+Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Where run folders are made; by default results/<agent>-<game>."),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option("--resume", "-r", help="Go on with this run folder; give the same options as before."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
+
+
+class _Public(Protocol):
+    @property
+    def instance_id(self) -> str: ...
+    @property
+    def database(self) -> str: ...
+    @property
+    def difficulty(self) -> str: ...
+
+
+class _Task(Protocol):
+    @property
+    def public(self) -> _Public: ...
+
+
+T = TypeVar("T", bound=_Task)
+
+
+class Selection:
+    """Which tasks of a file to play: filters first, then offset, then limit."""
+
+    def __init__(
+        self,
+        *,
+        difficulty: str | None,
+        databases: Sequence[str] | None,
+        instances: Sequence[str] | None,
+        offset: int,
+        limit: int | None,
+    ) -> None:
+        self.difficulty = difficulty
+        self.databases = list(databases or ())
+        self.instances = list(instances or ())
+        self.offset = offset
+        self.limit = limit
+
+
+def select(tasks: Sequence[T], selection: Selection) -> list[T]:
+    """The selected tasks, in file order.
+
+    Raises `InputError` for a value that no task has, and for an empty result.
+    """
+    _known(
+        "difficulty",
+        [selection.difficulty] if selection.difficulty else [],
+        [t.public.difficulty for t in tasks],
+    )
+    _known("database", selection.databases, [t.public.database for t in tasks])
+    _known("instance", selection.instances, [t.public.instance_id for t in tasks])
+    chosen = [
+        task
+        for task in tasks
+        if (not selection.difficulty or task.public.difficulty == selection.difficulty)
+        and (not selection.databases or task.public.database in selection.databases)
+        and (not selection.instances or task.public.instance_id in selection.instances)
+    ]
+    end = None if selection.limit is None else selection.offset + selection.limit
+    left = chosen[selection.offset : end]
+    if not left:
+        raise InputError(
+            f"no tasks to run: {len(chosen)} of {len(tasks)} match the filters, and --offset skips "
+            f"{selection.offset} of them"
+        )
+    return left
+
+
+def _known(option: str, wanted: Sequence[str], present: Sequence[str]) -> None:
+    names = list(dict.fromkeys(present))
+    for name in wanted:
+        if name not in names:
+            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise InputError(f"--{option} {name!r} is not in the task file; it has: {shown}")

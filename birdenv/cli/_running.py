@@ -1,0 +1,72 @@
+"""Running a game from the command line: where results go, progress, what is printed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from birdenv.errors import InputError
+from birdenv.runs import Agent, RunDirectory, RunGame, Summary, prepare, run, run_config
+
+__all__ = ["RunOptions", "run_game"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    agent: str
+    seed: int
+    parallel: int
+    output: Path | None
+    resume: Path | None
+    verbose: bool
+
+
+def run_game(game: RunGame, agent: Agent, options: RunOptions) -> Summary:
+    """Make or reopen the run folder, play, print the summary and where everything is."""
+    if options.agent == "human" and options.parallel > 1:
+        raise InputError("one person cannot play several episodes at once: leave out --parallel")
+    config = run_config(game, options.agent, options.seed)
+    if options.resume is not None:
+        directory = RunDirectory.existing(options.resume)
+    else:
+        name = options.agent.partition(":")[0].replace("/", "-")
+        directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.game}")
+    for warning in prepare(directory, config, resume=options.resume is not None):
+        print(f"Warning: {warning}", file=sys.stderr)
+    try:
+        summary = _with_progress(game, agent, directory, options)
+    except KeyboardInterrupt:
+        print(
+            f"Evaluation aborted. Finished episodes are saved; go on with: --resume {directory.path}",
+            file=sys.stderr,
+        )
+        raise
+    print(summary.text, end="")
+    print(f"Results: {directory.path}")
+    return summary
+
+
+def _with_progress(game: RunGame, agent: Agent, directory: RunDirectory, options: RunOptions) -> Summary:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    hidden = options.agent == "human" or not console.is_terminal
+    with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
+        line = bar.add_task(f"{game.game} {options.agent}", total=len(game.tasks))
+
+        def advance(task: object, status: str) -> None:
+            bar.advance(line)
+            if options.verbose:
+                console.print(f"{task.public.instance_id}: {status}", highlight=False)  # type: ignore[attr-defined]
+
+        return run(
+            game,
+            agent,
+            directory,
+            seed=options.seed,
+            parallel=options.parallel,
+            progress=advance,
+        )

@@ -1,0 +1,31 @@
+"""How much one statement may cost before it is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from birdenv.errors import InputError
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps on one statement, from its start to the last row fetched.
+
+    `seconds`: wall-clock time; beyond it the answer is a `timeout` error. `rows`: rows fetched at most; if
+    one more was there the result is `truncated`. `bytes`: size of the fetched cells (text and blobs by
+    length, 8 for each cell besides); beyond it the answer is a `too_large` error.
+
+    Raises `InputError` for a limit that lets nothing run.
+    """
+
+    seconds: float = 30.0
+    rows: int = 1_000_000
+    bytes: int = 256 * 2**20
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
+        if self.rows < 0 or self.bytes < 0:
+            raise InputError(f"row and byte limits cannot be negative (rows={self.rows}, bytes={self.bytes})")

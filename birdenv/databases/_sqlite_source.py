@@ -1,0 +1,153 @@
+"""A directory of SQLite databases in BIRD's layout: `<db_id>/<db_id>.sqlite`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+from birdenv.databases._guard import Guard
+from birdenv.databases._limits import Limits
+from birdenv.databases._sqlite_connection import connect_reading
+from birdenv.databases._sqlite_database import SqliteDatabase
+from birdenv.errors import InputError
+
+__all__ = ["SqliteSource"]
+
+_MAGIC = b"SQLite format 3\0"
+_LFS_POINTER = b"version https://git-lfs"
+_HOT_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+_NAMES_SHOWN = 8
+
+
+class SqliteSource:
+    """Databases to open episodes on; the files are only ever read, and nothing is written beside them.
+
+    Raises `InputError` if `root` is not a directory.
+    """
+
+    dialect = "sqlite"
+
+    def __init__(self, root: Path | str) -> None:
+        self._root = Path(root).absolute()
+        self._digests: dict[tuple[Path, int, int], str] = {}
+        if not self._root.is_dir():
+            raise InputError(f"no directory of databases at {self._root}")
+
+    @property
+    def engine(self) -> str:
+        """The engine and its version: results may differ between versions of SQLite."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    def names(self) -> list[str]:
+        """The ids of the databases here, sorted: directories that hold a file of their own name.
+
+        Raises `InputError` if the directory cannot be read.
+        """
+        try:
+            entries = [entry.name for entry in self._root.iterdir()]
+        except OSError as error:
+            raise InputError(f"cannot read {self._root}: {error.strerror}") from error
+        return sorted(name for name in entries if _is_id(name) and os.path.lexists(self._file(name)))
+
+    def path(self, db_id: str) -> Path:
+        """The file of a database, after looking at its first bytes.
+
+        Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
+        unreadable, empty, a Git LFS pointer, not SQLite, or has changes in a journal beside it.
+        """
+        if not _is_id(db_id):
+            raise InputError(f"not a database id: {db_id!r} (expected the plain name of a directory)")
+        path = self._file(db_id)
+        if not os.path.lexists(path):
+            raise InputError(self._unknown(db_id))
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputError(f"{path} is not a file")
+            with path.open("rb") as file:
+                head = file.read(64)
+            _check_head(path, head)
+            _check_journals(path)
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        return path
+
+    def check(self, db_id: str) -> None:
+        """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
+        self.open(db_id).close()
+
+    def digest(self, db_id: str) -> str:
+        """SHA-256 of the file in hexadecimal; computed again when its size or modification time changes.
+
+        Raises `InputError` as `path` does.
+        """
+        path = self.path(db_id)
+        status = path.stat()
+        key = (path, status.st_size, status.st_mtime_ns)
+        if key not in self._digests:
+            with path.open("rb") as file:
+                self._digests[key] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digests[key]
+
+    def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
+        """A database for one episode, private and with the contents of the file; `limits` hold for each
+        statement (default `Limits()`).
+
+        Raises `InputError` as `path` does, and if SQLite finds the file damaged.
+        """
+        path, guard = self.path(db_id), Guard(private=False)
+        try:
+            connection = connect_reading(path, guard)
+        except sqlite3.Error as error:
+            raise InputError(f"{path} cannot be opened by SQLite: {error}") from error
+        return SqliteDatabase(connection, guard, limits or Limits())
+
+    def _file(self, db_id: str) -> Path:
+        return self._root / db_id / f"{db_id}.sqlite"
+
+    def _unknown(self, db_id: str) -> str:
+        if (self._root / db_id).is_dir():
+            return f"{self._root / db_id} holds no {db_id}.sqlite"
+        names = self.names()
+        held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        return f"no database {db_id!r} in {self._root}: it holds {held}{more}"
+
+
+def _is_id(db_id: object) -> bool:
+    """Whether a value is a name that cannot lead out of the directory."""
+    return (
+        isinstance(db_id, str)
+        and 0 < len(db_id) <= 200
+        and db_id == db_id.strip()
+        and not db_id.startswith(".")
+        and db_id.isprintable()
+        and not set(db_id) & set("/\\:")
+    )
+
+
+def _check_head(path: Path, head: bytes) -> None:
+    if not head:
+        raise InputError(f"{path} is empty")
+    if head.startswith(_LFS_POINTER):
+        raise InputError(
+            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
+        )
+    if not head.startswith(_MAGIC):
+        raise InputError(f"{path} is not an SQLite database")
+
+
+def _check_journals(path: Path) -> None:
+    """Changes that are still in a journal would not be seen, since nothing may be written beside the file."""
+    wal, journal = path.with_name(path.name + "-wal"), path.with_name(path.name + "-journal")
+    has_changes = wal.exists() and wal.stat().st_size > 0
+    if journal.exists():
+        with journal.open("rb") as file:
+            has_changes = has_changes or file.read(8) == _HOT_JOURNAL
+    if has_changes:
+        raise InputError(
+            f"{path} has changes in a journal file beside it that are not yet part of it: close the program"
+            f" that writes to it, or run `sqlite3 {path.name} 'PRAGMA wal_checkpoint(TRUNCATE)'`"
+        )

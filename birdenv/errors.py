@@ -1,0 +1,25 @@
+"""One vocabulary for what can go wrong, by who is at fault.
+
+* The agent's faults (bad SQL, malformed actions) are values (`databases.QueryError`, a verdict's status),
+  never exceptions: they cost what the protocol says and the episode goes on.
+* `InputError` is the caller's: a wrong path, file, option or record. The command line prints it as one
+  line and exits with 2.
+* `BenchmarkError` is the benchmark's: gold SQL or set-up statements that do not run. It costs the episode
+  it belongs to.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BenchmarkError", "BirdenvError", "InputError"]
+
+
+class BirdenvError(Exception):
+    """Base of every error that birdenv raises on purpose."""
+
+
+class InputError(BirdenvError):
+    """Something the caller gave cannot be used; the message is one line that says what to do."""
+
+
+class BenchmarkError(BirdenvError):
+    """The benchmark itself is broken for one task: its gold or set-up SQL does not run."""

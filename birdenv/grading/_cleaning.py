@@ -1,0 +1,160 @@
+"""Take away what surrounds a SQL answer without touching a token of the SQL itself.
+
+What goes: a byte order mark, outer white space, one code fence around the text (with any language tag; half
+a fence counts, where the other half was cut off or stood in the prompt), chat tags at the ends, and trailing
+semicolons and comments.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+__all__ = ["Cleaned", "clean_sql"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The SQL, and what was taken away: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon`,
+    `comment`, each at most once, in the order in which it first happened."""
+
+    sql: str
+    steps: tuple[str, ...]
+
+
+_START_TAG: Final = re.compile(
+    r"(?:<s>|\[/?INST\]|<\|(?:im_start|start_header_id)\|>[ \t]*(?:assistant|system|user)?"
+    r"|<\|(?:end_header_id|begin_of_text|assistant|user|system|end)\|>)",
+    re.IGNORECASE,
+)
+_END_TAG: Final = re.compile(
+    r"(?:</s>|<s>|<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eom_id|end|end_of_turn)\|>"
+    r"|<(?:end_of_turn|eos)>)\Z",
+    re.IGNORECASE,
+)
+_FENCE: Final = "```"
+_OPENING: Final = re.compile(r"```[ \t]*(?P<tag>[A-Za-z][\w.+#-]*)?(?P<rest>[ \t]*\r?\n|[ \t]+|\Z)?")
+_NOT_A_TAG: Final = frozenset(
+    "select with values table insert update delete create drop alter replace merge explain pragma".split()
+)
+_LANGUAGES: Final = frozenset(
+    "sql sqlite sqlite3 postgres postgresql pgsql psql plpgsql mysql plsql tsql text plaintext".split()
+)
+
+_LONGEST_TAG: Final = 24
+
+_Change: TypeAlias = tuple[str, tuple[str, ...]]
+"""The text after a change, and the steps that it took."""
+
+_PIECE: Final = re.compile(
+    r"""
+    (?P<space>\s+)
+  | (?P<comment>--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/)
+  | (?P<semicolon>;)
+  | (?P<open>/\*)
+  | (?P<token>
+        (?<![\w$])[eE]'(?:[^'\\]|\\.|'')*(?P<end_e>')?
+      | '(?:[^']|'')*(?P<end_s>')?
+      | "(?:[^"]|"")*(?P<end_d>")?
+      | `(?:[^`]|``)*(?P<end_b>`)?
+      | \[[^\]'"`\n]*\]
+      | (?<![\w$])\$(?P<dollar>(?:[^\W\d]\w*)?)\$.*?\$(?P=dollar)\$
+      | \w+
+      | .
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def clean_sql(text: str) -> Cleaned:
+    """Clean one answer; see the module's first lines. What is already clean comes back as it is."""
+    steps: dict[str, None] = {}
+    while True:
+        before = text
+        for change in (_without_bom, _without_space, _without_tags, _without_fence, _without_trailing):
+            if change is _without_fence and "code_fence" in steps:
+                continue
+            text, done = change(text)
+            steps |= dict.fromkeys(done)
+        if text == before:
+            return Cleaned(text, tuple(steps))
+
+
+def _without_bom(text: str) -> _Change:
+    return (text[1:], ("bom",)) if text.startswith("\ufeff") else (text, ())
+
+
+def _without_space(text: str) -> _Change:
+    stripped = text.strip()
+    return stripped, ("whitespace",) if stripped != text else ()
+
+
+def _without_tags(text: str) -> _Change:
+    start, end = 0, len(text)
+    while match := _START_TAG.match(text, start):
+        start = match.end()
+    while match := _END_TAG.search(text, max(start, end - _LONGEST_TAG), end):
+        end = match.start()
+    if end < len(text) and _is_inside_quotes(text[start:end]):
+        end = len(text)
+    return text[start:end], ("chat_tag",) if end - start < len(text) else ()
+
+
+def _without_fence(text: str) -> _Change:
+    fences = text.count(_FENCE)
+    opens, closes = text.startswith(_FENCE), text.endswith(_FENCE)
+    start, end = 0, len(text)
+    if opens and (fences == 1 or (fences == 2 and closes)):
+        start = _after_opening(text)
+    if closes and fences == 1 + opens and (opens or not _is_inside_quotes(text[: -len(_FENCE)])):
+        end -= len(_FENCE)
+    return text[start:end], ("code_fence",) if end - start < len(text) else ()
+
+
+def _after_opening(text: str) -> int:
+    """Where the SQL begins behind an opening fence and its language tag.
+
+    A word with text behind it on its line is a tag only if it names a language of SQL; a word alone on the
+    fence's line is a tag unless SQL can begin with it.
+    """
+    match = _OPENING.match(text)
+    tag = (match["tag"] or "").lower() if match else ""
+    if match is None or not tag or tag in _NOT_A_TAG or match["rest"] is None:
+        return len(_FENCE)
+    is_alone = "\n" in match["rest"] or match.end() == len(text)
+    return match.end() if is_alone or tag in _LANGUAGES else len(_FENCE)
+
+
+def _is_inside_quotes(text: str) -> bool:
+    """Whether quotes or a block comment are still open at the end of the text."""
+    for match in _PIECE.finditer(text):
+        if match["open"] or (match["token"] and match["token"][0] in "eE'\"`" and _is_unterminated(match)):
+            return True
+    return False
+
+
+def _is_unterminated(match: re.Match[str]) -> bool:
+    token = match["token"]
+    if token[0] in "eE" and not token[1:].startswith("'"):
+        return False
+    return not any(match[name] for name in ("end_e", "end_s", "end_d", "end_b"))
+
+
+def _without_trailing(text: str) -> _Change:
+    """Cut the text behind its last token.
+
+    Text with a comment in a comment, or one that is not closed, is left alone: dialects disagree on where
+    such a comment ends.
+    """
+    end, kinds = 0, dict[str, None]()
+    for match in _PIECE.finditer(text):
+        if match["open"]:
+            return text, ()
+        if match.lastgroup == "token":
+            end, kinds = match.end(), {}
+        else:
+            kinds[str(match.lastgroup)] = None
+    done = tuple(kind for kind in ("semicolon", "comment") if kind in kinds)
+    return (text[:end], done) if done else (text, ())

@@ -1,0 +1,226 @@
+"""Runs of BIRD: records with the fields of the seed harness, EX, breakdowns."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from birdenv.databases import Limits, SqliteSource
+from birdenv.grading import GRADER_VERSION, ExGrader
+from birdenv.runs._agents import Agent, Game, Setting
+from birdenv.runs._digests import database_digests
+from birdenv.runs._episode import Failure, Summary, play_safely, records_for
+from birdenv.runs._summary_text import breakdown, rate_line, rule
+from birdenv.tasks import chat_messages, file_digest, result_text
+from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
+
+__all__ = ["BirdRun"]
+
+_STATUSES = {
+    "completed": "completed",
+    "agent context limit": "context_limit",
+    "task limit reached": "task_limit_reached",
+    "task error": "task_error",
+    "no_submission": "no_submission",
+    "infra_error": "infra_error",
+    "ungraded": "ungraded",
+    "skipped": "skipped",
+}
+"""Status of a record -> its name in `overall.json`. The first four are the seed harness's."""
+
+_UNRATED = frozenset({"ungraded", "skipped"})
+
+
+@dataclass
+class BirdRun:
+    """The BIRD game as the runner sees it. `data_file` and `setting` describe the whole task file."""
+
+    tasks: Sequence[BirdTask]
+    source: SqliteSource
+    setting: Setting
+    data_file: Path
+    evidence: bool = True
+    max_turns: int = 20
+    clean: bool = False
+    limits: Limits = Limits()  # noqa: RUF009 (frozen)
+    game: Game = "bird"
+
+    def __post_init__(self) -> None:
+        self._grader = ExGrader(self.source, clean=self.clean)
+
+    def config(self) -> dict[str, Any]:
+        databases = sorted({task.public.db_id for task in self.tasks})
+        return {
+            "game": self.game,
+            "data_file": str(self.data_file),
+            "data_sha256": file_digest(self.data_file),
+            "databases_sha256": database_digests(self.source, databases),
+            "engine": self.source.engine,
+            "grader": GRADER_VERSION,
+            "tasks": [task.public.instance_id for task in self.tasks],
+            "max_turns": self.max_turns,
+            "no_evidence": not self.evidence,
+            "clean": self.clean,
+            "sql_timeout_s": self.limits.seconds,
+        }
+
+    def play(self, task: BirdTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
+        started = time.perf_counter()
+        controller = BirdController(
+            task,
+            self.source,
+            self._grader,
+            evidence=self.evidence,
+            max_turns=self.max_turns,
+            limits=self.limits,
+        )
+        try:
+            session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
+        except Exception as error:
+            failure: Failure | None = Failure("task error", f"{type(error).__name__}: {error}")
+        else:
+            failure = play_safely(controller, [session])
+        finally:
+            controller.close()
+        verdict = controller.verdict
+        durations = {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
+        return records_for(
+            task.public.instance_id, _public(controller, failure), _private(controller), started, durations
+        )
+
+    def skipped(self, task: BirdTask) -> dict[str, dict[str, Any]]:
+        public = {"index": task.public.index, "question_id": task.public.question_id, "status": "skipped"}
+        public |= {"history": [], "result": _task_fields(task)}
+        return records_for(task.public.instance_id, public, {}, time.perf_counter(), {})
+
+    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
+        overall = _overall(runs, private)
+        return Summary(overall, _text(overall))
+
+
+def _task_fields(task: BirdTask) -> dict[str, Any]:
+    return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
+
+
+def _public(controller: BirdController, failure: Failure | None) -> dict[str, Any]:
+    task, verdict = controller.task, controller.verdict
+    history = chat_messages(controller.view(0).instruction, controller.events)
+    result: dict[str, Any] = {
+        "is_correct": bool(verdict and verdict.ex),
+        "ex": int(bool(verdict and verdict.ex)),
+        "ex_bird": int(bool(verdict and verdict.ex_bird)),
+        "predicted_sql": controller.submission,
+        "predicted_result": result_text(verdict.pred_result) if verdict and verdict.pred_result else None,
+        "error": verdict.error.message if verdict and verdict.error else None,
+        "error_kind": verdict.error.kind if verdict and verdict.error else None,
+        "verdict": verdict.status if verdict else None,
+        "clean_steps": list(verdict.clean_steps) if verdict else [],
+        "rows_pred": verdict.rows_pred if verdict else None,
+        **_task_fields(task),
+    }
+    record: dict[str, Any] = {
+        "index": task.public.index,
+        "question_id": task.public.question_id,
+        "status": failure.status if failure else controller.status,
+        "turns": len(controller.events),
+        "history": history,
+        "result": result,
+    }
+    return record | ({"error": failure.error} if failure else {})
+
+
+def _private(controller: BirdController) -> dict[str, Any]:
+    verdict = controller.verdict
+    record: dict[str, Any] = {"gold_sql": list(controller.task.private.gold)}
+    if verdict is None:
+        return record
+    return record | {
+        "gold_result": result_text(verdict.gold_result) if verdict.gold_result else None,
+        "rows_gold": verdict.rows_gold,
+        "gold_empty": verdict.gold_empty,
+        "matched_gold": verdict.matched_gold,
+        "reason": verdict.reason,
+        "flags": list(verdict.flags),
+    }
+
+
+def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    rated = [run for run in runs if run["status"] not in _UNRATED]
+    statuses = Counter(run["status"] for run in runs)
+    lengths = [len(run["history"]) for run in runs] or [0]
+    passed = sum(run["result"]["is_correct"] for run in rated)
+    empty = [record["instance_id"] for record in private if record.get("gold_empty")]
+    broken = [run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error"]
+    return {
+        "total": len(rated),
+        "overall": {
+            "passed": passed,
+            "failed": len(rated) - passed,
+            "accuracy": passed / len(rated) if rated else 0.0,
+        },
+        "ex": _rate(rated, "ex"),
+        "ex_bird": _rate(rated, "ex_bird"),
+        "status": {name: statuses.get(status, 0) for status, name in _STATUSES.items()},
+        "by_difficulty": _groups(rated, "difficulty"),
+        "by_database": _groups(rated, "db_id"),
+        "history": {
+            "average_length": sum(lengths) / len(lengths),
+            "min_length": min(lengths),
+            "max_length": max(lengths),
+        },
+        "gold_empty": empty,
+        "gold_errors": broken,
+    }
+
+
+def _rate(runs: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
+    passed = sum(run["result"][metric] for run in runs)
+    return {"passed": passed, "total": len(runs), "accuracy": passed / len(runs) if runs else 0.0}
+
+
+def _groups(runs: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:
+    """EX by one field of the tasks; difficulties in their fixed order, everything else by name."""
+    names = sorted({run["result"][field] for run in runs})
+    if field == "difficulty":
+        names = [*DIFFICULTIES, *(name for name in names if name not in DIFFICULTIES)]
+    groups = {}
+    for name in names:
+        members = [run for run in runs if run["result"][field] == name]
+        groups[name] = _rate(members, "ex") | {"ex_bird": _rate(members, "ex_bird")["accuracy"]}
+    return groups
+
+
+def _text(overall: Mapping[str, Any]) -> str:
+    lines = [rule("="), "BIRD: execution accuracy", rule("=")]
+    lines.append(rate_line("EX", overall["ex"]))
+    lines.append(rate_line("EX (BIRD set)", overall["ex_bird"]))
+    lines += breakdown("By difficulty", overall["by_difficulty"])
+    lines += breakdown("By database", overall["by_database"])
+    lines += ["", "Status"]
+    lines += [f"  {name:<22}{count:>5}" for name, count in overall["status"].items() if count]
+    lines += _notes(overall)
+    return "\n".join([*lines, rule("=")]) + "\n"
+
+
+def _notes(overall: Mapping[str, Any]) -> list[str]:
+    notes = []
+    if overall["gold_empty"]:
+        ids = ", ".join(overall["gold_empty"])
+        notes.append(
+            f"The gold SQL of {len(overall['gold_empty'])} task(s) returns nothing (no rows, or only NULLs), "
+            f"so a match there proves little: {ids}"
+        )
+    if overall["gold_errors"]:
+        notes.append(f"The gold SQL of these tasks does not run: {', '.join(overall['gold_errors'])}")
+    if overall["status"]["ungraded"]:
+        notes.append(
+            f"{overall['status']['ungraded']} task(s) without gold were played, not graded or counted."
+        )
+    if overall["status"]["skipped"]:
+        notes.append(f"{overall['status']['skipped']} task(s) without gold were skipped.")
+    return ["", *(f"Note: {note}" for note in notes)] if notes else []

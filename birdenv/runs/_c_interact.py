@@ -1,0 +1,238 @@
+"""Runs of c-Interact: transcripts, attempts, and the report figures of BIRD-Interact §5."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from birdenv.databases import Limits, SqliteSource
+from birdenv.dialogue import Example
+from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
+from birdenv.runs._agents import Agent, Game, Setting
+from birdenv.runs._digests import database_digests
+from birdenv.runs._episode import Failure, Summary, play_safely, records_for
+from birdenv.runs._summary_text import breakdown, rate_line, rule
+from birdenv.tasks import file_digest
+from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
+from birdenv.users import User
+
+__all__ = ["CInteractRun"]
+
+_UNRATED = frozenset({"ungraded", "skipped"})
+_CALLS = ("labelled", "unlabelled", "unanswerable")
+
+
+@dataclass
+class CInteractRun:
+    """The c-Interact game as the runner sees it. `user` answers in the user's seat."""
+
+    tasks: Sequence[CInteractTask]
+    source: SqliteSource
+    setting: Setting
+    data_file: Path
+    profile: Profile
+    user: User
+    user_name: str = "rule"
+    agent_name: str = ""
+    patience: int = 3
+    execute_sql: bool = False
+    limits: Limits = Limits()  # noqa: RUF009 (frozen)
+    game: Game = "c-interact"
+
+    def __post_init__(self) -> None:
+        self._grader = ConversationalGrader(self.source)
+
+    def config(self) -> dict[str, Any]:
+        databases = sorted({task.public.database for task in self.tasks})
+        return {
+            "game": self.game,
+            "data_file": str(self.data_file),
+            "data_sha256": file_digest(self.data_file),
+            "databases_sha256": database_digests(self.source, databases),
+            "engine": self.source.engine,
+            "grader": GRADER_VERSION,
+            "tasks": [task.public.instance_id for task in self.tasks],
+            "profile": self.profile.name,
+            "patience": self.patience,
+            "execute_sql": self.execute_sql,
+            "user": self.user_name,
+            "sql_timeout_s": self.limits.seconds,
+        }
+
+    def play(self, task: CInteractTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
+        started = time.perf_counter()
+        controller = CInteractController(
+            task,
+            self.source,
+            self._grader,
+            profile=self.profile,
+            patience=self.patience,
+            execute_sql=self.execute_sql,
+            limits=self.limits,
+        )
+        try:
+            session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
+        except Exception as error:
+            failure: Failure | None = Failure("task error", f"{type(error).__name__}: {error}")
+        else:
+            failure = play_safely(controller, [session, UserSession(self.user)])
+        finally:
+            controller.close()
+        public = self._public(controller, failure)
+        return records_for(task.public.instance_id, public, _private(controller), started, {})
+
+    def skipped(self, task: CInteractTask) -> dict[str, dict[str, Any]]:
+        public = {"index": task.public.index, "status": "skipped", "reward": 0.0, "attempts": []}
+        public |= _task_fields(task) | {"questions": 0, "max_questions": 0}
+        return records_for(task.public.instance_id, public, {"log": []}, time.perf_counter(), {})
+
+    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
+        overall = _overall(runs, private) | {
+            "profile": self.profile.name,
+            "patience": self.patience,
+            "execute_sql": self.execute_sql,
+        }
+        return Summary(overall, _text(overall))
+
+    def _public(self, controller: CInteractController, failure: Failure | None) -> dict[str, Any]:
+        task = controller.task.public
+        outcome = controller.outcome()
+        status = failure.status if failure else controller.status
+        example = Example(
+            uuid=f"E_{task.instance_id}",
+            scenario_uuid=task.instance_id,
+            scenario={"uuid": task.instance_id, "database": task.database, "question": task.question},
+            agents={"0": self.agent_name, "1": self.user_name},
+            outcome=outcome | {"status": status},
+            events=tuple(controller.events),
+        )
+        record: dict[str, Any] = {
+            "index": task.index,
+            "status": status,
+            "reward": controller.rewards[0],
+            "attempts": outcome["attempts"],
+            "questions": controller.questions,
+            "max_questions": controller.max_questions,
+            **_task_fields(controller.task),
+            "example": example.to_json(),
+        }
+        return record | ({"error": failure.error} if failure else {})
+
+
+def _task_fields(task: CInteractTask) -> dict[str, Any]:
+    return {
+        "database": task.public.database,
+        "category": task.private.category,
+        "difficulty": task.public.difficulty,
+        "has_follow_up": task.private.follow_up is not None,
+    }
+
+
+def _private(controller: CInteractController) -> dict[str, Any]:
+    private = controller.task.private
+    follow_up = private.follow_up
+    return {
+        "gold_sql": list(private.gold),
+        "follow_up_gold_sql": list(follow_up.gold) if follow_up else [],
+        "clear_query": private.brief.clear_query,
+        "log": controller.private_log,
+    }
+
+
+def _passed(run: Mapping[str, Any], phase: int, attempt: str | None = None) -> bool:
+    return any(
+        a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
+    )
+
+
+def _rate(runs: Sequence[Mapping[str, Any]], test: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+    passed = sum(map(test, runs))
+    return {"passed": passed, "total": len(runs), "accuracy": passed / len(runs) if runs else 0.0}
+
+
+def _figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Success before and after debug over all tasks, and the mean reward (BIRD-Interact §5.1)."""
+    granted = [
+        sum(_passed(run, phase, attempt) for run in runs)
+        for phase in (1, 2)
+        for attempt in ("first", "debug")
+    ]
+    return {
+        "tasks": len(runs),
+        "phase_1_first": _rate(runs, lambda run: _passed(run, 1, "first")),
+        "phase_1": _rate(runs, lambda run: _passed(run, 1)),
+        "phase_2_first": _rate(runs, lambda run: _passed(run, 2, "first")),
+        "phase_2": _rate(runs, lambda run: _passed(run, 2)),
+        "mean_reward": batch_reward(*granted, len(runs)) if runs else 0.0,
+    }
+
+
+def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    rated = [run for run in runs if run["status"] not in _UNRATED]
+    played = [run for run in runs if run["status"] != "skipped"]
+    calls = Counter(
+        entry["call"] for record in private for entry in record["log"] if entry["kind"] == "answer"
+    )
+    reached = [run for run in rated if _passed(run, 1) and run["has_follow_up"]]
+    return {
+        **_figures(rated),
+        "phase_2_of_reached": _rate(reached, lambda run: _passed(run, 2)),
+        "status": dict(sorted(Counter(run["status"] for run in runs).items())),
+        "attempts": dict(sorted(Counter(a["status"] for run in runs for a in run["attempts"]).items())),
+        "questions_asked": _mean([run["questions"] for run in played]),
+        "questions_allowed": _mean([run["max_questions"] for run in played]),
+        "answers": {call: calls[call] for call in _CALLS},
+        "by_category": _groups(rated, "category"),
+        "by_difficulty": _groups(rated, "difficulty"),
+        "by_database": _groups(rated, "database"),
+    }
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _groups(runs: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:
+    names = sorted({run[field] for run in runs})
+    return {name: _figures([run for run in runs if run[field] == name]) for name in names}
+
+
+def _text(overall: Mapping[str, Any]) -> str:
+    tool = "with execute_sql" if overall["execute_sql"] else "without execute_sql"
+    lines = [rule("="), f"c-Interact: profile {overall['profile']}, patience {overall['patience']}, {tool}"]
+    lines.append(rule("="))
+    lines.append(rate_line("Phase 1, first try", overall["phase_1_first"]))
+    lines.append(rate_line("Phase 1, after debug", overall["phase_1"]))
+    lines.append(rate_line("Phase 2, first try", overall["phase_2_first"]))
+    lines.append(rate_line("Phase 2, after debug", overall["phase_2"]))
+    lines.append(rate_line("  of those that reached it", overall["phase_2_of_reached"]))
+    lines.append(f"{'Mean reward':<24}{overall['mean_reward']:>13.3f}")
+    asked, allowed = overall["questions_asked"], overall["questions_allowed"]
+    lines.append(f"{'Questions per task':<24}{asked:>13.2f}  of {allowed:.2f} allowed")
+    answers = ", ".join(f"{count} {call}" for call, count in overall["answers"].items())
+    lines.append(f"{'Answers':<24} {answers}")
+    for title, field in (
+        ("category", "by_category"),
+        ("difficulty", "by_difficulty"),
+        ("database", "by_database"),
+    ):
+        groups = overall[field]
+        lines += breakdown(f"Phase 1 by {title}", {name: group["phase_1"] for name, group in groups.items()})
+    lines += ["", "Status"]
+    lines += [f"  {name:<22}{count:>5}" for name, count in overall["status"].items()]
+    lines += _notes(overall["status"])
+    return "\n".join([*lines, rule("=")]) + "\n"
+
+
+def _notes(status: Mapping[str, int]) -> list[str]:
+    notes = []
+    if status.get("ungraded"):
+        notes.append(f"{status['ungraded']} task(s) without gold were played, not graded or counted.")
+    if status.get("skipped"):
+        notes.append(f"{status['skipped']} task(s) without gold were skipped.")
+    return ["", *(f"Note: {note}" for note in notes)] if notes else []

@@ -1,0 +1,90 @@
+"""Playing one episode of a run: whatever happens becomes a record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from typing import Any, Protocol
+
+from birdenv.dialogue import Controller, Session, play
+from birdenv.errors import BenchmarkError
+from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
+from birdenv.tasks.bird import BirdTask
+from birdenv.tasks.c_interact import CInteractTask
+
+__all__ = ["RETRIED", "AnyTask", "Failure", "RunGame", "Summary", "play_safely", "records_for", "task_rng"]
+
+AnyTask = BirdTask | CInteractTask
+
+RETRIED = frozenset({"task error", "infra_error", "test_error"})
+"""Statuses that are nobody's answer; `--resume` plays these tasks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an episode broke off: the status it gets, and one line for people."""
+
+    status: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run's figures: `overall` for machines, `text` for people."""
+
+    overall: dict[str, Any]
+    text: str
+
+
+class RunGame(Protocol):
+    """What the runner needs to know of a game."""
+
+    game: Game
+    tasks: Sequence[AnyTask]
+    setting: Setting
+
+    def config(self) -> dict[str, Any]:
+        """Everything that decides what the records say, for `config.json` and for `--resume`."""
+
+    def play(self, task: AnyTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
+        """One episode, as a record for each stream of the run directory."""
+
+    def skipped(self, task: AnyTask) -> dict[str, dict[str, Any]]:
+        """The records of a task that this agent cannot play."""
+
+    def summarise(
+        self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
+    ) -> Summary: ...
+
+
+def task_rng(seed: int, task: AnyPublicTask) -> Random:
+    """The episode's own random stream: the same in every process, thread order and hash seed."""
+    return Random(f"{seed}/{task.instance_id}")
+
+
+def play_safely(controller: Controller, sessions: Sequence[Session]) -> Failure | None:
+    """Play to the end; an exception costs this episode only and is told as a `Failure`."""
+    try:
+        play(controller, sessions)
+    except BenchmarkError as error:
+        return Failure("infra_error", str(error))
+    except Exception as error:
+        return Failure("task error", f"{type(error).__name__}: {error}")
+    return None
+
+
+def records_for(
+    instance_id: str,
+    public: dict[str, Any],
+    private: dict[str, Any],
+    started: float,
+    durations: dict[str, float],
+) -> dict[str, dict[str, Any]]:
+    """Bundle an episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    key = {"instance_id": instance_id}
+    stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
+    timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}
+    return {"runs": {**key, **public}, "private": {**key, **private}, "timings": timings}

@@ -1,0 +1,140 @@
+"""Running many episodes: threads, progress, resume, and an orderly end whatever happens."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import birdenv
+from birdenv.errors import InputError
+from birdenv.runs._agent_process import AgentProcess
+from birdenv.runs._agents import Agent, find_agent, is_ours
+from birdenv.runs._digests import code_digest
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs._episode import RETRIED, AnyTask, RunGame, Summary, task_rng
+
+__all__ = ["make_agent", "prepare", "run", "run_config"]
+
+Progress = Callable[[AnyTask, str], None]
+"""Called after each episode with its task and status."""
+
+_FREE = frozenset({"code_sha256"})
+"""Settings that may differ when a run is resumed; `prepare` returns a warning where they do."""
+
+
+def make_agent(spec: str, game: RunGame) -> Agent:
+    """The agent that `spec` names: in this process if it is ours, else behind a process of its own."""
+    factory, argument = find_agent(spec)
+    if is_ours(spec):
+        return factory(argument, game.setting)
+    return AgentProcess(spec, game.setting)
+
+
+def run_config(game: RunGame, agent: str, seed: int) -> dict[str, Any]:
+    """What `config.json` holds: everything that the records depend on."""
+    return {
+        "birdenv": birdenv.__version__,
+        "code_sha256": code_digest(),
+        "agent": agent,
+        "agent_options": dict(game.setting.options),
+        "seed": seed,
+        **game.config(),
+    }
+
+
+def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
+    """Write `config.json` for a new run; for a resumed one, check that nothing that matters has changed.
+
+    Returns warnings. Raises `InputError` naming the settings that differ.
+    """
+    if not resume:
+        directory.write_json("config.json", config)
+        return []
+    before = directory.read_config()
+    changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
+    fatal = [key for key in changed if key not in _FREE]
+    if fatal:
+        raise InputError(
+            f"{directory.path} was run with other settings ({', '.join(fatal)}); "
+            "resume with the same ones, or start a new run without --resume"
+        )
+    return ["birdenv's code has changed since the run was started"] if changed else []
+
+
+def run(
+    game: RunGame,
+    agent: Agent,
+    directory: RunDirectory,
+    *,
+    seed: int = 0,
+    parallel: int = 1,
+    progress: Progress | None = None,
+) -> Summary:
+    """Play every task that the directory does not hold yet, then write the summary.
+
+    Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt` the
+    episodes in flight are given up and the exception goes on; what was finished is on disk.
+    """
+    done = _keep_finished(directory)
+    todo = [task for task in game.tasks if task.public.instance_id not in done]
+
+    def play(task: AnyTask) -> None:
+        if agent.sees_private and not task.has_gold:
+            records = game.skipped(task)
+        else:
+            records = game.play(task, agent, task_rng(seed, task.public))
+        directory.append(records)
+        if progress is not None:
+            progress(task, records["runs"]["status"])
+
+    if parallel <= 1:
+        for task in todo:
+            play(task)
+    else:
+        _in_threads(play, todo, parallel)
+    directory.rewrite(task.public.instance_id for task in game.tasks)
+    summary = game.summarise(list(directory.read("runs").values()), list(directory.read("private").values()))
+    directory.write_json("overall.json", summary.overall)
+    directory.write_text("summary.txt", summary.text)
+    return summary
+
+
+def _keep_finished(directory: RunDirectory) -> set[str]:
+    """Ids of the finished episodes; lines that are torn or are to be retried are removed from the files."""
+    finished = {name for name, run in directory.read("runs").items() if run["status"] not in RETRIED}
+    if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
+        directory.rewrite(name for name in directory.read("runs") if name in finished)
+    return finished
+
+
+def _in_threads(play: Callable[[AnyTask], None], tasks: Sequence[AnyTask], count: int) -> None:
+    """Daemon threads, so that Ctrl-C ends the program without waiting for the slowest statement."""
+    pending: queue.SimpleQueue[AnyTask] = queue.SimpleQueue()
+    for task in tasks:
+        pending.put(task)
+    finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                play(pending.get_nowait())
+        except queue.Empty:
+            finished.put(None)
+        except BaseException as error:
+            finished.put(error)
+        else:
+            finished.put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, max(len(tasks), 1)))]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in threads:
+            error = finished.get()
+            if error is not None:
+                raise error
+    finally:
+        stop.set()

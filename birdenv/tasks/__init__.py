@@ -1,0 +1,30 @@
+"""The games. Each folder holds one: its records, its loader and its controller.
+
+This door exports what they share: the two seats, the system's actions, what the system sees, the text in
+which it reads query results, and the same dialogue as chat messages.
+"""
+
+from birdenv.tasks._actions import KINDS, SYSTEM, USER, Kind, clarify, execute_sql, submit_sql
+from birdenv.tasks._chat import chat_messages, tool_schemas
+from birdenv.tasks._record_files import file_digest, read_records, read_text
+from birdenv.tasks._result_text import result_text
+from birdenv.tasks._view import SENDERS, Sender, SystemView
+
+__all__ = [
+    "KINDS",
+    "SENDERS",
+    "SYSTEM",
+    "USER",
+    "Kind",
+    "Sender",
+    "SystemView",
+    "chat_messages",
+    "clarify",
+    "execute_sql",
+    "file_digest",
+    "read_records",
+    "read_text",
+    "result_text",
+    "submit_sql",
+    "tool_schemas",
+]

@@ -1,0 +1,69 @@
+"""The system's dialogue as chat messages with tool calls, the form that LLM policies and logs use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from birdenv.dialogue import Event
+from birdenv.tasks._actions import KINDS, SYSTEM, USER, Kind
+
+__all__ = ["chat_messages", "tool_schemas"]
+
+_ARGUMENT: dict[Kind, str] = {"clarify": "question", "execute_sql": "sql", "submit_sql": "sql"}
+
+_DESCRIPTION: dict[Kind, str] = {
+    "clarify": "Ask the user one question about what they mean.",
+    "execute_sql": "Run one SQL statement on your own copy of the database and see its result.",
+    "submit_sql": "Hand in the final SQL for grading.",
+}
+
+
+def tool_schemas(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
+    """JSON tool schemas (OpenAI's `tools` parameter) of these actions, in order."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": kind,
+                "description": _DESCRIPTION[kind],
+                "parameters": {
+                    "type": "object",
+                    "properties": {_ARGUMENT[kind]: {"type": "string"}},
+                    "required": [_ARGUMENT[kind]],
+                    "additionalProperties": False,
+                },
+            },
+        }
+        for kind in kinds
+    ]
+
+
+def chat_messages(instruction: str, events: Sequence[Event]) -> list[dict[str, Any]]:
+    """The dialogue from the system's side: its moves as tool calls, all replies as tool results.
+
+    The instruction is the first message, from the user. A refused or unknown action stands as it was sent.
+    """
+    messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
+    call_id = ""
+    for event in events:
+        if event.agent == USER:
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": str(event.data)})
+            continue
+        if event.agent != SYSTEM or event.action not in KINDS:
+            continue
+        call_id = f"call_{event.time}"
+        arguments = json.dumps({_ARGUMENT[event.action]: event.data}, ensure_ascii=False)
+        function = {"name": event.action, "arguments": arguments}
+        messages.append(
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+            }
+        )
+        if event.metadata is not None:
+            reply = str(event.metadata["reply"])
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": reply})
+    return messages

@@ -1,0 +1,33 @@
+"""What the system seat may see at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from birdenv.tasks._actions import Kind
+
+__all__ = ["SENDERS", "Sender", "SystemView"]
+
+Sender: TypeAlias = Literal["user", "database", "judge"]
+
+SENDERS: tuple[Sender, ...] = ("user", "database", "judge")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemView:
+    """The system's side of the dialogue.
+
+    `instruction` is constant in an episode. `message` is the last thing said to the system and `sender` who
+    said it. `turns_left` counts clarification questions (c-Interact) or actions (BIRD). `legal` are the
+    actions that the protocol accepts now. `readings` are public candidate statements for the current
+    question, where the benchmark has them.
+    """
+
+    instruction: str
+    message: str
+    sender: Sender
+    phase: int
+    turns_left: int
+    legal: tuple[Kind, ...]
+    readings: tuple[str, ...] = ()

@@ -1,0 +1,162 @@
+"""The rules of a BIRD episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from birdenv.databases import Limits, SqliteDatabase, SqliteSource
+from birdenv.dialogue import Event, Move
+from birdenv.grading import ExGrader, ExVerdict
+from birdenv.tasks._actions import KINDS, SYSTEM, Kind
+from birdenv.tasks._result_text import FETCHED_ROWS, result_text
+from birdenv.tasks._schema_text import schema_text
+from birdenv.tasks._view import Sender, SystemView
+from birdenv.tasks.bird._task import BirdTask
+
+__all__ = ["BirdController"]
+
+_LEGAL: tuple[Kind, ...] = ("execute_sql", "submit_sql")
+
+_RULES = """\
+Answer the question below by writing one SQL query ({engine}).
+- execute_sql runs one statement on your own copy of the database and shows the result; use it to explore.
+- submit_sql hands in your answer and ends the task. Submit once, when you are sure.
+You have {turns} actions in all. Your answer is compared with the reference result: the values and the order
+of the columns count, and so do repeated rows; column names and the order of the rows do not."""
+
+
+class BirdController:
+    """`execute_sql` any number of times, then one `submit_sql`; EX is the reward (1 or 0).
+
+    `max_turns` actions are allowed; the last one that is not a submission truncates the episode. A refused
+    action (clarify, blank SQL) costs one action and says why. `verdict` is the grader's, once submitted.
+    """
+
+    def __init__(
+        self,
+        task: BirdTask,
+        source: SqliteSource,
+        grader: ExGrader,
+        *,
+        evidence: bool = True,
+        max_turns: int = 20,
+        limits: Limits | None = None,
+    ) -> None:
+        self.task = task
+        self.events: list[Event] = []
+        self.terminated = False
+        self.truncated = False
+        self.submission: str | None = None
+        self.verdict: ExVerdict | None = None
+        self.status = ""
+        self._source = source
+        self._grader = grader
+        self._max_turns = max_turns
+        self._limits = limits or Limits()
+        self._database: SqliteDatabase | None = None
+        self._reward = 0.0
+        self._instruction = _instruction(task, source, evidence, max_turns)
+        self._message = task.public.question
+        self._sender: Sender = "user"
+
+    @property
+    def turn(self) -> int | None:
+        return None if self.terminated or self.truncated else SYSTEM
+
+    @property
+    def rewards(self) -> tuple[float, float]:
+        return (self._reward, 0.0)
+
+    def view(self, seat: int) -> SystemView:
+        """The system's view; this game has no user to play."""
+        if seat != SYSTEM:
+            raise ValueError(f"seat {seat} has no view in a BIRD episode")
+        return SystemView(
+            instruction=self._instruction,
+            message=self._message,
+            sender=self._sender,
+            phase=1,
+            turns_left=self._max_turns - len(self.events),
+            legal=() if self.turn is None else _LEGAL,
+            readings=self.task.public.readings,
+        )
+
+    def apply(self, seat: int, move: Move) -> Event:
+        if seat != self.turn:
+            raise ValueError(f"seat {seat} cannot move now")
+        if move.action == "quit":
+            self._end("no_submission")
+            return self._record(move, "judge", "You left without an answer.")
+        sql = move.data if isinstance(move.data, str) else ""
+        if move.action not in _LEGAL:
+            event = self._record(move, "judge", _refusal(move.action))
+        elif not sql.strip():
+            event = self._record(move, "judge", f"No SQL given. {move.action} needs one SQL statement.")
+        elif move.action == "execute_sql":
+            event = self._record(move, "database", self._execute(sql))
+        else:
+            self._submit(sql)
+            event = self._record(move, "judge", "SQL submitted for evaluation.")
+        if self.turn is not None and len(self.events) >= self._max_turns:
+            self.truncated = True
+            self.status = "task limit reached"
+            self.close()
+        return event
+
+    def outcome(self) -> dict[str, Any]:
+        """The public result of the episode, as it goes into the transcript."""
+        ex = self.verdict.ex if self.verdict else None
+        return {"status": self.status, "reward": self._reward, "ex": ex}
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _execute(self, sql: str) -> str:
+        if self._database is None:
+            self._database = self._source.open(self.task.public.db_id, self._limits)
+        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+
+    def _submit(self, sql: str) -> None:
+        self.submission = sql
+        if not self.task.has_gold:
+            self._end("ungraded")
+            return
+        self.verdict = self._grader.grade(self.task.public.db_id, self.task.private.gold, sql)
+        self._reward = float(self.verdict.ex)
+        self._end("completed")
+
+    def _end(self, status: str) -> None:
+        self.terminated = True
+        self.status = status
+        self.close()
+
+    def _record(self, move: Move, sender: Sender, reply: str) -> Event:
+        self._message, self._sender = reply, sender
+        event = Event(
+            agent=SYSTEM,
+            time=len(self.events) + 1,
+            action=move.action,
+            data=move.data,
+            metadata={"sender": sender, "reply": reply},
+        )
+        self.events.append(event)
+        return event
+
+
+def _refusal(action: str) -> str:
+    if action == "clarify":
+        return "There is nobody to ask in this task. Use execute_sql to explore, submit_sql to answer."
+    known: Sequence[str] = [kind for kind in KINDS if kind in _LEGAL]
+    return f"Unknown action. Use one of: {', '.join(known)}."
+
+
+def _instruction(task: BirdTask, source: SqliteSource, evidence: bool, max_turns: int) -> str:
+    parts = [_RULES.format(engine=source.engine, turns=max_turns), f"Question: {task.public.question}"]
+    if evidence and task.public.evidence.strip():
+        parts.append(f"Hint: {task.public.evidence}")
+    parts.append(f"Database: {task.public.db_id}")
+    parts.append(schema_text(source, task.public.db_id))
+    return "\n\n".join(parts)

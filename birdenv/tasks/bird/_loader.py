@@ -1,0 +1,61 @@
+"""Reading BIRD task files: mini-dev's 2024 and 2025 editions, dev, train; JSON or JSONL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.tasks._record_files import read_records
+from birdenv.tasks.bird._task import BirdTask, PrivateBirdTask, PublicBirdTask
+
+__all__ = ["DIFFICULTIES", "load_tasks"]
+
+DIFFICULTIES = ("simple", "moderate", "challenging")
+
+
+def load_tasks(path: Path) -> list[BirdTask]:
+    """All tasks of the file, in its order.
+
+    `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
+    position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.
+    Raises `InputError` for a record without question or database.
+    """
+    seen: Counter[str] = Counter()
+    tasks = []
+    for index, record in enumerate(read_records(path)):
+        question_id = str(record.get("question_id", index))
+        seen[question_id] += 1
+        where = f"{path}: record {index + 1} (question_id {question_id})"
+        public = PublicBirdTask(
+            index=index,
+            question_id=question_id,
+            occurrence=seen[question_id],
+            db_id=_text(record, "db_id", where),
+            question=_text(record, "question", where),
+            evidence=_text(record, "evidence", where, default=""),
+            difficulty=_text(record, "difficulty", where, default="unknown"),
+            readings=_texts(record, "readings", where),
+        )
+        tasks.append(BirdTask(public, PrivateBirdTask(_texts(record, "SQL", where))))
+    return tasks
+
+
+def _text(record: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
+    value = record.get(key)
+    if value is None:
+        value = default
+    if value is None:
+        raise InputError(f"{where}: the field `{key}` is missing")
+    if not isinstance(value, str):
+        raise InputError(f"{where}: the field `{key}` is {type(value).__name__}, expected text")
+    return value
+
+
+def _texts(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = record.get(key)
+    values = [value] if isinstance(value, str) else value or []
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+        raise InputError(f"{where}: the field `{key}` must be text or a list of texts")
+    return tuple(item for item in values if item.strip())

@@ -1,0 +1,330 @@
+"""The rules of a c-Interact episode (BIRD-Interact §2, §5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from birdenv.databases import Limits, QueryError, SqliteDatabase, SqliteSource
+from birdenv.dialogue import Event, Move
+from birdenv.errors import BenchmarkError
+from birdenv.grading import ConversationalGrader, Grade, reward
+from birdenv.tasks._actions import SYSTEM, USER, Kind
+from birdenv.tasks._result_text import FETCHED_ROWS, result_text
+from birdenv.tasks._view import Sender, SystemView
+from birdenv.tasks.c_interact import _messages as messages
+from birdenv.tasks.c_interact._assignment import assignment
+from birdenv.tasks.c_interact._profile import PROFILES, Profile
+from birdenv.tasks.c_interact._task import CInteractTask
+from birdenv.users import Answer, Brief, RuleUser, guard_answer
+
+__all__ = ["MAX_EXECUTIONS", "Attempt", "CInteractController", "UserView"]
+
+MAX_EXECUTIONS = 50
+"""`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserView:
+    """All that the user's seat may see: its brief, the dialogue, and the question to answer (if any)."""
+
+    brief: Brief
+    ambiguous_query: str
+    question: str
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One graded (or empty) submission. `reward` is what it earned."""
+
+    phase: int
+    attempt: Literal["first", "debug"]
+    sql: str
+    status: str
+    passed: bool
+    reward: float
+
+
+class CInteractController:
+    """Clarification within the turn budget, SQL, one debug attempt; then the follow-up, one debug attempt.
+
+    Every phase's reward is granted at most once, so an episode earns 1.0 at most. A refused action (illegal,
+    malformed, empty) costs one clarification turn; where none is left it counts as an empty submission of
+    the current attempt, so that every episode ends. Tasks without gold end as `ungraded` at the first
+    submission. Gold that does not run truncates the episode as `infra_error`.
+
+    Public: `events`, `attempts`, `status`, `questions`. Private (never shown to the system): `private_log`.
+    """
+
+    def __init__(
+        self,
+        task: CInteractTask,
+        source: SqliteSource,
+        grader: ConversationalGrader,
+        *,
+        profile: Profile = PROFILES["strict"],
+        patience: int = 3,
+        execute_sql: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
+        self.task = task
+        self.profile = profile
+        self.events: list[Event] = []
+        self.attempts: list[Attempt] = []
+        self.terminated = False
+        self.truncated = False
+        self.status = ""
+        self.phase = 1
+        self.max_questions = profile.questions(task.public.counted_ambiguities, patience)
+        self.turns_left = self.max_questions
+        self.questions = 0
+        self.private_log: list[dict[str, Any]] = []
+        self._source = source
+        self._grader = grader
+        self._execute_sql = execute_sql
+        self._executions = 0
+        self._limits = limits or Limits()
+        self._database: SqliteDatabase | None = None
+        self._debug = False
+        self._pending: str | None = None
+        self._accepted: str | None = None
+        self._reward = 0.0
+        self._actions = 0
+        self._instruction = messages.instruction(
+            task, profile, source.engine, self.max_questions, execute_sql
+        )
+        self._message = task.public.question
+        self._sender: Sender = "user"
+
+    @property
+    def turn(self) -> int | None:
+        if self.terminated or self.truncated:
+            return None
+        return SYSTEM if self._pending is None else USER
+
+    @property
+    def rewards(self) -> tuple[float, float]:
+        """Both seats earn the same: the game is cooperative."""
+        return (self._reward, self._reward)
+
+    def view(self, seat: int) -> SystemView | UserView:
+        if seat == SYSTEM:
+            return self.system_view()
+        return UserView(self._brief(), self.task.public.question, self._pending or "", tuple(self.events))
+
+    def system_view(self) -> SystemView:
+        follow_up = self.task.private.follow_up
+        readings = self.task.public.readings
+        if self.phase == 2 and follow_up is not None:
+            readings = follow_up.readings
+        return SystemView(
+            instruction=self._instruction,
+            message=self._message,
+            sender=self._sender,
+            phase=self.phase,
+            turns_left=self.turns_left,
+            legal=self._legal() if self.turn == SYSTEM else (),
+            readings=readings,
+        )
+
+    def apply(self, seat: int, move: Move) -> Event:
+        if seat != self.turn:
+            raise ValueError(f"seat {seat} cannot move now")
+        event = self._answer(move) if seat == USER else self._act(move)
+        limit = self.profile.max_actions
+        if limit is not None and self._actions >= limit and self.turn == SYSTEM:
+            self._truncate("task limit reached")
+        return event
+
+    def outcome(self) -> dict[str, Any]:
+        """The public result, as it goes into the transcript."""
+        return {
+            "status": self.status,
+            "reward": self._reward,
+            "attempts": [
+                {"phase": a.phase, "attempt": a.attempt, "status": a.status, "reward": a.reward}
+                for a in self.attempts
+            ],
+        }
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    # --- the system's moves
+
+    def _legal(self) -> tuple[Kind, ...]:
+        legal: list[Kind] = []
+        if self._may_clarify():
+            legal.append("clarify")
+        if self._execute_sql and self._executions < MAX_EXECUTIONS:
+            legal.append("execute_sql")
+        return (*legal, "submit_sql")
+
+    def _may_clarify(self) -> bool:
+        before_submission = self.phase == 1 and not self._debug
+        in_time = before_submission or self.profile.clarify_later
+        return in_time and (self.turns_left > 0 or not self.profile.enforced)
+
+    def _act(self, move: Move) -> Event:
+        self._actions += 1
+        text = move.data if isinstance(move.data, str) else None
+        if move.action == "quit":
+            event = self._record(move, "judge", messages.LEFT)
+            self._end("completed" if self.attempts else "no_submission")
+        elif text is None or move.action not in self._legal():
+            event = self._refuse(move, messages.refusal(move.action, self._legal()))
+        elif move.action == "submit_sql":
+            event = self._submit(move, text)
+        elif not text.strip():
+            event = self._refuse(move, messages.EMPTY)
+        elif move.action == "execute_sql":
+            event = self._record(move, "database", self._execute(text))
+        else:
+            self.questions += 1
+            self.turns_left = max(self.turns_left - 1, 0)
+            self._pending = text
+            event = self._append(Event(SYSTEM, self._time(), move.action, text))
+        return event
+
+    def _refuse(self, move: Move, why: str) -> Event:
+        if self._may_clarify() and self.turns_left > 0:
+            self.turns_left -= 1
+            return self._record(move, "judge", f"{why} {messages.turns(self.turns_left)}")
+        reply = self._fail("", "malformed", None)
+        return self._record(move, "judge", f"{why} {messages.COUNTS_AS_EMPTY} {reply}")
+
+    def _submit(self, move: Move, sql: str) -> Event:
+        if not self._gold():
+            self._log_attempt(sql, "ungraded", passed=False)
+            event = self._record(move, "judge", messages.UNGRADED)
+            self._end("ungraded")
+            return event
+        if not sql.strip():
+            return self._record(move, "judge", self._fail(sql, "no_submission", None))
+        grade = self._grade(sql)
+        if grade.status in ("infra_error", "test_error"):
+            self._log_attempt(sql, grade.status, passed=False, grade=grade)
+            event = self._record(move, "judge", messages.INFRASTRUCTURE)
+            self._truncate(grade.status)
+            return event
+        reply = self._pass(sql, grade) if grade.passed else self._fail(sql, grade.status, grade)
+        return self._record(move, "judge", reply)
+
+    def _grade(self, sql: str) -> Grade:
+        job = assignment(self.task, self.profile, self.phase, self._accepted)
+        return self._grader.grade(job, sql)
+
+    def _pass(self, sql: str, grade: Grade) -> str:
+        self._log_attempt(sql, grade.status, passed=True, grade=grade)
+        follow_up = self.task.private.follow_up
+        if self.phase == 2 or follow_up is None or not follow_up.gold:
+            self._end("completed")
+            return messages.DONE
+        self.close()
+        self._accepted = sql
+        self.phase, self._debug = 2, False
+        return messages.follow_up(follow_up.query, self._may_clarify())
+
+    def _fail(self, sql: str, status: str, grade: Grade | None) -> str:
+        self._log_attempt(sql, status, passed=False, grade=grade)
+        if self._debug:
+            self._end("completed")
+            return messages.FAILED
+        self._debug = True
+        error = grade.error if grade is not None else None
+        return messages.debug(status, error, self.profile.error_text)
+
+    def _log_attempt(self, sql: str, status: str, *, passed: bool, grade: Grade | None = None) -> None:
+        attempt: Literal["first", "debug"] = "debug" if self._debug else "first"
+        earned = reward(self.phase, 2 if self._debug else 1, passed)
+        if passed and any(a.passed and a.phase == self.phase for a in self.attempts):
+            raise AssertionError(f"the reward of phase {self.phase} was granted before")
+        self._reward = round(self._reward + earned, 10)
+        self.attempts.append(Attempt(self.phase, attempt, sql, status, passed, earned))
+        entry: dict[str, Any] = {
+            "kind": "submission",
+            "phase": self.phase,
+            "attempt": attempt,
+            "status": status,
+        }
+        if grade is not None:
+            entry |= {"reason": grade.reason, "flags": list(grade.flags)}
+            entry |= {"rows_gold": grade.rows_gold, "rows_pred": grade.rows_pred}
+        self.private_log.append(entry)
+
+    def _gold(self) -> tuple[str, ...]:
+        follow_up = self.task.private.follow_up
+        return self.task.private.gold if self.phase == 1 or follow_up is None else follow_up.gold
+
+    def _execute(self, sql: str) -> str:
+        self._executions += 1
+        if self._database is None:
+            self._database = self._open()
+        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+
+    def _open(self) -> SqliteDatabase:
+        """The system's own database, in the state from which this phase starts."""
+        job = assignment(self.task, self.profile, self.phase, self._accepted)
+        database = self._source.open(job.database, self._limits)
+        result = database.run([*job.setup, *job.base_pred])
+        if isinstance(result, QueryError):
+            database.close()
+            raise BenchmarkError(f"{self.task.public.instance_id}: set-up SQL fails: {result.message}")
+        return database
+
+    # --- the user's moves
+
+    def _brief(self) -> Brief:
+        brief, follow_up = self.task.private.brief, self.task.private.follow_up
+        if self.phase == 1 or follow_up is None:
+            return brief
+        return replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
+
+    def _answer(self, move: Move) -> Event:
+        """The user's words, after the leak guard. Our own simulators bring an `Answer` with its trace."""
+        assert self._pending is not None
+        brief = self._brief()
+        if isinstance(move.data, Answer):
+            answer = move.data
+        else:  # a learner, a human or a stranger: what may be said follows from the question
+            text = move.data if isinstance(move.data, str) else ""
+            answer = replace(RuleUser().answer(brief, self._pending), text=text)
+        guarded = guard_answer(answer.text, brief, answer.granted)
+        self.private_log.append(
+            {
+                "kind": "answer",
+                "question": self._pending,
+                "call": answer.call,
+                "target": answer.target,
+                "granted": list(answer.granted),
+                "guard": guarded.reason,
+            }
+        )
+        self._pending = None
+        self._message, self._sender = guarded.text, "user"
+        return self._append(Event(USER, self._time(), "answer", guarded.text))
+
+    # --- the log
+
+    def _record(self, move: Move, sender: Sender, reply: str) -> Event:
+        self._message, self._sender = reply, sender
+        metadata = {"sender": sender, "reply": reply}
+        return self._append(Event(SYSTEM, self._time(), move.action, move.data, metadata=metadata))
+
+    def _append(self, event: Event) -> Event:
+        self.events.append(event)
+        return event
+
+    def _time(self) -> int:
+        return len(self.events) + 1
+
+    def _end(self, status: str) -> None:
+        self.terminated, self.status = True, status
+        self.close()
+
+    def _truncate(self, status: str) -> None:
+        self.truncated, self.status = True, status
+        self.close()

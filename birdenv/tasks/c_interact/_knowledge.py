@@ -1,0 +1,133 @@
+"""What a system may read about a database: schema text, knowledge base, column meanings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.tasks._record_files import read_records, read_text
+
+__all__ = ["DatabaseNotes", "KnowledgeEntry", "knowledge_text", "read_notes"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeEntry:
+    """One entry of the knowledge base; `raw` is its line in the file, `children` the ids it builds on."""
+
+    id: int
+    name: str
+    description: str
+    definition: str
+    children: tuple[int, ...]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseNotes:
+    """The public notes that a benchmark folder holds about one database."""
+
+    schema: str
+    knowledge: tuple[KnowledgeEntry, ...]
+    column_meanings: Mapping[str, Any]
+
+    @property
+    def identifiers(self) -> frozenset[str]:
+        """Every table and column name that the schema text or the column meanings mention."""
+        names = set(_schema_names(self.schema))
+        for key in self.column_meanings:
+            names.update(key.split("|")[1:])
+        return frozenset(names)
+
+
+def read_notes(root: Path, database: str) -> DatabaseNotes:
+    """Read `<db>_schema.txt`, `<db>_kb.jsonl` and, where it is there, `<db>_column_meaning_base.json`.
+
+    They stand in `root/<db>/`. Raises `InputError` if they do not, or if the name is not a plain one.
+    """
+    if not database or Path(database).name != database or database in {".", ".."}:
+        raise InputError(f"{database!r} is not a database name: it must not contain a path")
+    folder = root / database
+    if not folder.is_dir():
+        raise InputError(f"{root} has no folder {database!r} with that database's schema and knowledge")
+    meanings_file = folder / f"{database}_column_meaning_base.json"
+    meanings: Any = {}
+    if meanings_file.exists():
+        try:
+            meanings = json.loads(read_text(meanings_file))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{meanings_file}: line {error.lineno} is not JSON: {error.msg}") from None
+        if not isinstance(meanings, dict):
+            raise InputError(f"{meanings_file}: expected one JSON object")
+    return DatabaseNotes(
+        schema=read_text(folder / f"{database}_schema.txt").strip(),
+        knowledge=_read_knowledge(folder / f"{database}_kb.jsonl"),
+        column_meanings=meanings,
+    )
+
+
+def knowledge_text(
+    entries: Sequence[KnowledgeEntry], deleted: Collection[int], *, all_fields: bool, renumber: bool
+) -> str:
+    """The entries without the deleted ones, one JSON object a line.
+
+    With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise four fields are
+    shown; with `renumber` their ids count from 0 again, so that no gap tells that something was removed.
+    """
+    visible = [entry for entry in entries if entry.id not in deleted]
+    if all_fields:
+        return "\n".join(entry.raw for entry in visible)
+    lines = []
+    for number, entry in enumerate(visible):
+        shown = {
+            "id": number if renumber else entry.id,
+            "knowledge": entry.name,
+            "description": entry.description,
+            "definition": entry.definition,
+        }
+        lines.append(json.dumps(shown, ensure_ascii=False))
+    return "\n".join(lines)
+
+
+def _read_knowledge(path: Path) -> tuple[KnowledgeEntry, ...]:
+    entries = []
+    for number, record in enumerate(read_records(path), 1):
+        try:
+            children = record.get("children_knowledge", -1)
+            entries.append(
+                KnowledgeEntry(
+                    id=int(record["id"]),
+                    name=str(record["knowledge"]),
+                    description=str(record.get("description", "")),
+                    definition=str(record.get("definition", "")),
+                    children=tuple(children) if isinstance(children, list) else (),
+                    raw=json.dumps(record, ensure_ascii=False),
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: entry {number} needs `id` and `knowledge` ({error!r})") from None
+    return tuple(entries)
+
+
+_TABLE = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
+_COLUMN = re.compile(r"^\s*[\"`\[]?([^\s\"`\],]+)[\"`\]]?\s+\w")
+_NOT_COLUMNS = {"primary", "foreign", "unique", "check", "constraint", "first", "create"}
+
+
+def _schema_names(schema: str) -> list[str]:
+    names: list[str] = []
+    for block in re.split(r"(?=CREATE\s+TABLE)", schema, flags=re.IGNORECASE):
+        table = _TABLE.match(block)
+        if table is None:
+            continue
+        names.append(table.group(1))
+        body = block[table.end() :].split("\n);", 1)[0]
+        for line in body.split("\n"):
+            column = _COLUMN.match(line.lstrip('("` '))
+            if column and column.group(1).lower() not in _NOT_COLUMNS:
+                names.append(column.group(1).strip('"'))
+    return names

@@ -1,0 +1,83 @@
+"""Reading a c-Interact benchmark folder: lite, full, mini and our own layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from birdenv.databases import SqliteSource
+from birdenv.errors import InputError
+from birdenv.tasks._record_files import read_records
+from birdenv.tasks.c_interact._knowledge import read_notes
+from birdenv.tasks.c_interact._record import TaskRecord, parse_record
+from birdenv.tasks.c_interact._task import CInteractTask, split_record
+
+__all__ = ["TASK_FILES", "Benchmark", "find_task_file", "load_benchmark", "read_task_records"]
+
+TASK_FILES = (
+    "bird_interact_data.jsonl",
+    "mini_interact.jsonl",
+    "mini_interact_test.jsonl",
+    "c_interact.jsonl",
+)
+"""Names that a folder's task file may have, in the order in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The tasks of one file with the databases that they run on."""
+
+    tasks: tuple[CInteractTask, ...]
+    source: SqliteSource
+    task_file: Path
+
+
+def find_task_file(folder: Path) -> Path:
+    """The folder's task file; `InputError` if there is none or the choice is open."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
+    found = [folder / name for name in TASK_FILES if (folder / name).exists()]
+    if not found:
+        names = ", ".join(TASK_FILES)
+        raise InputError(f"{folder} holds no task file ({names}); name one with --data FILE")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise InputError(f"{folder} holds {names}; choose one with --data FILE")
+    return found[0]
+
+
+def read_task_records(path: Path) -> list[TaskRecord]:
+    """All records of a task file, checked; instance ids must be distinct."""
+    records: dict[str, TaskRecord] = {}
+    for number, raw in enumerate(read_records(path), 1):
+        where = f"{path}: record {number} ({raw.get('instance_id', 'no instance_id')})"
+        record = parse_record(raw, where)
+        if record.instance_id in records:
+            raise InputError(f"{where}: this instance_id occurs twice")
+        records[record.instance_id] = record
+    return list(records.values())
+
+
+def load_benchmark(
+    folder: Path,
+    task_file: Path | None = None,
+    *,
+    databases: Path | None = None,
+    select: Callable[[TaskRecord], bool] | None = None,
+) -> Benchmark:
+    """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
+
+    `databases` is the folder of `<db>/<db>.sqlite`, by default the benchmark's own. A database file itself is
+    looked at only when it is opened.
+    """
+    path = task_file or find_task_file(folder)
+    source = SqliteSource(databases or folder)
+    notes = cache(partial(read_notes, folder))
+    tasks: Sequence[CInteractTask] = [
+        split_record(record, index, notes(record.selected_database), source.dialect)
+        for index, record in enumerate(read_task_records(path))
+        if select is None or select(record)
+    ]
+    return Benchmark(tuple(tasks), source, path)

@@ -1,0 +1,82 @@
+"""The words in which the protocol speaks to the system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from birdenv.databases import QueryError
+from birdenv.tasks._actions import Kind
+from birdenv.tasks.c_interact._knowledge import knowledge_text
+from birdenv.tasks.c_interact._profile import Profile
+from birdenv.tasks.c_interact._task import CInteractTask
+
+__all__ = ["debug", "follow_up", "instruction", "refusal", "turns"]
+
+LEFT = "You left without an answer."
+EMPTY = "The text of the action is empty."
+COUNTS_AS_EMPTY = "With no question left it counts as an empty submission."
+UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
+INFRASTRUCTURE = "The submission could not be graded because of a fault in the benchmark; the episode ends."
+DONE = "Your SQL is correct. The task is complete."
+FAILED = "Your SQL is not correct. The episode ends."
+
+_RULES = """\
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
+meant, then write the SQL.
+- clarify asks the user one question. You may ask {questions}.
+- submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
+If it is right, a follow-up request may come, again with one more attempt if you need it.
+The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+
+_EXECUTE = """
+- execute_sql runs one statement on your own copy of the database and shows the result."""
+
+
+def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:
+    """Rules, request, schema and visible knowledge: the part of the observation that never changes."""
+    notes = task.private.notes
+    knowledge = knowledge_text(
+        notes.knowledge,
+        task.private.deleted_knowledge,
+        all_fields=profile.all_knowledge_fields,
+        renumber=profile.renumber_knowledge,
+    )
+    rules = _RULES.format(
+        engine=engine, questions=_count(questions, "question"), execute=_EXECUTE if execute_sql else ""
+    )
+    return "\n\n".join(
+        (
+            rules,
+            f"Request: {task.public.question}",
+            f"Database: {task.public.database}\n{notes.schema}",
+            f"Knowledge about this database, one entry a line:\n{knowledge}",
+        )
+    )
+
+
+def turns(left: int) -> str:
+    return f"You have {_count(left, 'question')} left."
+
+
+def refusal(action: str, legal: Sequence[Kind]) -> str:
+    """Why an action was not accepted, and what is."""
+    return f"{action} is not possible now; possible: {', '.join(legal)}."
+
+
+def debug(status: str, error: QueryError | None, error_text: bool) -> str:
+    """Feedback on a failed first attempt: what the database said, never what was expected."""
+    if status in ("malformed", "no_submission"):
+        return "That was not a SQL submission. You have one more attempt: submit_sql."
+    if error is None:
+        return "Your SQL runs, but it is not what the user asked for. You have one more attempt: submit_sql."
+    said = f" ({error.kind}): {error.message}" if error_text else ""
+    return f"Your SQL could not be executed{said}\nYou have one more attempt: submit_sql."
+
+
+def follow_up(query: str, may_clarify: bool) -> str:
+    asking = "" if may_clarify else " No further questions are possible: answer with submit_sql."
+    return f"Your SQL is correct. Follow-up request: {query}{asking}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,124 @@
+"""A task record as it stands in the lite, full and mini files, with their oddities made regular."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from birdenv.errors import InputError
+
+__all__ = ["AmbiguityRecord", "ConditionsRecord", "FollowUpRecord", "TaskRecord", "parse_record"]
+
+
+def _as_list(value: Any) -> Any:
+    """A list as it is, text that holds a JSON list as that list, other text as one item, null as empty."""
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = json.loads(value)
+    except json.JSONDecodeError:
+        parsed = None
+    items = parsed if isinstance(parsed, list) else [value]
+    return [item for item in items if str(item).strip()]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ConditionsRecord(_Model):
+    decimal: int = -1
+    distinct: bool | None = None
+    order: bool = False
+
+
+class AmbiguityRecord(_Model):
+    """One annotated ambiguity. `deleted_knowledge` is an id, a list of ids or null in the files."""
+
+    term: str
+    sql_snippet: str = ""
+    is_mask: bool = False
+    type: str = ""
+    deleted_knowledge: tuple[int, ...] = ()
+
+    @field_validator("deleted_knowledge", mode="before")
+    @classmethod
+    def _ids(cls, value: Any) -> Any:
+        if value is None:
+            return ()
+        return (value,) if isinstance(value, int) else value
+
+
+class QueryAmbiguityRecord(_Model):
+    critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
+    non_critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
+
+
+class _Solution(_Model):
+    sol_sql: tuple[str, ...] = ()
+    external_knowledge: tuple[int, ...] = ()
+    test_cases: tuple[str, ...] = ()
+
+    @field_validator("sol_sql", "external_knowledge", "test_cases", mode="before")
+    @classmethod
+    def _list(cls, value: Any) -> Any:
+        return _as_list(value)
+
+
+class FollowUpRecord(_Solution):
+    query: str = ""
+    type: str = ""
+    category: str | None = None
+    conditions: ConditionsRecord | None = None
+    readings: tuple[str, ...] = ()
+
+
+class TaskRecord(_Solution):
+    """The union of the three files' fields (BIRD-Interact README, 'Data Fields')."""
+
+    instance_id: str
+    selected_database: str
+    amb_user_query: str
+    query: str = ""
+    category: str = "Query"
+    high_level: bool | None = None
+    difficulty_tier: str | None = None
+    conditions: ConditionsRecord | None = None
+    preprocess_sql: tuple[str, ...] = ()
+    clean_up_sqls: tuple[str, ...] = Field(
+        default=(), validation_alias=AliasChoices("clean_up_sqls", "clean_up_sql")
+    )
+    user_query_ambiguity: QueryAmbiguityRecord = QueryAmbiguityRecord()
+    knowledge_ambiguity: tuple[AmbiguityRecord, ...] = ()
+    follow_up: FollowUpRecord | None = None
+    readings: tuple[str, ...] = ()
+
+    @field_validator("preprocess_sql", "clean_up_sqls", mode="before")
+    @classmethod
+    def _statements(cls, value: Any) -> Any:
+        return _as_list(value)
+
+    @field_validator("follow_up", mode="before")
+    @classmethod
+    def _no_empty_follow_up(cls, value: Any) -> Any:
+        return value or None
+
+    @field_validator("knowledge_ambiguity", mode="before")
+    @classmethod
+    def _no_null(cls, value: Any) -> Any:
+        return value or ()
+
+
+def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
+    """The record with types checked; `InputError` names `where` and the first field at fault."""
+    try:
+        return TaskRecord.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{where}: the field `{field}`: {first['msg'].lower()}") from None

@@ -1,0 +1,29 @@
+"""The simulated user: what it knows, which ambiguity a question is about, what it answers, what it must not.
+
+* `Brief`, `Ambiguity`: what the user's side knows of one task
+* `User`, `Answer`: the interface of every user, and the private trace of an answer
+* `RuleUser`: a deterministic user without a language model
+* `guard_answer`: the leak guard, for the words of any user
+* `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
+"""
+
+from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, User
+from birdenv.users._guard import Guarded, guard_answer
+from birdenv.users._rule_user import RuleUser
+from birdenv.users._segments import Segment, segments
+from birdenv.users._verbalise import verbalise
+
+__all__ = [
+    "Ambiguity",
+    "AmbiguityKind",
+    "Answer",
+    "Brief",
+    "Call",
+    "Guarded",
+    "RuleUser",
+    "Segment",
+    "User",
+    "guard_answer",
+    "segments",
+    "verbalise",
+]

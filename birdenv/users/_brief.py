@@ -1,0 +1,61 @@
+"""What a simulated user knows: the clear question and where its wording was made ambiguous."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+__all__ = ["Ambiguity", "AmbiguityKind", "Answer", "Brief", "Call", "User"]
+
+AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
+
+Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable"]
+"""The encoder's three choices (BIRD-Interact's AMB, LOC and UNA)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """One annotated point that the ambiguous wording leaves open, and the SQL that settles it."""
+
+    term: str
+    snippet: str
+    kind: AmbiguityKind
+    type: str = ""
+    deleted_knowledge: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """Everything the user's side may use to answer questions about one task. Never shown to the system.
+
+    `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
+    and column names; `dialect` is sqlglot's name of the SQL dialect.
+    """
+
+    clear_query: str
+    ambiguities: tuple[Ambiguity, ...]
+    gold: tuple[str, ...] = ()
+    identifiers: frozenset[str] = frozenset()
+    dialect: str = "sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The user's words, and the private trace of how they came about.
+
+    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable);
+    `granted` the SQL snippets that the answer may draw on; `guarded` is true where the leak guard replaced
+    the answer.
+    """
+
+    text: str
+    call: Call
+    target: str = ""
+    granted: tuple[str, ...] = ()
+    guarded: bool = False
+
+
+class User(Protocol):
+    """Answers a system's clarification questions; stateless from one question to the next."""
+
+    def answer(self, brief: Brief, question: str) -> Answer: ...

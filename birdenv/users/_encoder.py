@@ -1,0 +1,176 @@
+"""Decide what a question is about (BIRD-Interact §3.1, stage 1): a labelled term, a part of the gold SQL, or
+nothing that a user answers.
+
+Rules, the first that fits wins:
+
+1. an annotated term that stands in quotation marks in the question (the longest such term);
+2. a term that occurs by name, as whole words (the longest; the earliest of equally long ones). A term's
+   name is also its abbreviation in brackets, "(SNQI)", and what is left without it;
+3. a term at least `OVERLAP` of whose content words occur in the question, up to light stemming;
+4. a non-critical point whose type the question speaks of: sorting, rounding, missing values, duplicates ..;
+5. the part of the gold SQL whose kind of clause, names or literals the question speaks of.
+
+Whatever was matched, a question that besides the term's own words asks for SQL, for table or column names,
+for the answer or for instructions is unanswerable. A term that was annotated several times grants all of its
+snippets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from birdenv.users._brief import Ambiguity, Brief, Call
+from birdenv.users._lexer import split_words, tokenize
+from birdenv.users._matching import clean, content_stems, stem, words
+from birdenv.users._refusals import out_of_scope
+from birdenv.users._segments import Segment, segments
+
+__all__ = ["OVERLAP", "Choice", "encode"]
+
+OVERLAP = 0.6
+"""Share of a term's content words that a question must contain to be about it."""
+
+_TYPE_STEMS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("sort", frozenset({"sort", "order", "rank", "ascend", "descend", "arrang", "alphabet", "alphabetical"})),
+    ("rank", frozenset({"rank", "ty", "tie", "order"})),
+    ("decimal", frozenset({"round", "decimal", "precision", "digit", "precis"})),
+    ("null", frozenset({"null", "miss", "empty", "blank", "absent", "unknown"})),
+    ("distinct", frozenset({"distinct", "duplicat", "unique", "uniqu", "different", "repeat"})),
+    ("join", frozenset({"join", "unmatch", "inner", "outer", "match"})),
+    ("divide_zero", frozenset({"zero", "division", "divid"})),
+    ("date_format", frozenset({"date", "format"})),
+)
+_CLAUSE_STEMS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("order", frozenset({"sort", "order", "rank", "ascend", "descend", "arrang"})),
+    ("limit", frozenset({"limit", "top", "cap", "maximum", "row"})),
+    ("group", frozenset({"group", "aggregat", "breakdown", "per"})),
+    ("distinct", frozenset({"distinct", "duplicat", "unique", "uniqu"})),
+    ("output", frozenset({"column", "field", "output", "display", "return", "includ", "present"})),
+    ("where", frozenset({"filter", "condition", "restrict", "exclud", "criteria", "criterion"})),
+    ("having", frozenset({"filter", "condition", "threshold", "least", "minimum"})),
+    ("join", frozenset({"join", "match", "unmatch", "combin"})),
+    ("set", frozenset({"union", "combin", "merg"})),
+    ("assign", frozenset({"updat", "chang", "set"})),
+    ("values", frozenset({"insert", "add"})),
+    ("create", frozenset({"view", "creat", "nam", "call"})),
+)
+_ANSWERABLE = frozenset(clause for clause, _ in _CLAUSE_STEMS) | {"select", "columns", "column"}
+_NEEDED = 2.0
+_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
+_ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a question is about: the call, its target, and the items or the segment that may be used."""
+
+    call: Call
+    target: str = ""
+    items: tuple[Ambiguity, ...] = ()
+    segment: Segment | None = None
+
+
+def encode(brief: Brief, question: str) -> Choice:
+    """The choice for one question; no history is taken into account."""
+    text = clean(question)
+    spaced = f" {' '.join(words(text))} "
+    term, said = _named(brief, text, spaced)
+    remainder = spaced.replace(f" {said} ", " ") if said else spaced
+    if out_of_scope(remainder.strip()):
+        return Choice("unanswerable")
+    stems = frozenset(stem(word) for word in words(text))
+    term = term or _overlapping(brief, content_stems(text)) or _by_type(brief, stems)
+    if term:
+        key = clean(term)
+        return Choice("labelled", term, tuple(item for item in brief.ambiguities if clean(item.term) == key))
+    segment = _part_of_gold(brief, stems, text)
+    return Choice("unlabelled", segment.id, (), segment) if segment is not None else Choice("unanswerable")
+
+
+def _named(brief: Brief, text: str, spaced: str) -> tuple[str, str]:
+    """(the term named, the words that name it), both "" if there is none."""
+    found: list[tuple[int, int, int, str, str]] = []
+    unframed = _FRAMES.sub(" ", spaced)
+    for index, item in enumerate(brief.ambiguities):
+        whole = clean(item.term)
+        if not whole:
+            continue
+        for name in _names(whole):
+            said = " ".join(words(name))
+            if f"'{name}'" in text:
+                found.append((0, -len(name), index, item.term, said))
+            for rank, place in ((1, unframed), (2, spaced)):
+                at = place.find(f" {said} ") if said else place.find(name)
+                if at >= 0:
+                    found.append((rank, -len(name), at, item.term, said))
+                    break
+    if not found:
+        return "", ""
+    _, _, _, term, said = min(found)
+    return term, said
+
+
+def _names(term: str) -> list[str]:
+    """How a term may be called: as it is, without its abbreviation, and by that alone."""
+    match = _ABBREVIATION.search(term)
+    if match is None:
+        return [term]
+    rest = term[: match.start()].strip()
+    return [name for name in (term, rest, match[1].strip()) if name]
+
+
+def _overlapping(brief: Brief, question: frozenset[str]) -> str:
+    best, chosen = 0.0, ""
+    for item in brief.ambiguities:
+        wanted = content_stems(clean(item.term))
+        shared = len(wanted & question)
+        if wanted and shared / len(wanted) >= OVERLAP and shared + shared / len(wanted) > best:
+            best, chosen = shared + shared / len(wanted), item.term
+    return chosen
+
+
+def _by_type(brief: Brief, question: frozenset[str]) -> str:
+    for kind, triggers in _TYPE_STEMS:
+        if not triggers & question:
+            continue
+        for item in brief.ambiguities:
+            if item.kind == "non_critical" and item.type.startswith(kind):
+                return item.term
+    return ""
+
+
+def _part_of_gold(brief: Brief, question: frozenset[str], text: str) -> Segment | None:
+    best, chosen = 0.0, None
+    for part in segments(brief.gold, brief.dialect) if any(brief.gold) else ():
+        if part.clause in _ANSWERABLE:
+            score = _score(part, question, text)
+            if score >= _NEEDED and score > best:
+                best, chosen = score, part
+    return chosen
+
+
+def _score(part: Segment, question: frozenset[str], text: str) -> float:
+    """2 for the kind of clause, 2 for a literal, 1 for every word of a name that the question contains."""
+    score = 2.0 if any(clause == part.clause and triggers & question for clause, triggers in _CLAUSE_STEMS) else 0.0
+    tokens = tokenize(part.sql)
+    literals = {clean(token.text) for token in tokens if token.kind == "string" and len(token.text) > 2}
+    score += 2.0 * sum(_contains(text, literal) for literal in sorted(literals))
+    names: Sequence[str] = [split_words(token.text) for token in tokens if token.kind in ("word", "quoted")]
+    stems = {stem(word) for name in names for word in name.split() if len(word) > 2}
+    stems -= _SQL_WORDS
+    whole = any(name and set(map(stem, name.split())) <= question and name.upper() not in _KEYWORDS for name in names)
+    return score + len(stems & question) + (1.0 if whole and stems & question else 0.0)
+
+
+def _contains(text: str, literal: str) -> bool:
+    return bool(literal) and f" {' '.join(words(literal))} " in f" {' '.join(words(text))} "
+
+
+_KEYWORDS = frozenset(
+    """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE WHEN THEN
+    ELSE END CAST SUM AVG COUNT MIN MAX ROUND DESC ASC DISTINCT BETWEEN LIKE REAL INTEGER TEXT OVER UNION ALL
+    COALESCE NULLIF WITH CREATE VIEW TABLE INSERT VALUES""".split()
+)
+_SQL_WORDS = frozenset(stem(word.lower()) for word in _KEYWORDS)

@@ -1,0 +1,168 @@
+"""Cut gold SQL into labelled parts that a question may be about (BIRD-Interact §3.2, from the syntax tree).
+
+Every query block is numbered in the order of the source (S1, S2 ..); its parts are `S1.where.2`, `S1.order`
+and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot is imported when first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+__all__ = ["Segment", "segments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword."""
+
+    id: str
+    clause: str
+    sql: str
+
+
+def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
+    """The parts of the statements; one that cannot be parsed is one part of clause "statement".
+
+    >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
+    ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
+    """
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    cutter = _Cutter(dialect)
+    for text in gold:
+        try:
+            statements = [statement for statement in sqlglot.parse(text, read=dialect) if statement is not None]
+        except (SqlglotError, RecursionError):
+            cutter.add(cutter.number(), "statement", text)
+            continue
+        for statement in statements:
+            cutter.statement(statement)
+    return tuple(cutter.found)
+
+
+@dataclass
+class _Cutter:
+    dialect: str
+    found: list[Segment] = field(default_factory=list)
+    blocks: int = 0
+
+    def number(self) -> str:
+        self.blocks += 1
+        return f"S{self.blocks}"
+
+    def add(self, name: str, clause: str, sql: str) -> None:
+        self.found.append(Segment(name, clause, sql))
+
+    def sql(self, node: exp.Expression) -> str:
+        return node.sql(dialect=self.dialect, comments=False)
+
+    def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[exp.Expression]) -> None:
+        for i, node in enumerate(nodes, 1):
+            self.add(f"{name}.{clause}.{i}", clause, prefix + self.sql(node))
+
+    def statement(self, node: exp.Expression) -> None:
+        from sqlglot import exp
+
+        if isinstance(node, exp.Subquery):
+            self.statement(node.this)
+            return
+        name = self.number()
+        self.add(name, "statement", self.sql(node))
+        if (ctes := _part(node, "with")) is not None:
+            for i, cte in enumerate(ctes.expressions, 1):
+                self.add(f"{name}.cte.{i}", "cte", self.sql(cte))
+                self.statement(cte.this)
+        if isinstance(node, exp.Select):
+            self._select(name, node)
+        elif isinstance(node, exp.SetOperation):
+            self._set_operation(name, node)
+        elif isinstance(node, exp.Update):
+            self.listed(name, "assign", "", node.expressions)
+        elif isinstance(node, exp.Insert):
+            if isinstance(node.this, exp.Schema):
+                self.add(f"{name}.columns", "columns", ", ".join(map(self.sql, node.this.expressions)))
+        elif isinstance(node, exp.Create):
+            self._create(name, node)
+        if not isinstance(node, exp.Select | exp.SetOperation):
+            self._filters(name, node)
+            inner = node.args.get("expression")
+            if isinstance(inner, exp.Query):
+                self.statement(inner)
+            elif isinstance(inner, exp.Values):
+                self.add(f"{name}.values", "values", self.sql(inner))
+
+    def _select(self, name: str, node: exp.Select) -> None:
+        from sqlglot import exp
+
+        if node.args.get("distinct") is not None:
+            self.add(f"{name}.distinct", "distinct", "DISTINCT")
+        outputs = [item.alias_or_name for item in node.expressions]
+        listed = ", ".join(self.sql(exp.to_identifier(output)) for output in outputs if output and output != "*")
+        if listed:
+            self.add(f"{name}.select", "output", listed)
+        self.listed(name, "select", "", node.expressions)
+        if (source := _part(node, "from")) is not None:
+            self.add(f"{name}.from", "from", self.sql(source).strip())
+        self.listed(name, "join", "", node.args.get("joins") or ())
+        self._filters(name, node)
+        for query in self._nested(node):
+            self.statement(query)
+
+    def _nested(self, node: exp.Select) -> list[exp.Expression]:
+        """The subqueries directly inside this block, not those of its CTEs or of other subqueries."""
+        from sqlglot import exp
+
+        with_ = _part(node, "with")
+        found: list[exp.Expression] = []
+        for child in node.walk(prune=lambda n: n is with_ or (n is not node and isinstance(n, exp.Query))):
+            if child is not node and isinstance(child, exp.Query):
+                found.append(child)
+        return found
+
+    def _filters(self, name: str, node: exp.Expression) -> None:
+        from sqlglot import exp
+
+        if (where := node.args.get("where")) is not None:
+            self.listed(name, "where", "WHERE ", _conjuncts(where.this, exp.And))
+        if (group := node.args.get("group")) is not None:
+            self.add(f"{name}.group", "group", self.sql(group).strip())
+        if (having := node.args.get("having")) is not None:
+            self.listed(name, "having", "HAVING ", _conjuncts(having.this, exp.And))
+        if (order := node.args.get("order")) is not None:
+            self.add(f"{name}.order", "order", self.sql(order).strip())
+        limits = [self.sql(n).strip() for key in ("limit", "offset") if (n := node.args.get(key)) is not None]
+        if limits:
+            self.add(f"{name}.limit", "limit", " ".join(limits))
+
+    def _set_operation(self, name: str, node: exp.SetOperation) -> None:
+        word = node.key.upper() + ("" if node.args.get("distinct") else " ALL")
+        self.add(f"{name}.set", "set", word)
+        self.statement(node.left)
+        self.statement(node.right)
+        self._filters(name, node)
+
+    def _create(self, name: str, node: exp.Create) -> None:
+        from sqlglot import exp
+
+        target = node.this
+        self.add(f"{name}.create", "create", f"CREATE {node.kind} {self.sql(target.find(exp.Identifier) or target)}")
+        if isinstance(target, exp.Schema):
+            self.listed(name, "column", "", target.expressions)
+
+
+def _part(node: exp.Expression, key: str) -> exp.Expression | None:
+    """A child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
+    found: exp.Expression | None = node.args.get(f"{key}_") or node.args.get(key)
+    return found
+
+
+def _conjuncts(node: exp.Expression, conjunction: type[exp.And]) -> list[exp.Expression]:
+    while node.key == "paren" and isinstance(node.this, conjunction):
+        node = node.this
+    return list(node.flatten()) if isinstance(node, conjunction) else [node]

@@ -1,0 +1,59 @@
+"""SQL in the words of a lay user (the decoder's source of words, BIRD-Interact §3, stage 2).
+
+The words carry all that a snippet settles: literals exactly as written, operators and functions in words,
+column names split into words. They carry nothing else: no table, alias or CTE name, no name of the schema
+as it is spelt there, and no SQL.
+"""
+
+from __future__ import annotations
+
+from birdenv.users._clauses import ClauseReader, Reading
+from birdenv.users._expressions import CLAUSE_WORDS
+from birdenv.users._lexer import Token, balanced, split_words, tokenize
+from birdenv.users._wording import Wording
+
+__all__ = ["read_aloud", "verbalise"]
+
+
+_NEVER_PROSE = frozenset({"IS", "NOT", "NULL", "LIKE", "BETWEEN", "CASE", "WHEN", "DESC", "ASC"})
+
+
+def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
+    """`snippet` in words; of `identifiers` (the schema's names) only those in the snippet may be said.
+
+    >>> verbalise("s.SnrRatio - 0.1 * ABS(s.NoiseFloorDbm) AS SNQI")
+    'the snr ratio minus 0.1 times the absolute value of the noise floor dbm (called snqi)'
+    """
+    return read_aloud(snippet, identifiers).text
+
+
+def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Reading:
+    """`verbalise`, with the form of the sentence and the names that were kept back."""
+    tokens = balanced(tokenize(snippet))
+    if _is_prose(tokens):
+        return Reading(_as_written(tokens), "noun", frozenset())
+    draft = ClauseReader(tokens, Wording(frozenset())).reading()
+    names = {name.lower() for name in identifiers} | draft.hidden
+    taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden
+    return ClauseReader(tokens, Wording(frozenset(taken))).reading()
+
+
+def _is_prose(tokens: list[Token]) -> bool:
+    """Whether an annotator wrote a remark instead of SQL: nothing but words, four in a row, no operators."""
+    run = longest = 0
+    for token in tokens:
+        if token.kind != "word" and token.key not in (",", ".", ":", "-"):
+            return False
+        if token.key in _NEVER_PROSE:
+            return False
+        run = run + 1 if token.kind == "word" else 0
+        longest = max(longest, run)
+    return longest > 3 and tokens[0].key not in CLAUSE_WORDS
+
+
+def _as_written(tokens: list[Token]) -> str:
+    words = ""
+    for token in tokens:
+        gap = " " if words and token.kind == "word" else ""
+        words += gap + (split_words(token.text) if token.kind == "word" else token.text)
+    return words.rstrip(".")

@@ -1,0 +1,209 @@
+"""Finding and opening database files: every unusable id or file is an `InputError` that says why."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from database_files import fingerprint, write_database
+
+from birdenv.databases import Limits, QueryResult, SqliteSource
+from birdenv.errors import InputError
+
+
+def rows(source: SqliteSource, name: str, sql: str) -> list[tuple[object, ...]]:
+    with source.open(name) as database:
+        result = database.execute(sql)
+    assert isinstance(result, QueryResult), result
+    return list(result.rows)
+
+
+def test_names_are_sorted_directories_that_hold_a_file_of_their_name(
+    source: SqliteSource, tmp_path: Path
+) -> None:
+    write_database(tmp_path / "databases", "alpha")
+    (tmp_path / "databases" / "no_file").mkdir()
+    (tmp_path / "databases" / "README.md").write_text("hello")
+    assert source.names() == ["alpha", "shop"]
+    assert source.dialect == "sqlite"
+    assert source.engine == f"SQLite {sqlite3.sqlite_version}"
+
+
+def test_path_digest_and_check(source: SqliteSource, tmp_path: Path) -> None:
+    path = source.path("shop")
+    assert path == tmp_path / "databases" / "shop" / "shop.sqlite"
+    source.check("shop")
+    assert source.digest("shop") == hashlib.sha256(path.read_bytes()).hexdigest()
+    before = source.digest("shop")
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO customers VALUES (9, 'New', NULL)")
+    connection.close()
+    assert source.digest("shop") != before, "a changed file has another digest"
+
+
+def test_root_must_be_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no directory of databases"):
+        SqliteSource(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    "db_id",
+    ["", ".", "..", "../shop", "shop/../shop", "/etc", "shop/shop", "a\\b", "a\0b", "a\nb", " shop", ".hidden",
+     "x" * 300, "c:shop", "\ud800", None, 3],
+)  # fmt: skip
+def test_odd_ids_are_refused(source: SqliteSource, db_id: str) -> None:
+    for use in (source.path, source.check, source.digest, source.open):
+        with pytest.raises(InputError, match="not a database id"):
+            use(db_id)
+
+
+def test_an_unknown_id_says_what_the_directory_holds(source: SqliteSource, tmp_path: Path) -> None:
+    for number in range(10):
+        write_database(tmp_path / "databases", f"extra{number}", "CREATE TABLE t (a)")
+    with pytest.raises(InputError, match=r"no database 'shoop' in .*: it holds extra0, .*extra7 and 3 more"):
+        source.path("shoop")
+    (tmp_path / "databases" / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no empty\.sqlite"):
+        source.path("empty")
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 12345\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (LFS, "git lfs pull"),
+        (b"hello", "not an SQLite"),
+        (b"SQLite format 2\0" * 9, "not an SQLite"),
+    ],
+)
+def test_files_that_are_no_database(source: SqliteSource, content: bytes, message: str) -> None:
+    source.path("shop").write_bytes(content)
+    for use in (source.path, source.check, source.digest, source.open):
+        with pytest.raises(InputError, match=message):
+            use("shop")
+
+
+def test_damaged_files(source: SqliteSource) -> None:
+    path = source.path("shop")
+    whole = path.read_bytes()
+    for content in (whole[:5000], whole[:100], whole[:100] + b"\xff" * (len(whole) - 100)):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="cannot be opened by SQLite"):
+            source.check("shop")
+        with pytest.raises(InputError, match="cannot be opened by SQLite"):
+            source.open("shop")
+
+
+def test_a_directory_in_place_of_the_file(source: SqliteSource, tmp_path: Path) -> None:
+    (tmp_path / "databases" / "folder" / "folder.sqlite").mkdir(parents=True)
+    with pytest.raises(InputError, match="is not a file"):
+        source.check("folder")
+    (tmp_path / "databases" / "pipe").mkdir()
+    os.mkfifo(tmp_path / "databases" / "pipe" / "pipe.sqlite")
+    with pytest.raises(InputError, match="is not a file"):
+        source.check("pipe")
+
+
+def test_links(source: SqliteSource, tmp_path: Path) -> None:
+    (tmp_path / "databases" / "linked").mkdir()
+    link = tmp_path / "databases" / "linked" / "linked.sqlite"
+    link.symlink_to(source.path("shop"))
+    assert rows(source, "linked", "SELECT count(*) FROM customers") == [(3,)]
+    link.unlink()
+    link.symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match="cannot read"):
+        source.check("linked")
+
+
+@pytest.mark.parametrize("name", ["a#b", "a?b=c", "100%", "50%20", "two words", "é", "a&mode=rwc", "it's"])
+def test_names_with_special_characters(tmp_path: Path, name: str) -> None:
+    path = write_database(tmp_path / "odd #?% names", name)
+    source = SqliteSource(tmp_path / "odd #?% names")
+    before = fingerprint(path)
+    assert rows(source, name, "SELECT count(*) FROM customers") == [(3,)]
+    assert rows(source, name, "DELETE FROM orders RETURNING id") == [(1,), (2,), (3,)]
+    assert fingerprint(path) == before
+    assert source.names() == [name]
+
+
+def test_a_relative_root_outlives_a_change_of_directory(
+    source: SqliteSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    relative = SqliteSource("databases")
+    monkeypatch.chdir("/")
+    assert rows(relative, "shop", "SELECT count(*) FROM customers") == [(3,)]
+
+
+def test_a_wal_file_with_changes_is_an_error_and_a_closed_wal_database_works(tmp_path: Path) -> None:
+    path = write_database(tmp_path, "shop")
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("INSERT INTO customers VALUES (4, 'Alan', NULL)")
+    writer.commit()
+    source = SqliteSource(tmp_path)
+    with pytest.raises(InputError, match="wal_checkpoint"):
+        source.check("shop")
+    writer.close()
+    before = fingerprint(path)
+    assert before[2] == ["shop.sqlite"]
+    assert rows(source, "shop", "SELECT count(*) FROM customers") == [(4,)]
+    assert len(rows(source, "shop", "DELETE FROM customers RETURNING id")) == 4
+    assert fingerprint(path) == before
+
+
+def test_a_hot_rollback_journal_is_an_error(source: SqliteSource) -> None:
+    path = source.path("shop")
+    path.with_name("shop.sqlite-journal").write_bytes(bytes.fromhex("d9d505f920a163d7") + bytes(20))
+    with pytest.raises(InputError, match="journal"):
+        source.open("shop")
+    path.with_name("shop.sqlite-journal").write_bytes(bytes(28))
+    source.check("shop")
+
+
+def test_a_source_that_cannot_be_written_to(source: SqliteSource) -> None:
+    path = source.path("shop")
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        assert rows(source, "shop", "UPDATE customers SET city = 'Rome' RETURNING city") == [("Rome",)] * 3
+    finally:
+        path.parent.chmod(0o755)
+
+
+def test_episodes_in_many_threads_do_not_meet(source: SqliteSource) -> None:
+    counts: list[object] = []
+
+    def episode(number: int) -> None:
+        with source.open("shop") as database:
+            for _ in range(number):
+                database.execute("INSERT INTO orders (customer, total) VALUES (1, 1)")
+            result = database.query("SELECT count(*) FROM orders")
+            counts.append((number, result.rows[0][0]) if isinstance(result, QueryResult) else result)
+
+    opened_here = source.open("shop")
+    threads = [threading.Thread(target=episode, args=(number,)) for number in range(20)]
+    threads.append(threading.Thread(target=lambda: counts.append(opened_here.execute("SELECT 1").rows)))  # type: ignore[union-attr]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opened_here.close()
+    assert [(1,)] in counts
+    assert sorted(count for count in counts if isinstance(count, tuple)) == [(n, n + 3) for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("seconds", 0), ("seconds", -1), ("seconds", float("nan")), ("rows", -1), ("bytes", -1)],
+)
+def test_limits_that_let_nothing_run(field: str, value: float) -> None:
+    with pytest.raises(InputError):
+        Limits(**{field: value})  # type: ignore[arg-type]

@@ -1,0 +1,245 @@
+"""The verbaliser's contract, checked without the verbaliser's own lexer or tables.
+
+`violations` tokenises a snippet with sqlglot, decides with a small scanner which names are tables, aliases and
+CTEs, and says everything that the words lack, and everything that they should not contain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import sqlglot
+from sqlglot.tokens import Token, TokenType
+
+Alternatives = tuple[str, ...]
+
+OPERATORS: dict[TokenType, Alternatives] = {
+    TokenType.PLUS: ("plus",),
+    TokenType.DASH: ("minus",),
+    TokenType.SLASH: ("divided by",),
+    TokenType.MOD: ("modulo",),
+    TokenType.EQ: ("equals", "equal to"),
+    TokenType.NEQ: ("does not equal",),
+    TokenType.GT: ("greater than",),
+    TokenType.LT: ("less than",),
+    TokenType.GTE: ("greater than or equal to",),
+    TokenType.LTE: ("less than or equal to",),
+    TokenType.BETWEEN: ("between",),
+    TokenType.IN: ("one of",),
+    TokenType.LIKE: ("the pattern", "the mask"),
+    TokenType.AND: ("and",),
+    TokenType.OR: ("or",),
+    TokenType.NOT: ("not",),
+    TokenType.NULL: ("null",),
+    TokenType.DPIPE: ("joined with",),
+    TokenType.ARROW: ("entry of", "item of"),
+    TokenType.DARROW: ("entry of", "item of"),
+    TokenType.WHEN: ("if",),
+    TokenType.ELSE: ("otherwise",),
+    TokenType.ORDER_BY: ("sorted by",),
+    TokenType.DESC: ("descending",),
+    TokenType.GROUP_BY: ("grouped by",),
+    TokenType.LIMIT: ("limited to",),
+    TokenType.DISTINCT: ("different", "distinct"),
+    TokenType.JOIN: ("matched with",),
+    TokenType.LEFT: ("no match",),
+    TokenType.WHERE: ("only cases where", "only instances where"),
+    TokenType.HAVING: ("only groups where",),
+    TokenType.UNION: ("together with",),
+    TokenType.INTERSECT: ("also among",),
+    TokenType.EXCEPT: ("but without",),
+    TokenType.PARTITION_BY: ("within each",),
+}
+
+FUNCTIONS: dict[str, Alternatives] = {
+    "COUNT": ("number of", "count of"),
+    "SUM": ("total of", "sum of"),
+    "AVG": ("average of", "mean of"),
+    "MIN": ("lowest", "smallest"),
+    "MAX": ("highest", "largest"),
+    "ABS": ("absolute value", "absolute content"),
+    "ROUND": ("rounded to",),
+    "COALESCE": ("first available of",),
+    "IFNULL": ("first available of",),
+    "NULLIF": ("null when it equals",),
+    "CAST": (
+        "as a whole number",
+        "as a decimal number",
+        "as text",
+        "as a date",
+        "as a whole count",
+        "as a decimal count",
+    ),
+    "SQRT": ("square root of",),
+    "POWER": ("to the power of",),
+    "POW": ("to the power of",),
+    "LOG": ("logarithm",),
+    "LN": ("logarithm of",),
+    "LOG10": ("logarithm of",),
+    "EXP": ("exponential of",),
+    "JSON_EXTRACT": ("entry of", "entries of"),
+    "LOWER": ("in lower case",),
+    "UPPER": ("in upper case",),
+    "TRIM": ("surrounding",),
+    "RTRIM": ("trailing",),
+    "EXTRACT": ("of",),
+    "LENGTH": ("length of",),
+    "REPLACE": ("replaced by",),
+    "SUBSTR": ("the part of",),
+    "INSTR": ("position",),
+    "IIF": ("if",),
+    "GROUP_CONCAT": ("list of",),
+    "JSON_GROUP_ARRAY": ("list of",),
+    "JSON_OBJECT": ("an object with",),
+    "JSON_GROUP_OBJECT": ("an object of",),
+    "RANK": ("the rank", "the ranking"),
+    "PERCENT_RANK": ("the rank as a percentage",),
+    "ROW_NUMBER": ("the running number", "the consecutive number"),
+    "NTILE": ("equal groups",),
+    "LAG": ("the previous",),
+    "STRFTIME": ("date format",),
+    "JULIANDAY": ("julian day",),
+    "FIRST_VALUE": ("the first",),
+    "OVER": (),
+}
+
+SHAPES = (
+    re.compile(r"(?i)\bselect\b|\bjoin\b|\border by\b|\bgroup by\b|\binsert\b|\bcoalesce\b|\bcast\b|```"),
+    re.compile(r"\b(FROM|WHERE|CASE|WHEN|THEN|NULL|AND|OR|NOT|LIMIT|HAVING|AS)\b"),
+    re.compile(r"[=<>+*/%|~]| - |->"),
+    re.compile(r"\w_\w|[a-z][A-Z]"),
+)
+
+# An alias that is also one of the commonest English words gives nothing away when the word is said.
+COMMON = frozenset("a an and as at be by do for if in is it no not of on or out so that the to was with".split())
+
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+_TABLE_LEADS = (TokenType.FROM, TokenType.JOIN, TokenType.INTO)
+
+
+def words_of(name: str) -> list[str]:
+    """An independent splitting of names into lower-case words."""
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    spaced = re.sub(r"([A-Z])([A-Z][a-z])", r"\1 \2", spaced)
+    return [w.lower() for w in re.findall(r"\d+|[^\W\d_]+", spaced)]
+
+
+def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str]:
+    """What is wrong with `text` as the words for `snippet`; empty if nothing is."""
+    # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
+    tokens = sqlglot.tokenize(f"SELECT {snippet}", read="sqlite")[1:]
+    strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
+    found: list[str] = []
+    bare = text
+    for string in strings:
+        if string not in bare:
+            found.append(f"lacks the string {string!r}")
+        bare = re.sub(rf"(['\"]){re.escape(string)}\1", " ", bare, count=1)
+    found += _numbers(tokens, bare)
+    found += _operators(tokens, bare)
+    found += _functions(tokens, bare)
+    hidden, shown = _names(tokens)
+    said = Counter(re.findall(r"\w+", bare.lower()))
+    for name in shown:
+        if not set(words_of(name)) <= set(said):
+            found.append(f"lacks the name {name!r}")
+    content = {word for name in shown for word in words_of(name)} | {name.lower() for name in shown}
+    content |= {w for t in tokens if t.token_type == TokenType.NUMBER for w in [t.text]}
+    for name in sorted({i.lower() for i in identifiers} | hidden):
+        if name in said and name not in content and name not in COMMON:
+            found.append(f"says {name!r}")
+    kept = [t.text for t in tokens if t.token_type == TokenType.IDENTIFIER and re.search(r"[^\w]", t.text)]
+    for name in kept:
+        bare = bare.replace(name, " ")
+    found += [f"has the shape of SQL: {m.group()!r}" for shape in SHAPES if (m := shape.search(bare))]
+    return found
+
+
+def _numbers(tokens: list[Token], bare: str) -> list[str]:
+    wanted = Counter(t.text for t in tokens if t.token_type == TokenType.NUMBER)
+    return [
+        f"has {number} fewer than {count} times"
+        for number, count in wanted.items()
+        if len(re.findall(rf"(?<![\w.]){re.escape(number)}(?![\w])", bare)) < count
+    ]
+
+
+def _count(alternatives: Alternatives, bare: str) -> int:
+    return sum(len(re.findall(rf"\b{re.escape(words)}\b", bare)) for words in alternatives)
+
+
+def _operators(tokens: list[Token], bare: str) -> list[str]:
+    wanted = Counter(t.token_type for t in tokens if t.token_type in OPERATORS)
+    if any(t.token_type == TokenType.LEFT for t in tokens):
+        wanted[TokenType.LEFT] = 1
+    if wanted[TokenType.WHERE]:  # FILTER and EXISTS may be worded otherwise
+        wanted[TokenType.WHERE] = 1
+    found = [
+        f"has {OPERATORS[kind][0]!r} fewer than {count} times"
+        for kind, count in wanted.items()
+        if _count(OPERATORS[kind], bare) < count
+    ]
+    times = 0
+    for previous, token in zip(tokens, tokens[1:], strict=False):
+        product = previous.token_type in (TokenType.R_PAREN, TokenType.NUMBER, TokenType.END, *_NAMES)
+        times += token.token_type == TokenType.STAR and product
+    if _count(("times",), bare) < times:
+        found.append(f"has 'times' fewer than {times} times")
+    return found
+
+
+def _functions(tokens: list[Token], bare: str) -> list[str]:
+    found = []
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        name = token.text.upper()
+        if following.token_type != TokenType.L_PAREN or not re.fullmatch(r"[A-Z]\w*", name):
+            continue
+        if name in FUNCTIONS:
+            if FUNCTIONS[name] and not _count(FUNCTIONS[name], bare):
+                found.append(f"lacks words for {name}")
+        elif token.token_type == TokenType.VAR and not set(words_of(token.text)) <= set(re.findall(r"\w+", bare)):
+            found.append(f"lacks the function {name}")
+    return found
+
+
+def _names(tokens: list[Token]) -> tuple[set[str], list[str]]:
+    """(tables, aliases, CTEs and qualifiers in lower case; columns and output names as spelt)."""
+    hidden: set[str] = set()
+    shown: list[str] = []
+    in_source = False
+    for i, token in enumerate(tokens):
+        kind = token.token_type
+        before = tokens[i - 1].token_type if i else None
+        after = tokens[i + 1].token_type if i + 1 < len(tokens) else None
+        if kind in _TABLE_LEADS:
+            in_source = True
+        elif kind in (TokenType.ON, TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SELECT):
+            in_source = False
+        elif kind in (TokenType.R_PAREN, TokenType.LIMIT, TokenType.UNION, TokenType.WHEN, TokenType.L_PAREN):
+            in_source = before == TokenType.FROM and kind == TokenType.L_PAREN
+        if kind not in _NAMES or token.text.upper() in FUNCTIONS or token.text.upper() == "NULLS":
+            continue
+        if (after == TokenType.DOT and _name_follows(tokens, i + 2)) or in_source:
+            hidden.add(token.text.lower())
+        elif before == TokenType.R_PAREN and after in (TokenType.ON, TokenType.JOIN, None, TokenType.WHERE):
+            hidden.add(token.text.lower())
+        elif after == TokenType.ALIAS and _opens_query(tokens, i + 2):
+            hidden.add(token.text.lower())
+        elif after != TokenType.L_PAREN and before != TokenType.ALIAS or (
+            before == TokenType.ALIAS and not _is_type(token)
+        ):
+            shown.append(token.text)
+    return hidden, shown
+
+
+def _name_follows(tokens: list[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].token_type not in (TokenType.DOT, TokenType.R_PAREN)
+
+
+def _opens_query(tokens: list[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].token_type == TokenType.L_PAREN
+
+
+def _is_type(token: Token) -> bool:
+    return token.text.upper() in ("REAL", "INTEGER", "INT", "TEXT", "FLOAT", "NUMERIC", "DOUBLE", "DATE")
