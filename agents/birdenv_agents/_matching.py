@@ -41,15 +41,19 @@ ANSWER_WEIGHT = 3.0
 """What the user said in answer to a question weighs more than the ambiguous wording."""
 
 UNSAID = 0.5
-"""What a reading loses for a word that nobody said."""
+"""What a reading loses for a word that nobody said, where everything that matters was said."""
 
 
-def rank(readings: Sequence[str], wording: str, answers: Sequence[str], rng: Random) -> list[str]:
+def rank(
+    readings: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
+) -> list[str]:
     """The readings from the best to the worst fit; ties are broken by `rng`.
 
-    A word counts by how few of the readings contain it. A reading gains for its words that were said and
-    loses (less) for those that were not.
+    A word counts by how few of the readings contain it. A reading gains for its words that were said. If the
+    words are `complete`, it loses (less) for those that were not; an ambiguous wording alone tells nothing
+    by what it leaves out.
     """
+    loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in readings]
     spread = Counter(word for bag in bags for word in bag)
     said: dict[str, float] = {}
@@ -61,7 +65,7 @@ def rank(readings: Sequence[str], wording: str, answers: Sequence[str], rng: Ran
         total = 0.0
         for word in sorted(bag):
             rarity = log(len(bags) / spread[word])
-            total += rarity * said.get(word, -UNSAID)
+            total += rarity * said.get(word, -loss)
         return total
 
     order = list(range(len(readings)))

@@ -10,7 +10,6 @@ Without readings they have nothing to choose from: `asks-first` spends its quest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -29,7 +28,8 @@ class _Agent:
     sees_private = False
 
     def __init__(self, argument: str, setting: Setting) -> None:
-        del argument, setting
+        del argument
+        self._ambiguous = setting.game == "c-interact"
 
 
 class RandomAgent(_Agent):
@@ -39,12 +39,12 @@ class RandomAgent(_Agent):
 
 class NeverAsksAgent(_Agent):
     def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _ReadingSession(rng, asks=False)
+        return _ReadingSession(rng, asks=False, ambiguous=self._ambiguous)
 
 
 class AsksFirstAgent(_Agent):
     def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _ReadingSession(rng, asks=True)
+        return _ReadingSession(rng, asks=True, ambiguous=self._ambiguous)
 
 
 class _RandomSession:
@@ -65,9 +65,10 @@ class _RandomSession:
 class _ReadingSession:
     """Questions first (if it asks), then the readings from the best to the worst."""
 
-    def __init__(self, rng: Random, *, asks: bool) -> None:
+    def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng
         self._asks = asks
+        self._ambiguous = ambiguous
         self._phrases: list[str] | None = None
         self._heard: list[str] = []
         self._ranked: dict[int, list[str]] = {}
@@ -96,9 +97,10 @@ class _ReadingSession:
         return None if view.readings else "Is there anything else that I should know about your request?"
 
     def _rank(self, view: SystemView) -> list[str]:
-        wording = view.message if view.phase == 2 else _request(view)
-        heard: Sequence[str] = self._heard if view.phase == 1 else ()
-        return rank(view.readings, wording, heard, self._rng)
+        if view.phase == 2:  # a follow-up request says everything
+            return rank(view.readings, view.message, (), self._rng, complete=True)
+        complete = not self._ambiguous or bool(self._heard)
+        return rank(view.readings, _request(view), self._heard, self._rng, complete=complete)
 
 
 def _request(view: SystemView) -> str:

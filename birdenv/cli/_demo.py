@@ -21,6 +21,7 @@ from birdenv.runs import (
     RunGame,
     Setting,
     Summary,
+    Task,
     make_agent,
     prepare,
     run,
@@ -33,15 +34,22 @@ from birdenv.users import RuleUser
 __all__ = ["demo"]
 
 AGENTS = {
-    "oracle": "knows the reference SQL: shows that every task can be solved",
-    "asks-first": "asks about unclear words, then picks the candidate SQL that fits the answers",
+    "oracle": "knows the reference SQL; proof that every task can be solved",
+    "asks-first": "asks about unclear words, picks the candidate SQL that fits the answers",
     "never-asks": "picks the candidate SQL that fits the wording of the request",
 }
 
 _EXPLANATION = """\
-c-Interact: the request is ambiguous; an agent may ask the simulated user, then submits SQL, with one debug
-attempt; a follow-up request comes after. Reward: 0.7 + 0.3, or 0.5 + 0.2 after debug. BIRD: one question with
-a hint, no user; EX is the share of tasks whose rows equal the reference's."""
+c-Interact: a request is ambiguous. The agent may ask the simulated user, then
+submits SQL (one debug attempt), then answers a follow-up request (one more).
+Reward: 0.7 + 0.3; after a debug attempt 0.5 and 0.2. Mean over all tasks.
+BIRD: one question with a hint, no user. EX counts the tasks whose rows are right."""
+
+_NEXT = """\
+Next
+  play a task yourself    birdenv c-interact --agent human -n 1
+  score on real data      birdenv bird mini_dev_sqlite.json dev_databases --agent oracle
+  everything else         birdenv --help"""
 
 
 def demo(
@@ -57,15 +65,12 @@ def demo(
     ):
         table = _table(output or Path(scratch), parallel, seed)
     console.print(table)
-    console.print(_EXPLANATION, highlight=False)
+    for name, what in AGENTS.items():
+        print(f"{name:<12}{what}")
+    print(f"\n{_EXPLANATION}\n")
     if output is not None:
-        console.print(f"Transcripts: {output}", highlight=False)
-    console.print(
-        "\nNext: play yourself:  birdenv c-interact --agent human -n 1\n"
-        "      on real data:   birdenv bird mini_dev_sqlite.json dev_databases --agent oracle",
-        highlight=False,
-        markup=False,
-    )
+        print(f"Transcripts: {output}\n")
+    print(_NEXT)
 
 
 def _table(output: Path, parallel: int, seed: int) -> Table:
@@ -82,8 +87,7 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
         "BIRD\nEX",
     ):
         table.add_column(name, justify="right")
-    table.add_column("what it does")
-    for name, what in AGENTS.items():
+    for name in AGENTS:
         bird = BirdRun(
             tasks=bird_tasks,
             source=SqliteSource(folder),
@@ -108,12 +112,11 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
             _share(dialogue["phase_2"]),
             f"{dialogue['questions_asked']:.1f} of {dialogue['questions_allowed']:.1f}",
             _share(single["ex"]),
-            what,
         )
     return table
 
 
-def _play(game: RunGame, name: str, output: Path, parallel: int, seed: int) -> Summary:
+def _play(game: RunGame[Task], name: str, output: Path, parallel: int, seed: int) -> Summary:
     directory = RunDirectory.create(output / f"{name}-{game.game}")
     prepare(directory, run_config(game, name, seed), resume=False)
     return run(game, make_agent(name, game), directory, seed=seed, parallel=parallel)

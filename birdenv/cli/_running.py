@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from birdenv.errors import InputError
-from birdenv.runs import Agent, RunDirectory, RunGame, Summary, prepare, run, run_config
+from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, prepare, run, run_config
 
 __all__ = ["RunOptions", "run_game"]
 
@@ -25,7 +25,7 @@ class RunOptions:
     verbose: bool
 
 
-def run_game(game: RunGame, agent: Agent, options: RunOptions) -> Summary:
+def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
     """Make or reopen the run folder, play, print the summary and where everything is."""
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
@@ -50,7 +50,9 @@ def run_game(game: RunGame, agent: Agent, options: RunOptions) -> Summary:
     return summary
 
 
-def _with_progress(game: RunGame, agent: Agent, directory: RunDirectory, options: RunOptions) -> Summary:
+def _with_progress(
+    game: RunGame[Task], agent: Agent, directory: RunDirectory, options: RunOptions
+) -> Summary:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = options.agent == "human" or not console.is_terminal

@@ -61,7 +61,7 @@ def canonical_cell(cell: Any) -> Hashable:
         return ("array", tuple(map(_nested, cell)))
     if isinstance(cell, dict):
         return ("object", tuple((str(key), _nested(cell[key])) for key in sorted(cell, key=str)))
-    return hashable(cell)
+    return _hashable(cell)
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -74,7 +74,7 @@ def in_utc(moment: datetime) -> datetime:
         return moment
 
 
-def hashable(cell: Any) -> Hashable:
+def _hashable(cell: Any) -> Hashable:
     """The cell itself if it can be hashed, else its type and text."""
     try:
         hash(cell)

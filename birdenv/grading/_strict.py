@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
 from birdenv.databases import QueryResult
-from birdenv.grading._cells import NAN, CanonicalRow, canonical_cell, cell_types, hashable, in_utc
+from birdenv.grading._cells import NAN, CanonicalRow, canonical_cell, cell_types, in_utc
 from birdenv.grading._compare import Comparison
 from birdenv.grading._differences import cancel, emptiness, explain, shape_fault
 
@@ -89,7 +89,7 @@ def _strict_cell(cell: Any, places: int, by_day: bool) -> Hashable:
     if isinstance(cell, dict):
         items = sorted(cell.items(), key=lambda item: str(item[0]))
         return ("object", tuple((str(key), _strict_cell(value, places, by_day)) for key, value in items))
-    return canonical_cell(hashable(cell))
+    return canonical_cell(cell)
 
 
 def _moment(cell: datetime) -> datetime:

@@ -4,11 +4,12 @@ from birdenv.runs._agents import Agent, Game, Setting, agent_names, find_agent, 
 from birdenv.runs._bird import BirdRun
 from birdenv.runs._c_interact import CInteractRun
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs._episode import RunGame, Summary
+from birdenv.runs._episode import AnyTask, RunGame, Summary, Task
 from birdenv.runs._runner import make_agent, prepare, run, run_config
 
 __all__ = [
     "Agent",
+    "AnyTask",
     "BirdRun",
     "CInteractRun",
     "Game",
@@ -16,6 +17,7 @@ __all__ = [
     "RunGame",
     "Setting",
     "Summary",
+    "Task",
     "agent_names",
     "find_agent",
     "is_ours",

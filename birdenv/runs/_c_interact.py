@@ -157,18 +157,18 @@ def _rate(runs: Sequence[Mapping[str, Any]], test: Callable[[Mapping[str, Any]],
 
 def _figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Success before and after debug over all tasks, and the mean reward (BIRD-Interact §5.1)."""
-    granted = [
+    a, b, c, d = (
         sum(_passed(run, phase, attempt) for run in runs)
         for phase in (1, 2)
         for attempt in ("first", "debug")
-    ]
+    )
     return {
         "tasks": len(runs),
         "phase_1_first": _rate(runs, lambda run: _passed(run, 1, "first")),
         "phase_1": _rate(runs, lambda run: _passed(run, 1)),
         "phase_2_first": _rate(runs, lambda run: _passed(run, 2, "first")),
         "phase_2": _rate(runs, lambda run: _passed(run, 2)),
-        "mean_reward": batch_reward(*granted, len(runs)) if runs else 0.0,
+        "mean_reward": batch_reward(a, b, c, d, len(runs)) if runs else 0.0,
     }
 
 

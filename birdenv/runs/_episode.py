@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from birdenv.dialogue import Controller, Session, play
 from birdenv.errors import BenchmarkError
@@ -15,9 +15,20 @@ from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
 
-__all__ = ["RETRIED", "AnyTask", "Failure", "RunGame", "Summary", "play_safely", "records_for", "task_rng"]
+__all__ = [
+    "RETRIED",
+    "AnyTask",
+    "Failure",
+    "RunGame",
+    "Summary",
+    "Task",
+    "play_safely",
+    "records_for",
+    "task_rng",
+]
 
 AnyTask = BirdTask | CInteractTask
+Task = TypeVar("Task", bound=AnyTask)
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
@@ -39,20 +50,20 @@ class Summary:
     text: str
 
 
-class RunGame(Protocol):
+class RunGame(Protocol[Task]):
     """What the runner needs to know of a game."""
 
     game: Game
-    tasks: Sequence[AnyTask]
+    tasks: Sequence[Task]
     setting: Setting
 
     def config(self) -> dict[str, Any]:
         """Everything that decides what the records say, for `config.json` and for `--resume`."""
 
-    def play(self, task: AnyTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
+    def play(self, task: Task, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
         """One episode, as a record for each stream of the run directory."""
 
-    def skipped(self, task: AnyTask) -> dict[str, dict[str, Any]]:
+    def skipped(self, task: Task) -> dict[str, dict[str, Any]]:
         """The records of a task that this agent cannot play."""
 
     def summarise(

@@ -13,7 +13,7 @@ from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, find_agent, is_ours
 from birdenv.runs._digests import code_digest
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs._episode import RETRIED, AnyTask, RunGame, Summary, task_rng
+from birdenv.runs._episode import RETRIED, AnyTask, RunGame, Summary, Task, task_rng
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
@@ -24,7 +24,7 @@ _FREE = frozenset({"code_sha256"})
 """Settings that may differ when a run is resumed; `prepare` returns a warning where they do."""
 
 
-def make_agent(spec: str, game: RunGame) -> Agent:
+def make_agent(spec: str, game: RunGame[Task]) -> Agent:
     """The agent that `spec` names: in this process if it is ours, else behind a process of its own."""
     factory, argument = find_agent(spec)
     if is_ours(spec):
@@ -32,7 +32,7 @@ def make_agent(spec: str, game: RunGame) -> Agent:
     return AgentProcess(spec, game.setting)
 
 
-def run_config(game: RunGame, agent: str, seed: int) -> dict[str, Any]:
+def run_config(game: RunGame[Task], agent: str, seed: int) -> dict[str, Any]:
     """What `config.json` holds: everything that the records depend on."""
     return {
         "birdenv": birdenv.__version__,
@@ -64,7 +64,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def run(
-    game: RunGame,
+    game: RunGame[Task],
     agent: Agent,
     directory: RunDirectory,
     *,
@@ -80,7 +80,7 @@ def run(
     done = _keep_finished(directory)
     todo = [task for task in game.tasks if task.public.instance_id not in done]
 
-    def play(task: AnyTask) -> None:
+    def play(task: Task) -> None:
         if agent.sees_private and not task.has_gold:
             records = game.skipped(task)
         else:
@@ -109,9 +109,9 @@ def _keep_finished(directory: RunDirectory) -> set[str]:
     return finished
 
 
-def _in_threads(play: Callable[[AnyTask], None], tasks: Sequence[AnyTask], count: int) -> None:
+def _in_threads(play: Callable[[Task], None], tasks: Sequence[Task], count: int) -> None:
     """Daemon threads, so that Ctrl-C ends the program without waiting for the slowest statement."""
-    pending: queue.SimpleQueue[AnyTask] = queue.SimpleQueue()
+    pending: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
         pending.put(task)
     finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()

@@ -9,24 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from birdenv.users._expressions import ATOM, CHAIN, CLAUSE_WORDS, LOOSE, PREFIX, ExpressionReader, Phrase, name_words
-from birdenv.users._lexer import split_words
+from birdenv.users._changes import ChangeReader
+from birdenv.users._operators import CLAUSE_WORDS
+from birdenv.users._phrases import ATOM, CHAIN, LOOSE, Phrase, name_words
+from birdenv.users._sources import JOIN_SIDES
 from birdenv.users._wording import enumerate_words
 
 __all__ = ["ClauseReader", "Form", "Reading"]
 
 Form: TypeAlias = Literal["noun", "condition", "selection", "arrangement", "request"]
-"""How words fit into a sentence: "I mean ..", "I mean that ..", "only where ..", "sorted by ..", "show .."."""
+"""How words fit into a sentence: "I mean ..", "I mean that ..", "only where ..", "sorted by ..", "show ..".
+"""
 
 _SET_OPERATIONS = {
     "UNION": "together with",
     "INTERSECT": "but only what is also among",
     "EXCEPT": "but without",
 }
-_JOIN_SIDES = frozenset({"LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER"})
-_TABLE_ENDS = CLAUSE_WORDS | frozenset({")", ",", ";", "AS", "AND", "OR", "WHEN"})
 _REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
-_DESCRIPTORS = frozenset("OR REPLACE TEMP TEMPORARY MATERIALIZED UNIQUE RECURSIVE IF NOT EXISTS".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Reading:
     hidden: frozenset[str]
 
 
-class ClauseReader(ExpressionReader):
+class ClauseReader(ChangeReader):
     """The reader for everything above expressions."""
 
     def reading(self) -> Reading:
@@ -71,12 +71,11 @@ class ClauseReader(ExpressionReader):
 
     def _clause(self) -> Phrase:
         key = self.key()
-        if key in _JOIN_SIDES or key == "JOIN":
-            if self.key(1) != "(":
-                return Phrase(self._join())
+        if (key in JOIN_SIDES or key == "JOIN") and self.key(1) != "(":
+            return Phrase(self.join())
         readers = {
             "SELECT": self._select,
-            "FROM": self._from,
+            "FROM": self.read_from,
             "GROUP": self._group,
             "PARTITION": self._partition,
             "ORDER": self._order,
@@ -85,11 +84,11 @@ class ClauseReader(ExpressionReader):
             "FETCH": self._fetch,
             "WITH": self._with,
             "WINDOW": self._with,
-            "INSERT": self._insert,
-            "UPDATE": self._update,
-            "DELETE": self._delete,
-            "CREATE": self._create,
-            "VALUES": self._values,
+            "INSERT": self.insert,
+            "UPDATE": self.update,
+            "DELETE": self.delete,
+            "CREATE": self.create,
+            "VALUES": self.values,
         }
         if key in readers:
             self.at += 1
@@ -112,7 +111,7 @@ class ClauseReader(ExpressionReader):
             repeats = self.wording.say(" (repeats included)") if self.take("ALL") else ""
             self.take("DISTINCT")
             return Phrase(self.wording.say(_SET_OPERATIONS[key]) + repeats)
-        if key in ("ROWS", "RANGE", "GROUPS") and self.key(1) in ("BETWEEN", "UNBOUNDED", "CURRENT"):
+        if self.at_frame():
             return Phrase(self.frame())
         if key in ("WHEN", "ELSE"):
             return self.cases()
@@ -144,11 +143,10 @@ class ClauseReader(ExpressionReader):
     def _item(self, alias_without_as: bool = False) -> Phrase:
         """An expression with its output name, or a CTE definition."""
         start = self.at
-        if self.key(1) == "AS" and self.key(2) == "(" or (self.key(1), self.key(3)) == ("AS", "("):
-            if self.key(2 if self.key(2) == "(" else 3) == "(" and self.key() not in ("NULL",):
-                return Phrase(self._definition())
+        if self.key(1) == "AS" and "(" in (self.key(2), self.key(3)):
+            return Phrase(self._definition())
         phrase = self._implicit() if alias_without_as else self.expression()
-        if not self.take("AS") and not (alias_without_as and self._at_name()):
+        if not self.take("AS") and not (alias_without_as and self.at_name()):
             return phrase
         if self.ended or self.stopped() or self.at == start:
             return phrase
@@ -192,9 +190,6 @@ class ClauseReader(ExpressionReader):
             index += 1
         return index
 
-    def _at_name(self) -> bool:
-        return not self.stopped() and self.tokens[self.at].kind in ("word", "quoted")
-
     def _select(self) -> str:
         lead = "show {}"
         if self.take("DISTINCT"):
@@ -210,66 +205,9 @@ class ClauseReader(ExpressionReader):
                 items.append(phrase.inside(LOOSE))
             if not self.take(","):
                 break
+        if items and "different" in lead:
+            items[0] = items[0].removeprefix("the ")
         return self.wording.say(lead, ", ".join(items) if items else "") if items else ""
-
-    def _from(self) -> str:
-        sources: list[str] = []
-        while not self.ended:
-            source = self._source()
-            if source:
-                sources.append(source)
-            if not self.take(","):
-                break
-        return self.wording.say("out of {}", enumerate_words(sources)) if sources else ""
-
-    def _source(self) -> str:
-        """A table, said as nothing; a subquery or table function, in words."""
-        text = ""
-        self.take("LATERAL", "ONLY")
-        if self.key() == "(":
-            self.at += 1
-            inner = self.passage()
-            text = f"({inner})" if inner else ""
-        elif self._at_name() and self.key(1) == "(":
-            text = self._operand().text
-        else:
-            self._table()
-        self.take("AS")
-        if self._at_name() and self.key() not in _TABLE_ENDS:
-            self.hidden.add(self.tokens[self.at].text.lower())
-            self.at += 1
-        return text
-
-    def _table(self) -> None:
-        if not self.ended and self.tokens[self.at].kind in ("word", "quoted") and self.key() not in _TABLE_ENDS:
-            self.hidden.add(self.tokens[self.at].text.lower())
-            self.at += 1
-            if self.take("."):
-                self._table()
-        elif not self.ended and self.tokens[self.at].kind == "gap":
-            self.at += 1
-
-    def _join(self) -> str:
-        sides: set[str] = set()
-        while self.key() in _JOIN_SIDES:
-            sides.add(self.key())
-            self.at += 1
-        if not self.take("JOIN"):
-            return ""
-        source = self._source()
-        words = self.wording.say("matched with {}", source or self.wording.say("further records"))
-        if self.take("ON"):
-            words += f" where {self.expression().text}"
-        elif self.take("USING"):
-            words += f" with the same {self._operand().text}"
-        endings = {
-            "LEFT": ", also keeping records that have no match",
-            "RIGHT": ", also keeping further records that have no match",
-            "FULL": ", also keeping what has no match on either side",
-            "CROSS": " in every possible pairing",
-            "INNER": ", keeping only records that have a match",
-        }
-        return words + "".join(self.wording.say(end) for side, end in endings.items() if side in sides)
 
     def _group(self) -> str:
         self.take("BY")
@@ -319,7 +257,9 @@ class ClauseReader(ExpressionReader):
     def _limit(self) -> str:
         count = self.expression().text
         if self.take(","):
-            return self.wording.say("limited to the first {} after skipping {}", self.expression().text, count)
+            return self.wording.say(
+                "limited to the first {} after skipping {}", self.expression().text, count
+            )
         return self.wording.say("limited to the first {}", count)
 
     def _offset(self) -> str:
@@ -335,7 +275,7 @@ class ClauseReader(ExpressionReader):
     def _with(self) -> str:
         self.take("RECURSIVE")
         parts: list[str] = []
-        while not self.ended and self._at_name():
+        while not self.ended and self.at_name():
             parts.append(self._definition())
             if not self.take(","):
                 break
@@ -354,55 +294,6 @@ class ClauseReader(ExpressionReader):
         if not self.take("("):
             return ""
         return self.wording.say("first work out{} ({})", columns, self.passage())
-
-    def _insert(self) -> str:
-        while self.take("OR", "REPLACE", "IGNORE", "INTO"):
-            pass
-        self._table()
-        columns = self._operand().text if self.key() == "(" else ""
-        return self.wording.say("add entries{}", f" with {columns.strip('()')}" if columns else "")
-
-    def _values(self) -> str:
-        rows: list[str] = []
-        while not self.ended and self.key() == "(":
-            rows.append(self._operand().text)
-            if not self.take(","):
-                break
-        return self.wording.say("holding {}", enumerate_words(rows))
-
-    def _update(self) -> str:
-        self._source()
-        changes: list[str] = []
-        if self.take("SET"):
-            while not self.ended:
-                target = self._operand().text if not self.stopped() else ""
-                self.take("=")
-                amount = self.expression().inside(LOOSE)
-                changes.append(self.wording.say("make {} {}", target, f"equal to {amount}"))
-                if not self.take(","):
-                    break
-        return enumerate_words(changes)
-
-    def _delete(self) -> str:
-        if self.take("FROM"):
-            self._source()
-        return self.wording.say("remove records")
-
-    def _create(self) -> str:
-        while self.key() in _DESCRIPTORS:
-            self.at += 1
-        kind = self._pop().lower() if not self.ended else ""
-        while self.key() in _DESCRIPTORS:
-            self.at += 1
-        name = name_words(self.tokens[self.at]) if self._at_name() else ""
-        self.at += bool(name)
-        noun = {"view": "a saved view", "table": "a new table"}.get(kind, f"a {split_words(kind)}")
-        words = self.wording.say("make {} called {}", self.wording.say(noun), name)
-        if self.key() == "(":
-            words += f" with {self._operand().inside(PREFIX)}"
-        if self.take("AS"):
-            words += self.wording.say(" that holds the following")
-        return words
 
 
 def _key_words(phrase: Phrase) -> str:

@@ -1,4 +1,4 @@
-"""Answer in a user's voice from what the encoder granted, and from nothing else (BIRD-Interact §3.1, stage 2).
+"""Answer in a user's voice from what the encoder granted, and from nothing else (BIRD-Interact §3, stage 2).
 
 The decoder is given the chosen snippets, never the whole gold SQL, so it cannot leak what it does not know.
 """

@@ -18,14 +18,15 @@ snippets.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._lexer import split_words, tokenize
 from birdenv.users._matching import clean, content_stems, stem, words
 from birdenv.users._refusals import out_of_scope
 from birdenv.users._segments import Segment, segments
+from birdenv.users._verbalise import read_aloud
 
 __all__ = ["OVERLAP", "Choice", "encode"]
 
@@ -85,7 +86,7 @@ def encode(brief: Brief, question: str) -> Choice:
     if term:
         key = clean(term)
         return Choice("labelled", term, tuple(item for item in brief.ambiguities if clean(item.term) == key))
-    segment = _part_of_gold(brief, stems, text)
+    segment = _part_of_gold(brief, stems, spaced)
     return Choice("unlabelled", segment.id, (), segment) if segment is not None else Choice("unanswerable")
 
 
@@ -141,36 +142,56 @@ def _by_type(brief: Brief, question: frozenset[str]) -> str:
     return ""
 
 
-def _part_of_gold(brief: Brief, question: frozenset[str], text: str) -> Segment | None:
-    best, chosen = 0.0, None
-    for part in segments(brief.gold, brief.dialect) if any(brief.gold) else ():
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """What a segment speaks of: its string literals, and its names other than tables, as sets of stems."""
+
+    segment: Segment
+    literals: frozenset[str]
+    names: frozenset[frozenset[str]]
+
+
+@lru_cache(maxsize=64)
+def _topics(gold: tuple[str, ...], dialect: str) -> tuple[_Topic, ...]:
+    topics = []
+    for part in segments(gold, dialect):
         if part.clause in _ANSWERABLE:
-            score = _score(part, question, text)
-            if score >= _NEEDED and score > best:
-                best, chosen = score, part
+            hidden = read_aloud(part.sql).hidden
+            tokens = tokenize(part.sql)
+            literals = {" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"}
+            spelt = {token.text for token in tokens if token.kind in ("word", "quoted")}
+            spelt = {name for name in spelt if name.lower() not in hidden and name.upper() not in _KEYWORDS}
+            names = {frozenset(stem(w) for w in split_words(name).split() if len(w) > 1) for name in spelt}
+            topics.append(
+                _Topic(
+                    part,
+                    frozenset(text for text in literals if len(text) > 2),
+                    frozenset(names - {frozenset()}),
+                )
+            )
+    return tuple(topics)
+
+
+def _part_of_gold(brief: Brief, question: frozenset[str], spaced: str) -> Segment | None:
+    best, chosen = 0.0, None
+    for topic in _topics(brief.gold, brief.dialect) if any(brief.gold) else ():
+        score = _score(topic, question, spaced)
+        if score >= _NEEDED and score > best:
+            best, chosen = score, topic.segment
     return chosen
 
 
-def _score(part: Segment, question: frozenset[str], text: str) -> float:
-    """2 for the kind of clause, 2 for a literal, 1 for every word of a name that the question contains."""
-    score = 2.0 if any(clause == part.clause and triggers & question for clause, triggers in _CLAUSE_STEMS) else 0.0
-    tokens = tokenize(part.sql)
-    literals = {clean(token.text) for token in tokens if token.kind == "string" and len(token.text) > 2}
-    score += 2.0 * sum(_contains(text, literal) for literal in sorted(literals))
-    names: Sequence[str] = [split_words(token.text) for token in tokens if token.kind in ("word", "quoted")]
-    stems = {stem(word) for name in names for word in name.split() if len(word) > 2}
-    stems -= _SQL_WORDS
-    whole = any(name and set(map(stem, name.split())) <= question and name.upper() not in _KEYWORDS for name in names)
-    return score + len(stems & question) + (1.0 if whole and stems & question else 0.0)
-
-
-def _contains(text: str, literal: str) -> bool:
-    return bool(literal) and f" {' '.join(words(literal))} " in f" {' '.join(words(text))} "
+def _score(topic: _Topic, question: frozenset[str], spaced: str) -> float:
+    """2.5 for the kind of clause, 2 for a literal, 1 for each word of its names and 1 for a whole name."""
+    clause = topic.segment.clause
+    score = 2.5 * any(kind == clause and bool(triggers & question) for kind, triggers in _CLAUSE_STEMS)
+    score += 2.0 * sum(f" {literal} " in spaced for literal in topic.literals)
+    score += len(frozenset[str]().union(*topic.names) & question)
+    return score + any(name <= question for name in topic.names)
 
 
 _KEYWORDS = frozenset(
-    """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE WHEN THEN
-    ELSE END CAST SUM AVG COUNT MIN MAX ROUND DESC ASC DISTINCT BETWEEN LIKE REAL INTEGER TEXT OVER UNION ALL
-    COALESCE NULLIF WITH CREATE VIEW TABLE INSERT VALUES""".split()
+    """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE
+    WHEN THEN ELSE END CAST SUM AVG COUNT MIN MAX ROUND DESC ASC DISTINCT BETWEEN LIKE REAL INTEGER
+    TEXT OVER UNION ALL COALESCE NULLIF WITH CREATE VIEW TABLE INSERT VALUES""".split()
 )
-_SQL_WORDS = frozenset(stem(word.lower()) for word in _KEYWORDS)

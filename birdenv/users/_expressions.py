@@ -7,139 +7,28 @@ cannot place is said word by word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from birdenv.users._functions import function_words, needs_brackets, takes_atoms, type_words
-from birdenv.users._lexer import Token, split_words
-from birdenv.users._wording import Wording, enumerate_words, quoted
-
-__all__ = ["CLAUSE_WORDS", "ExpressionReader", "Phrase"]
-
-CLAUSE_WORDS = frozenset(
-    "SELECT FROM WHERE GROUP HAVING ORDER LIMIT OFFSET UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER FULL CROSS"
-    " NATURAL ON USING WITH WINDOW RETURNING VALUES INSERT UPDATE DELETE CREATE SET FETCH PARTITION".split()
+from birdenv.users._calls import CallReader
+from birdenv.users._lexer import split_words
+from birdenv.users._operators import (
+    ARITHMETIC,
+    ARROWS,
+    CALLABLE_CLAUSES,
+    CLAUSE_WORDS,
+    COMPARISONS,
+    CONSTANTS,
+    NEGATED,
+    QUANTIFIERS,
 )
-_STOPS = CLAUSE_WORDS | frozenset("AS THEN WHEN ELSE END ASC DESC NULLS ) , ; ]".split())
-_CALLABLE_CLAUSES = frozenset({"LEFT", "RIGHT"})
-_MAX_DEPTH = 40
+from birdenv.users._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, connected, name_words, side
+from birdenv.users._wording import enumerate_words, quoted
 
-_ARITHMETIC = {
-    "+": "plus",
-    "-": "minus",
-    "*": "times",
-    "/": "divided by",
-    "%": "modulo",
-    "||": "joined with",
-    "DIV": "divided by",
-    "MOD": "modulo",
-}
-_COMPARISONS = {
-    "=": "equals",
-    "==": "equals",
-    "<>": "does not equal",
-    "!=": "does not equal",
-    ">": "is greater than",
-    "<": "is less than",
-    ">=": "is greater than or equal to",
-    "<=": "is less than or equal to",
-    "~": "matches the pattern",
-    "~*": "matches the pattern",
-    "!~": "does not match the pattern",
-    "!~*": "does not match the pattern",
-    "LIKE": "matches the pattern",
-    "ILIKE": "matches the pattern (in any letter case)",
-    "GLOB": "matches the pattern",
-    "REGEXP": "matches the pattern",
-    "SIMILAR": "matches the pattern",
-    "MATCH": "matches the pattern",
-    "BETWEEN": "is between",
-    "IN": "is one of",
-    "@>": "contains",
-    "<@": "is contained in",
-}
-_NEGATED = {
-    "LIKE": "does not match the pattern",
-    "ILIKE": "does not match the pattern (in any letter case)",
-    "GLOB": "does not match the pattern",
-    "REGEXP": "does not match the pattern",
-    "SIMILAR": "does not match the pattern",
-    "BETWEEN": "is not between",
-    "IN": "is not one of",
-}
-_CONSTANTS = {
-    "NULL": "null",
-    "TRUE": "true",
-    "FALSE": "false",
-    "CURRENT_DATE": "the date of today",
-    "CURRENT_TIME": "the time of today",
-    "CURRENT_TIMESTAMP": "the date and time of today",
-}
-_QUANTIFIERS = {"DISTINCT": "different", "ALL": "all", "ANY": "any", "SOME": "some"}
-_FRAME = {
-    "ROWS": "over the neighbouring rows",
-    "RANGE": "over the neighbouring cases",
-    "GROUPS": "over the neighbouring groups",
-    "BETWEEN": "between",
-    "AND": "and",
-    "UNBOUNDED": "everything",
-    "PRECEDING": "before",
-    "FOLLOWING": "after",
-    "CURRENT": "the current",
-    "ROW": "one",
-}
-_ARROWS = frozenset({"->", "->>", "#>", "#>>"})
+__all__ = ["ExpressionReader"]
 
-ATOM, PREFIX, LOOSE, CHAIN = range(4)
+_MAX_DEPTH = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition."""
-
-    text: str
-    bond: int = ATOM
-    condition: bool = False
-
-    def inside(self, limit: int) -> str:
-        """The text, in brackets if it holds together less tightly than `limit`."""
-        return f"({self.text})" if self.bond > limit and self.text else self.text
-
-
-@dataclass
-class ExpressionReader:
-    """A cursor over tokens. `hidden` collects the table, alias and CTE names met; they are never said."""
-
-    tokens: list[Token]
-    wording: Wording
-    at: int = 0
-    depth: int = 0
-    hidden: set[str] = field(default_factory=set)
-
-    def key(self, ahead: int = 0) -> str:
-        """The keyword or symbol `ahead` tokens on; "" for anything else and past the end."""
-        index = self.at + ahead
-        return self.tokens[index].key if index < len(self.tokens) else ""
-
-    @property
-    def ended(self) -> bool:
-        return self.at >= len(self.tokens)
-
-    def take(self, *keys: str) -> bool:
-        """Step over the next token if it is one of `keys`."""
-        if self.key() in keys:
-            self.at += 1
-            return True
-        return False
-
-    def stopped(self) -> bool:
-        key = self.key()
-        if self.ended:
-            return True
-        return key in _STOPS and not (key in _CALLABLE_CLAUSES and self.key(1) == "(")
-
-    def passage(self) -> str:
-        """A subquery up to its closing bracket; the clause reader says how."""
-        raise NotImplementedError
+class ExpressionReader(CallReader):
+    """The reader for expressions; `passage` reads the subqueries in them."""
 
     def expression(self) -> Phrase:
         """Words for everything up to the next clause word, comma or closing bracket."""
@@ -148,7 +37,7 @@ class ExpressionReader:
         link = ""
         while not self.stopped():
             if self.key() in ("AND", "OR") and (pieces or not link):
-                link = self._pop().lower()
+                link = self.pop().lower()
                 continue
             before = self.at
             piece = self._comparison()
@@ -158,12 +47,7 @@ class ExpressionReader:
             pieces.append(piece)
             links.append(link)
             link = ""
-        return _connected(pieces, links, link)
-
-    def _pop(self) -> str:
-        token = self.tokens[self.at]
-        self.at += 1
-        return token.text
+        return connected(pieces, links, link)
 
     def _comparison(self) -> Phrase:
         """Operands joined by comparisons, up to the next AND or OR."""
@@ -177,12 +61,12 @@ class ExpressionReader:
             if words.endswith("one of"):
                 parts.append(self._members())
             elif not words.endswith(")"):
-                parts.append(_side(self._arithmetic()))
+                parts.append(side(self._arithmetic()))
                 if words.endswith("between") and self.take("AND"):
-                    parts += ["and", _side(self._arithmetic())]
+                    parts += ["and", side(self._arithmetic())]
         if not parts:
             return first
-        return Phrase(" ".join(filter(None, [_side(first), *parts])), CHAIN, True)
+        return Phrase(" ".join(filter(None, [side(first), *parts])), CHAIN, True)
 
     def _comparator(self) -> str:
         key = self.key()
@@ -198,16 +82,16 @@ class ExpressionReader:
         if key in ("ISNULL", "NOTNULL"):
             self.at += 1
             return self.wording.say("has no value (null)" if key == "ISNULL" else "has a value (not null)")
-        if key == "NOT" and self.key(1) in _NEGATED:
+        if key == "NOT" and self.key(1) in NEGATED:
             self.at += 2
-            return self.wording.say(_NEGATED[self.key(-1)])
+            return self.wording.say(NEGATED[self.key(-1)])
         if key == "ESCAPE":
             self.at += 1
             return "with the escape sign"
-        if key in _COMPARISONS and key != "MATCH":
+        if key in COMPARISONS and key != "MATCH":
             self.at += 1
             self.at += key == "SIMILAR" and self.key() == "TO"
-            return self.wording.say(_COMPARISONS[key])
+            return self.wording.say(COMPARISONS[key])
         return ""
 
     def _members(self) -> str:
@@ -215,20 +99,8 @@ class ExpressionReader:
         if self.key() != "(" or self.key(1) in ("SELECT", "WITH"):
             return self._arithmetic().text
         self.at += 1
-        members = [phrase.inside(LOOSE) for phrase in self._listed()]
+        members = [phrase.inside(LOOSE) for phrase in self.listed()]
         return enumerate_words(members, "or")
-
-    def _listed(self) -> list[Phrase]:
-        """Comma-separated expressions up to the closing bracket, which is consumed."""
-        phrases: list[Phrase] = []
-        while not self.ended and not self.take(")"):
-            before = self.at
-            phrase = self.expression()
-            if phrase.text:
-                phrases.append(phrase)
-            if not self.take(",") and self.at == before:
-                self.at += 1
-        return phrases
 
     def _arithmetic(self) -> Phrase:
         """Operands joined by plus, minus, times ...; two operands side by side are prose and stay so."""
@@ -237,17 +109,17 @@ class ExpressionReader:
         condition = False
         while not self.stopped() and self.key() not in ("AND", "OR"):
             key = self.key()
-            if phrases and key in _ARITHMETIC and not (key in ("DIV", "MOD") and self.key(1) == "("):
+            if phrases and key in ARITHMETIC and not (key in ("DIV", "MOD") and self.key(1) == "("):
                 self.at += 1
-                words.append(_ARITHMETIC[key])
+                words.append(ARITHMETIC[key])
             elif key in ("+", "-"):
                 self.at += 1
                 words.append("minus" if key == "-" else "plus")
-            elif key == "NOT" and self.key(1) not in _NEGATED and not phrases:
-                self.at += 1
-                inner = self._comparison()
-                return Phrase(" ".join([*words, "not", inner.inside(LOOSE)]), CHAIN, True)
-            elif key == "IS" or key == "NOT" or key in _COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
+            elif key == "NOT" and self.key(1) not in NEGATED and not phrases:
+                while self.take("NOT"):
+                    words.append("not")
+                return Phrase(" ".join([*words, self._comparison().inside(LOOSE)]), CHAIN, True)
+            elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
                 break
             else:
                 operand = self._operand()
@@ -265,6 +137,8 @@ class ExpressionReader:
         return Phrase(text, CHAIN, condition and len(phrases) == 1)
 
     def _operand(self) -> Phrase:
+        if self.ended:
+            return Phrase("")
         if self.depth >= _MAX_DEPTH:
             return self._flat()
         self.depth += 1
@@ -301,9 +175,9 @@ class ExpressionReader:
         return Phrase("")
 
     def _bracket(self) -> Phrase:
-        if self.key() in CLAUSE_WORDS and not (self.key() in _CALLABLE_CLAUSES and self.key(1) == "("):
+        if self.key() in CLAUSE_WORDS and not (self.key() in CALLABLE_CLAUSES and self.key(1) == "("):
             return Phrase(f"({self.passage()})")
-        phrases = self._listed()
+        phrases = self.listed()
         if len(phrases) == 1:
             inner = phrases[0]
             return inner if inner.bond == ATOM else Phrase(f"({inner.text})", ATOM, inner.condition)
@@ -315,25 +189,30 @@ class ExpressionReader:
         if key == "CASE":
             self.at += 1
             return self.cases()
-        if key in _CONSTANTS:
+        if key in CONSTANTS:
             self.at += 1
-            return Phrase(self.wording.say(_CONSTANTS[key]))
-        if key in _QUANTIFIERS and (following is None or following.key not in (".", ",", ")", "=")):
+            return Phrase(self.wording.say(CONSTANTS[key]))
+        if key in QUANTIFIERS and (following is None or following.key not in (".", ",", ")", "=")):
             self.at += 1
             subject = self._operand().inside(PREFIX).removeprefix("the ")
-            return Phrase(f"{self.wording.say(_QUANTIFIERS[key])} {subject}", PREFIX)
+            words = self.wording.say(QUANTIFIERS[key] if subject else f"only {QUANTIFIERS[key]} ones")
+            return Phrase(f"{words} {subject}".strip(), PREFIX)
         if key in ("CAST", "TRY_CAST") and following is not None and following.key == "(":
-            return self._cast()
+            return self.cast()
         if key == "EXTRACT" and following is not None and following.key == "(":
-            return self._extract()
+            return self.extract()
         if key == "EXISTS" and following is not None and following.key == "(":
             self.at += 1
             return Phrase(f"there is at least one for {self._operand().text}", LOOSE, True)
-        if key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME") and following is not None and following.kind == "string":
+        if (
+            key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME")
+            and following is not None
+            and following.kind == "string"
+        ):
             self.at += 1
             return Phrase(f"the {key.lower()} {self._operand().text}", PREFIX)
         if following is not None and following.key == "(":
-            return self._call()
+            return self.call()
         return self._column()
 
     def cases(self) -> Phrase:
@@ -354,58 +233,6 @@ class ExpressionReader:
         self.take("END")
         return Phrase(", ".join(parts) if parts else subject, CHAIN)
 
-    def _cast(self) -> Phrase:
-        self.at += 2
-        inner = self.expression()
-        words = "a decimal number"
-        if self.take("AS"):
-            words = self._type()
-        self._close()
-        return Phrase(self.wording.say("{} as {}", inner.inside(PREFIX), words), LOOSE)
-
-    def _type(self) -> str:
-        name = self._pop() if not self.ended else ""
-        while self.key() in ("PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "UNSIGNED"):
-            self.at += 1
-        words = type_words(self.wording, name)
-        if self.take("("):
-            words += f" ({enumerate_words([p.text for p in self._listed()])})"
-        return words
-
-    def _extract(self) -> Phrase:
-        self.at += 2
-        unit = self._pop().lower() if not self.ended else ""
-        self.take("FROM")
-        inner = self.expression()
-        self._close()
-        return Phrase(self.wording.say(f"the {unit} of {{}}", inner.inside(PREFIX)), PREFIX)
-
-    def _close(self) -> None:
-        """Skip to and over the closing bracket of the current call."""
-        open_brackets = 1
-        while not self.ended and open_brackets:
-            open_brackets += {"(": 1, ")": -1}.get(self.key(), 0)
-            self.at += 1
-
-    def _call(self) -> Phrase:
-        name = self._pop().upper()
-        self.at += 1
-        arguments: list[str] = []
-        extra = ""
-        while not self.ended and not self.take(")"):
-            before = self.at
-            argument = self.expression()
-            if argument.text:
-                arguments.append(argument.inside(ATOM if takes_atoms(name) else PREFIX))
-            if self.key() in ("ORDER", "SELECT", "FROM", "PARTITION"):
-                inner = self.passage()
-                extra += f" ({inner})"
-                break
-            if not self.take(",") and self.at == before:
-                self.at += 1
-        loose = needs_brackets(name, len(arguments)) or bool(extra)
-        return Phrase(function_words(self.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
-
     def _column(self) -> Phrase:
         """A name with its qualifiers; only the last part is said, the others are table names."""
         token = self.tokens[self.at]
@@ -422,7 +249,7 @@ class ExpressionReader:
     def _postfixed(self, phrase: Phrase) -> Phrase:
         while not self.ended:
             key = self.key()
-            if key in _ARROWS:
+            if key in ARROWS:
                 self.at += 1
                 if self.ended:
                     break
@@ -430,7 +257,7 @@ class ExpressionReader:
                 phrase = Phrase(self.wording.say("the {} entry of {}", entry, phrase.inside(PREFIX)), PREFIX)
             elif key == "::":
                 self.at += 1
-                phrase = Phrase(f"{phrase.inside(PREFIX)} as {self._type()}", LOOSE)
+                phrase = Phrase(f"{phrase.inside(PREFIX)} as {self.type_name()}", LOOSE)
             elif key == "[":
                 self.at += 1
                 index = self.expression().text
@@ -441,7 +268,7 @@ class ExpressionReader:
                 phrase = Phrase(f"{phrase.inside(PREFIX)} compared by {self._operand().text}", LOOSE)
             elif key == "OVER":
                 self.at += 1
-                phrase = Phrase(phrase.text + self._window(), LOOSE)
+                phrase = Phrase(phrase.text + self.window(), LOOSE)
             elif key in ("FILTER", "WITHIN") and "(" in (self.key(1), self.key(2)):
                 self.at += 1
                 self.take("GROUP")
@@ -450,63 +277,3 @@ class ExpressionReader:
             else:
                 break
         return phrase
-
-    def _window(self) -> str:
-        if not self.take("("):
-            if not self.ended and self.tokens[self.at].kind in ("word", "gap") and not self.stopped():
-                self.hidden.add(self._pop().lower())
-            return self.wording.say(" within its groups")
-        return f" ({self.passage()})" if self.key() != ")" else self._whole_window()
-
-    def _whole_window(self) -> str:
-        self.at += 1
-        return self.wording.say(" over everything")
-
-    def frame(self) -> str:
-        """A window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
-        words: list[str] = []
-        while not self.ended and self.key() != ")":
-            token = self.tokens[self.at]
-            words.append(self.wording.say(_FRAME[token.key]) if token.key in _FRAME else token.text.lower())
-            self.at += 1
-        return " ".join(words)
-
-
-def name_words(token: Token) -> str:
-    """A name in words; a quoted one that is not an identifier (it has spaces or signs) is kept as it is."""
-    if token.kind == "quoted" and not token.text.replace("_", "a").replace("$", "a").isalnum():
-        return token.text.replace("_", " ").strip()
-    return split_words(token.text)
-
-
-def _side(phrase: Phrase) -> str:
-    """One side of a comparison; in brackets where an enumeration or a condition would run into it."""
-    blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
-    return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
-
-
-def _connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
-    """Conditions joined by "and" and "or"; where both occur, what "and" joins is put in brackets."""
-    if not pieces:
-        return Phrase(dangling)
-    if len(pieces) == 1 and not links[0] and not dangling:
-        return pieces[0]
-    mixed = "or" in links and "and" in links[1:]
-    groups: list[list[int]] = []
-    for i, link in enumerate(links):
-        if i and mixed and link == "and":
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    words: list[str] = []
-    for group in groups:
-        if links[group[0]]:
-            words.append(links[group[0]] if words else f"{links[group[0]]} also")
-        run = [pieces[group[0]].text]
-        for i in group[1:]:
-            run += [links[i], pieces[i].text]
-        words.append(f"({' '.join(filter(None, run))})" if len(group) > 1 else run[0])
-    if dangling:
-        words.append(dangling)
-    conditions = len(pieces) > 1 or bool(links[0]) or pieces[0].condition
-    return Phrase(" ".join(words), CHAIN, conditions)

@@ -61,7 +61,10 @@ _PHRASES: dict[str, dict[int, str]] = {
     "LTRIM": {1: "{} without leading spaces", 2: "{} without leading {}"},
     "RTRIM": {1: "{} without trailing spaces", 2: "{} without trailing {}"},
     "REPLACE": {3: "{} with {} replaced by {}"},
-    "SUBSTR": {2: "the part of {} from position {}", 3: "the part of {} from position {}, {} characters long"},
+    "SUBSTR": {
+        2: "the part of {} from position {}",
+        3: "the part of {} from position {}, {} characters long",
+    },
     "SUBSTRING": {
         2: "the part of {} from position {}",
         3: "the part of {} from position {}, {} characters long",
@@ -117,7 +120,7 @@ _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG
 
 def needs_brackets(name: str, arguments: int) -> bool:
     """Whether the phrase of this call is loose enough to need brackets beside plus or times."""
-    return not (name in _TIGHT and arguments < 2 or name == "JSON_EXTRACT" and arguments == 2)
+    return not (name in _TIGHT and arguments < 2) and not (name == "JSON_EXTRACT" and arguments == 2)
 
 
 def takes_atoms(name: str) -> bool:

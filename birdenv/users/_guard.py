@@ -40,7 +40,9 @@ _CLEAR_RUN = 8
 _LOOK_ALIKE = str.maketrans("аеосрхуіјѕԁһкмтвгпԛԝαεορχυικντβɡııѡ", "aeocpxyijsdhkmtbrnqwaeopxuikvtbgiiw")
 _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+\*/")
-_WORD = re.compile(r"[^\W_]\w*|_\w+")
+_WORD = re.compile(r"\w+")
+_PART = re.compile(r"[^\W_]+")
+_SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", "groundtruth", "goldsql")
 _FENCE = re.compile(r"```|~~~|<sql>|<t>")
 _CALL = re.compile(
     r"\b(?:count|sum|avg|min|max|round|coalesce|ifnull|nullif|cast|abs|sqrt|power|lower|upper|trim|substr|length"
@@ -55,7 +57,7 @@ _SEQUENCES: tuple[tuple[str, str, int], ...] = (
     ("insert", "into", 1),
     ("replace", "into", 1),
     ("delete", "from", 1),
-    ("update", "set", 6),
+    ("update", "set", 4),
     ("create", "table", 4),
     ("create", "view", 5),
     ("create", "index", 3),
@@ -71,11 +73,23 @@ _SEQUENCES: tuple[tuple[str, str, int], ...] = (
 )
 _REFERENCE = re.compile(
     r"\b(?:ground\W{0,3}truths?|gold\W{0,3}(?:standard|sql|query|queries|answer|solution|code|statement)s?"
-    r"|(?:reference|solution|correct|expected|hidden|original|official) (?:sql|query|queries|solution|code|statement)s?"
+    r"|(?:reference|solution|correct|expected|hidden|original|official)"
+    r" (?:sql|query|queries|solution|code|statement)s?"
     r"|(?:reference|expected|hidden|official) answers?)\b"
 )
 _TELLTALE = frozenset(
-    {"sql", "postgresql", "sqlite", "groundtruth", "gold", "golden", "annotated", "annotation", "snippet", "snippets"}
+    {
+        "sql",
+        "postgresql",
+        "sqlite",
+        "groundtruth",
+        "gold",
+        "golden",
+        "annotated",
+        "annotation",
+        "snippet",
+        "snippets",
+    }
 )
 
 
@@ -96,26 +110,34 @@ def guard_answer(text: str, brief: Brief, granted: Sequence[str]) -> Guarded:
 def _leak(text: str, brief: Brief, granted: Sequence[str]) -> str:
     plain = _plain(_without_quotes(text, brief, granted))
     bare = _COMMENT.sub("", plain)
-    joined = _SPACED_OUT.sub(lambda match: re.sub(r"[ .\-_]", "", match.group()), bare)
+    joined = _SPACED_OUT.sub(lambda match: _squash(match.group()), bare)
     terms = [item.term for item in brief.ambiguities]
     allowed = _vocabulary([*granted, *terms])
+    secret = _made_up(brief.identifiers, brief.gold, _vocabulary([brief.clear_query])) - allowed
     for version in dict.fromkeys((bare, joined, _COMMENT.sub(" ", plain))):
         said = _WORD.findall(version)
         reason = (
             _sql_shape(version, said)
-            or _reference(version, said, allowed | _vocabulary([brief.clear_query, *brief.identifiers]))
-            or _schema_name(said, brief, allowed)
+            or _reference(version, said, brief, allowed)
+            or next((f"names {word!r}" for word in said if word in secret), "")
         )
         if reason:
             return reason
-    said = _WORD.findall(bare)
+    for run in map(_squash, _SPACED_OUT.findall(bare)):
+        if any(len(part) > 5 and part in run for part in (*_SQUASHED, *sorted(secret))):
+            return f"spells a secret letter by letter: {run[:40]}"
+    said = _PART.findall(bare)
     if _shares(said, map(_sql_words, brief.gold), map(_sql_words, granted), _GOLD_RUN):
         return "repeats the reference beyond what was granted"
-    clear = _WORD.findall(_plain(brief.clear_query))
-    known = [_WORD.findall(_plain(part)) for part in (*granted, *terms)]
+    clear = _PART.findall(_plain(brief.clear_query))
+    known = [_PART.findall(_plain(part)) for part in (*granted, *terms)]
     if _shares(said, [clear], known, min(_CLEAR_RUN, max(len(clear), 5))):
         return "repeats the clear question"
     return ""
+
+
+def _squash(letters: str) -> str:
+    return re.sub(r"[ .\-_]", "", letters)
 
 
 def _plain(text: str) -> str:
@@ -123,13 +145,20 @@ def _plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
-    kept = "".join(c for c in decomposed if unicodedata.category(c) not in ("Cf", "Mn", "Me", "Cc") or c in "\n\t\r")
+    kept = "".join(
+        c for c in decomposed if unicodedata.category(c) not in ("Cf", "Mn", "Me", "Cc") or c in "\n\t\r"
+    )
     return kept.casefold().translate(_LOOK_ALIKE)
 
 
 def _without_quotes(text: str, brief: Brief, granted: Sequence[str]) -> str:
     """`text` without what the granted snippets and the terms themselves put in quotation marks."""
-    strings = {t.text for part in granted for t in tokenize(part) if t.kind in ("string", "quoted") and t.text.strip()}
+    strings = {
+        t.text
+        for part in granted
+        for t in tokenize(part)
+        if t.kind in ("string", "quoted") and t.text.strip()
+    }
     strings.update(" ".join(item.term.split()) for item in brief.ambiguities)
     for string in sorted(strings, key=lambda s: (-len(s), s)):
         for form in (quoted(string), f"'{string}'", f'"{string}"'):
@@ -162,21 +191,13 @@ def _sql_shape(text: str, said: list[str]) -> str:
     return ""
 
 
-def _reference(text: str, said: list[str], own: frozenset[str]) -> str:
+def _reference(text: str, said: list[str], brief: Brief, allowed: frozenset[str]) -> str:
+    """Words for a reference; a word that belongs to the task's own world (a gold price) is no telltale."""
     if match := _REFERENCE.search(text):
         return f"speaks of a reference: {match.group()}"
-    for word in said:
-        if word in _TELLTALE and word not in own:
-            return f"speaks of a reference: {word}"
-    return ""
-
-
-def _schema_name(said: list[str], brief: Brief, allowed: frozenset[str]) -> str:
-    names = _made_up(brief.identifiers, brief.gold, _vocabulary([brief.clear_query]))
-    for word in said:
-        if word not in allowed and word in names:
-            return f"names {word!r}"
-    return ""
+    suspect = [word for word in said if word in _TELLTALE and word not in allowed]
+    own = _vocabulary([brief.clear_query, *brief.identifiers]) if suspect else frozenset[str]()
+    return next((f"speaks of a reference: {word}" for word in suspect if word not in own), "")
 
 
 @lru_cache(maxsize=256)
@@ -188,7 +209,7 @@ def _made_up(identifiers: frozenset[str], gold: tuple[str, ...], own: frozenset[
 
 
 def _sql_words(sql: str) -> list[str]:
-    return _WORD.findall(_plain(sql))
+    return _PART.findall(_plain(sql))
 
 
 def _shares(said: list[str], secret: Iterable[list[str]], known: Iterable[list[str]], length: int) -> bool:

@@ -40,42 +40,49 @@ _ENGLISH_ENDING = re.compile(
     r"|ure|ile|ude)s?$"
 )
 _ORDINARY = frozenset(
-    """account accounts activity address age alert alerts amount article articles assessment audit author average
-    balance battery behavior buyer buyers candidate card category certificate channel city class client code
-    comment comments commerce communication community company compliance condition contact content contract cost
-    count country coupon course customer customers cycle data date day days degree delay delivery density detail
-    details device devices discount disease distance district documents dose duration education efficiency
-    electrical email employee employer encounter encounters energy engagement engine environment equipment error
-    estimate event events exchange expense expert facilities facility factor fans fee fees field film financial
-    financials format frequency fund funds game genre grade grant group groups handler health height history
-    holder hospital hour hours house household households humidity image impact incident incidents income index
-    insurance interaction interactions interest inventory inverter investigation investment invoice issue item
-    items job journey judge kind label language latitude length level light link list loan location longitude
-    maintenance manager manufacturer market markets mass matches material maximum mechanical member membership
-    message metric metrics minimum model module moment month mood movie museum name names network news note notes
-    number observatories observatory occupation office operation operations operator option order orders organ
-    organisation organization owner package panel parameter parent parents partner patient patients payment peak
-    people performance period person personnel phase phone photo place plan planet plant platform player policy
-    position power premium presentation pressure price priority problem process product products profile program
-    project projects property provider publisher purchase purpose quality quantity quarter question radius rank
-    rate ratio reading readings reason recommendation recommendations record records reference refund region
-    registration relation remark remarks report request reserve resource resources response result return returns
-    revenue review reviews risk robot role route routes rule sales sample satisfaction scale scan scans schedule
-    school scientific score season seat section sector security segment seller sensor service session sessions sex
-    share shift shipment shipments shop show showcase showcases side signal signals site sites size skill snapshot
-    source space speed stage standard star stars start state station status step stock storage store structure
-    student subject summary supplier supplies supply surface survey system target task team technique telescope
-    telescopes temperature test text ticket tier time timestamp title tool topic total tournament track trader
-    traders training transaction transactions transfer transform transmission transport transportation treatment
-    trend trial trip type types unit usage user users vaccine value values vehicle vehicles vendor vendors venue
-    version video view visit visitor volume vote wage warehouse warning water weather weight window winner word
-    worker workers world year years zone compare complete compute consistent control current customise discover
-    distribution engineer express international invest method operate option original resolve response section
-    separate stage submit subscriber summarise technical temporary transfer update""".split()
+    """account accounts activity address age alert alerts amount article articles assessment audit
+    author average balance battery behavior buyer buyers candidate card category certificate channel
+    city class client code comment comments commerce communication community company compliance
+    condition contact content contract cost count country coupon course customer customers cycle
+    data date day days degree delay delivery density detail details device devices discount disease
+    distance district documents dose duration education efficiency electrical email employee
+    employer encounter encounters energy engagement engine environment equipment error estimate
+    event events exchange expense expert facilities facility factor fans fee fees field film
+    financial financials format frequency fund funds game genre grade grant group groups handler
+    health height history holder hospital hour hours house household households humidity image
+    impact incident incidents income index insurance interaction interactions interest inventory
+    inverter investigation investment invoice issue item items job journey judge kind label language
+    latitude length level light link list loan location longitude maintenance manager manufacturer
+    market markets mass matches material maximum mechanical member membership message metric metrics
+    minimum model module moment month mood movie museum name names network news note notes number
+    observatories observatory occupation office operation operations operator option order orders
+    organ organisation organization owner package panel parameter parent parents partner patient
+    patients payment peak people performance period person personnel phase phone photo place plan
+    planet plant platform player policy position power premium presentation pressure price priority
+    problem process product products profile program project projects property provider publisher
+    purchase purpose quality quantity quarter question radius rank rate ratio reading readings
+    reason recommendation recommendations record records reference refund region registration
+    relation remark remarks report request reserve resource resources response result return returns
+    revenue review reviews risk robot role route routes rule sales sample satisfaction scale scan
+    scans schedule school scientific score season seat section sector security segment seller sensor
+    service session sessions sex share shift shipment shipments shop show showcase showcases side
+    signal signals site sites size skill snapshot source space speed stage standard star stars start
+    state station status step stock storage store structure student subject summary supplier
+    supplies supply surface survey system target task team technique telescope telescopes
+    temperature test text ticket tier time timestamp title tool topic total tournament track trader
+    traders training transaction transactions transfer transform transmission transport
+    transportation treatment trend trial trip type types unit usage user users vaccine value values
+    vehicle vehicles vendor vendors venue version video view visit visitor volume vote wage
+    warehouse warning water weather weight window winner word worker workers world year years zone
+    compare complete compute consistent control current customise discover distribution engineer
+    express international invest method operate option original resolve response section separate
+    stage submit subscriber summarise technical temporary transfer update""".split()
 )
 
 
-_ENDINGS = frozenset("s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split())
+_ENDINGS = frozenset(
+    "s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split()
+)
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:

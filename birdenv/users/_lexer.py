@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_MAX_DEPTH = 30
+
 _WORD_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -66,7 +68,7 @@ def tokenize(sql: str) -> list[Token]:
 
 
 def balanced(tokens: list[Token]) -> list[Token]:
-    """`tokens` with the brackets that a fragment lost put back at its start and end."""
+    """`tokens` with the brackets that a fragment lost put back, and those nested beyond reason left out."""
     depth = missing = 0
     for token in tokens:
         if token.key == "(":
@@ -76,7 +78,15 @@ def balanced(tokens: list[Token]) -> list[Token]:
                 depth -= 1
             else:
                 missing += 1
-    return [Token("symbol", "(")] * missing + tokens + [Token("symbol", ")")] * depth
+    whole = [Token("symbol", "(")] * missing + tokens + [Token("symbol", ")")] * depth
+    kept: list[Token] = []
+    depth = 0
+    for token in whole:
+        depth += token.key == "("
+        if depth <= _MAX_DEPTH or token.key not in ("(", ")"):
+            kept.append(token)
+        depth -= token.key == ")"
+    return kept
 
 
 def split_words(name: str) -> str:

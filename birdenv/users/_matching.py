@@ -11,12 +11,12 @@ _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″�
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """a about all also am an and any are as asked at be been by can cases clarify could define definition did do
-    does each every exactly explain for from get give had has have here how i if in into interpret is it its
-    kind know let like may me mean meaning means might more my need of on one or our please question refer
-    result results see shall should show so some specify tell term than that the their them then there these
-    they this those to understand use used using want was we were what when where whether which who will with
-    would word you your""".split()
+    """a about all also am an and any are as asked at be been by can cases clarify could define
+    definition did do does each every exactly explain for from get give had has have here how i if
+    in into interpret is it its kind know let like may me mean meaning means might more my need of
+    on one or our please question refer result results see shall should show so some specify tell
+    term than that the their them then there these they this those to understand use used using want
+    was we were what when where whether which who will with would word you your""".split()
 )
 
 

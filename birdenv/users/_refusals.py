@@ -1,4 +1,4 @@
-"""Which questions a user does not answer: for SQL, for names in the database, for the answer, for instructions.
+"""Which questions a user does not answer: for SQL, names in the database, the answer, instructions.
 
 A question may name an annotated term and still ask for one of these ("which column holds the <term>?"), so
 the encoder leaves the term's words out before it asks here; a question *about* a term called "sql" is then
@@ -36,7 +36,8 @@ _NAMES = re.compile(
     r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
 )
 _OUTPUT_COLUMNS = re.compile(
-    r"\b(?:which|what) (?:\w+ )?(?:columns?|fields?|attributes?) (?:should|do you want|would you like|are to|must|to)\b"
+    r"\b(?:which|what) (?:\w+ )?(?:columns?|fields?|attributes?)"
+    r" (?:should|do you want|would you like|are to|must|to)\b"
 )
 
 

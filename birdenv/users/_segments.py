@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from typing import Any, TypeAlias
 
 __all__ = ["Segment", "segments"]
+
+
+_Node: TypeAlias = Any
+"""A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,14 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
 
     cutter = _Cutter(dialect)
     for text in gold:
+        before = len(cutter.found)
         try:
-            statements = [statement for statement in sqlglot.parse(text, read=dialect) if statement is not None]
+            for statement in sqlglot.parse(text, read=dialect):
+                if statement is not None:
+                    cutter.statement(statement)
         except (SqlglotError, RecursionError):
+            del cutter.found[before:]
             cutter.add(cutter.number(), "statement", text)
-            continue
-        for statement in statements:
-            cutter.statement(statement)
     return tuple(cutter.found)
 
 
@@ -59,14 +61,14 @@ class _Cutter:
     def add(self, name: str, clause: str, sql: str) -> None:
         self.found.append(Segment(name, clause, sql))
 
-    def sql(self, node: exp.Expression) -> str:
-        return node.sql(dialect=self.dialect, comments=False)
+    def sql(self, node: _Node) -> str:
+        return str(node.sql(dialect=self.dialect, comments=False))
 
-    def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[exp.Expression]) -> None:
+    def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[_Node]) -> None:
         for i, node in enumerate(nodes, 1):
             self.add(f"{name}.{clause}.{i}", clause, prefix + self.sql(node))
 
-    def statement(self, node: exp.Expression) -> None:
+    def statement(self, node: _Node) -> None:
         from sqlglot import exp
 
         if isinstance(node, exp.Subquery):
@@ -82,28 +84,35 @@ class _Cutter:
             self._select(name, node)
         elif isinstance(node, exp.SetOperation):
             self._set_operation(name, node)
-        elif isinstance(node, exp.Update):
+        else:
+            self._change(name, node)
+
+    def _change(self, name: str, node: _Node) -> None:
+        """INSERT, UPDATE, DELETE, CREATE."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Update):
             self.listed(name, "assign", "", node.expressions)
-        elif isinstance(node, exp.Insert):
-            if isinstance(node.this, exp.Schema):
-                self.add(f"{name}.columns", "columns", ", ".join(map(self.sql, node.this.expressions)))
+        elif isinstance(node, exp.Insert) and isinstance(node.this, exp.Schema):
+            self.add(f"{name}.columns", "columns", ", ".join(map(self.sql, node.this.expressions)))
         elif isinstance(node, exp.Create):
             self._create(name, node)
-        if not isinstance(node, exp.Select | exp.SetOperation):
-            self._filters(name, node)
-            inner = node.args.get("expression")
-            if isinstance(inner, exp.Query):
-                self.statement(inner)
-            elif isinstance(inner, exp.Values):
-                self.add(f"{name}.values", "values", self.sql(inner))
+        self._filters(name, node)
+        inner = node.args.get("expression")
+        if isinstance(inner, exp.Query):
+            self.statement(inner)
+        elif isinstance(inner, exp.Values):
+            self.add(f"{name}.values", "values", self.sql(inner))
 
-    def _select(self, name: str, node: exp.Select) -> None:
+    def _select(self, name: str, node: _Node) -> None:
         from sqlglot import exp
 
         if node.args.get("distinct") is not None:
             self.add(f"{name}.distinct", "distinct", "DISTINCT")
         outputs = [item.alias_or_name for item in node.expressions]
-        listed = ", ".join(self.sql(exp.to_identifier(output)) for output in outputs if output and output != "*")
+        listed = ", ".join(
+            self.sql(exp.to_identifier(output)) for output in outputs if output and output != "*"
+        )
         if listed:
             self.add(f"{name}.select", "output", listed)
         self.listed(name, "select", "", node.expressions)
@@ -114,18 +123,18 @@ class _Cutter:
         for query in self._nested(node):
             self.statement(query)
 
-    def _nested(self, node: exp.Select) -> list[exp.Expression]:
+    def _nested(self, node: _Node) -> list[_Node]:
         """The subqueries directly inside this block, not those of its CTEs or of other subqueries."""
         from sqlglot import exp
 
         with_ = _part(node, "with")
-        found: list[exp.Expression] = []
+        found: list[_Node] = []
         for child in node.walk(prune=lambda n: n is with_ or (n is not node and isinstance(n, exp.Query))):
             if child is not node and isinstance(child, exp.Query):
                 found.append(child)
         return found
 
-    def _filters(self, name: str, node: exp.Expression) -> None:
+    def _filters(self, name: str, node: _Node) -> None:
         from sqlglot import exp
 
         if (where := node.args.get("where")) is not None:
@@ -140,29 +149,32 @@ class _Cutter:
         if limits:
             self.add(f"{name}.limit", "limit", " ".join(limits))
 
-    def _set_operation(self, name: str, node: exp.SetOperation) -> None:
+    def _set_operation(self, name: str, node: _Node) -> None:
         word = node.key.upper() + ("" if node.args.get("distinct") else " ALL")
         self.add(f"{name}.set", "set", word)
         self.statement(node.left)
         self.statement(node.right)
         self._filters(name, node)
 
-    def _create(self, name: str, node: exp.Create) -> None:
+    def _create(self, name: str, node: _Node) -> None:
         from sqlglot import exp
 
         target = node.this
-        self.add(f"{name}.create", "create", f"CREATE {node.kind} {self.sql(target.find(exp.Identifier) or target)}")
+        self.add(
+            f"{name}.create",
+            "create",
+            f"CREATE {node.kind} {self.sql(target.find(exp.Identifier) or target)}",
+        )
         if isinstance(target, exp.Schema):
             self.listed(name, "column", "", target.expressions)
 
 
-def _part(node: exp.Expression, key: str) -> exp.Expression | None:
+def _part(node: _Node, key: str) -> _Node:
     """A child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
-    found: exp.Expression | None = node.args.get(f"{key}_") or node.args.get(key)
-    return found
+    return node.args.get(f"{key}_") or node.args.get(key)
 
 
-def _conjuncts(node: exp.Expression, conjunction: type[exp.And]) -> list[exp.Expression]:
+def _conjuncts(node: _Node, conjunction: type[Any]) -> list[_Node]:
     while node.key == "paren" and isinstance(node.this, conjunction):
         node = node.this
     return list(node.flatten()) if isinstance(node, conjunction) else [node]

@@ -7,9 +7,11 @@ as it is spelt there, and no SQL.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from birdenv.users._clauses import ClauseReader, Reading
-from birdenv.users._expressions import CLAUSE_WORDS
 from birdenv.users._lexer import Token, balanced, split_words, tokenize
+from birdenv.users._operators import CLAUSE_WORDS
 from birdenv.users._wording import Wording
 
 __all__ = ["read_aloud", "verbalise"]
@@ -27,6 +29,7 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
     return read_aloud(snippet, identifiers).text
 
 
+@lru_cache(maxsize=4096)
 def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Reading:
     """`verbalise`, with the form of the sentence and the names that were kept back."""
     tokens = balanced(tokenize(snippet))

@@ -25,7 +25,6 @@ TASKS: list[dict[str, Any]] = [
     json.loads(line) for line in (DEMO / "c_interact.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 BIRD: list[dict[str, Any]] = json.loads((DEMO / "bird.json").read_text(encoding="utf-8"))
-FOLLOW_UPS = [task for task in TASKS if "follow_up" in task]
 
 CRITICAL = {
     "knowledge_linking_ambiguity",
@@ -45,7 +44,6 @@ FOLLOW_UP_TYPES = {
 CLOCK = re.compile(r"\b(now|random|current_(date|time|timestamp)|localtime)\b", re.IGNORECASE)
 
 by_task = pytest.mark.parametrize("task", TASKS, ids=lambda t: t["instance_id"])
-by_follow_up = pytest.mark.parametrize("task", FOLLOW_UPS, ids=lambda t: t["instance_id"])
 by_bird = pytest.mark.parametrize("item", BIRD, ids=lambda q: f"{q['db_id']}-{q['question_id']}")
 by_database = pytest.mark.parametrize("db", DATABASES)
 
@@ -148,7 +146,7 @@ def children(entry: dict[str, Any]) -> list[int]:
 STOP_TEXT = (
     "a an the of and or in on at to for by with is are was were be do does did how many much what which who "
     "each per their its it our us them they that this these those all from than then only show give list one "
-    "select where as join group order having case when end else then null not exists left count"
+    "select where as join group order having case when else then null not exists left count"
 )
 STOP = set(STOP_TEXT.split())
 
@@ -410,8 +408,7 @@ def test_enough_tasks_of_every_kind() -> None:
     seen = {a["type"] for t in TASKS for a in t["user_query_ambiguity"]["non_critical_ambiguity"]}
     assert seen == NON_CRITICAL
     assert sum(bool(t["knowledge_ambiguity"]) for t in TASKS) >= 8
-    assert {t["follow_up"]["type"] for t in FOLLOW_UPS} == FOLLOW_UP_TYPES
-    assert 3 <= len(TASKS) - len(FOLLOW_UPS) <= 8
+    assert {t["follow_up"]["type"] for t in TASKS} == FOLLOW_UP_TYPES
     assert {t["difficulty_tier"] for t in TASKS} == {"Easy", "Medium", "Hard"}
     assert {t["high_level"] for t in TASKS} == {True, False}
     sizes = Counter(len(points(t)) for t in TASKS)
@@ -423,7 +420,7 @@ def test_management_covers_many_statements_and_follow_ups() -> None:
     text = " ".join(s for t in managed for s in t["sol_sql"])
     kinds = ("UPDATE", "INSERT INTO", "DELETE FROM", "CREATE VIEW", "CREATE TABLE", "ALTER TABLE")
     assert [k for k in (*kinds, "CREATE INDEX", "CREATE TRIGGER") if k not in text] == []
-    after = Counter((t["follow_up"]["category"], t["follow_up"]["type"]) for t in managed if "follow_up" in t)
+    after = Counter((t["follow_up"]["category"], t["follow_up"]["type"]) for t in managed)
     assert after["Query", "state_dependent"] >= 1
     assert sum(n for (category, _), n in after.items() if category == "Management") >= 1
 
@@ -439,7 +436,7 @@ def test_task_record(task: dict[str, Any]) -> None:
     assert task["sol_sql"] and task["query"] and task["amb_user_query"] != task["query"]
     assert bool(task["test_cases"]) == (task["category"] == "Management")
     assert set(task["external_knowledge"]) <= set(knowledge(db))
-    for part in [task, task["follow_up"]] if "follow_up" in task else [task]:
+    for part in (task, task["follow_up"]):
         text = " ".join(part["sol_sql"])
         conditions = part["conditions"]
         assert list(conditions) == ["decimal", "distinct", "order"]
@@ -515,7 +512,7 @@ def test_the_question_alone_does_not_tell_the_right_reading() -> None:
 # ----------------------------------------------------------------------------------------------- follow-ups
 
 
-@by_follow_up
+@by_task
 def test_follow_up(task: dict[str, Any]) -> None:
     db, follow, before = task["selected_database"], task["follow_up"], base_state(task)
     assert follow["category"] in {"Query", "Management"} and follow["type"] in FOLLOW_UP_TYPES
@@ -533,7 +530,7 @@ def test_follow_up(task: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "task",
-    [t for t in FOLLOW_UPS if t["follow_up"]["type"] == "state_dependent"],
+    [t for t in TASKS if t["follow_up"]["type"] == "state_dependent"],
     ids=lambda t: t["instance_id"],
 )
 def test_state_dependent_follow_up_needs_phase_one(task: dict[str, Any]) -> None:
@@ -554,7 +551,7 @@ def test_state_dependent_follow_up_needs_phase_one(task: dict[str, Any]) -> None
 
 def test_follow_ups_tell_their_reading() -> None:
     rates = []
-    for task in FOLLOW_UPS:
+    for task in TASKS:
         scores = overlaps(task["follow_up"]["query"], task["follow_up"]["readings"])
         rates.append(hit_rate(scores, right_follow_up(task["instance_id"])))
     assert sum(rates) >= 0.9 * len(rates)
@@ -598,7 +595,7 @@ def test_bird_evidence_tells_the_right_reading() -> None:
 def test_right_readings_are_spread_over_the_positions() -> None:
     for name, places in {
         "tasks": [right_reading(t["instance_id"]) for t in TASKS],
-        "follow-ups": [right_follow_up(t["instance_id"]) for t in FOLLOW_UPS],
+        "follow-ups": [right_follow_up(t["instance_id"]) for t in TASKS],
         "bird": [right_bird(q["question_id"]) for q in BIRD],
     }.items():
         counts = Counter(places)
@@ -606,6 +603,6 @@ def test_right_readings_are_spread_over_the_positions() -> None:
 
 
 def test_records_are_written_in_one_order() -> None:
-    assert len({tuple(k for k in task if k != "follow_up") for task in TASKS}) == 1
-    assert len({tuple(task["follow_up"]) for task in FOLLOW_UPS}) == 1
-    assert all(list(t)[-1] in {"readings", "follow_up"} for t in TASKS)
+    assert len({tuple(task) for task in TASKS}) == 1
+    assert len({tuple(task["follow_up"]) for task in TASKS}) == 1
+    assert all(list(t)[-1] == "follow_up" for t in TASKS)

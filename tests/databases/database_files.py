@@ -8,7 +8,8 @@ from pathlib import Path
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, city TEXT);
-CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL CHECK (total >= 0));
+CREATE TABLE orders
+  (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers, total REAL CHECK (total >= 0));
 CREATE INDEX orders_by_customer ON orders (customer);
 CREATE VIEW spending AS SELECT name, sum(total) AS total FROM customers JOIN orders ON customer = customers.id
   GROUP BY name;

@@ -24,10 +24,12 @@ def rows(result: Result) -> list[tuple[object, ...]]:
 
 LIVELY = """
 CREATE TABLE extra (a); INSERT INTO extra VALUES (1); BEGIN; UPDATE customers SET name = name || '!'; COMMIT;
-SAVEPOINT s; DELETE FROM orders; RELEASE s; DROP VIEW spending; PRAGMA user_version = 7; PRAGMA foreign_keys = on;
+SAVEPOINT s; DELETE FROM orders; RELEASE s; DROP VIEW spending;
+PRAGMA user_version = 7; PRAGMA foreign_keys = on;
 PRAGMA case_sensitive_like = on; CREATE TEMP TABLE customers_seen AS SELECT * FROM customers;
 PRAGMA journal_mode = wal; PRAGMA wal_checkpoint; ALTER TABLE customers ADD COLUMN age; DROP TABLE orders;
-CREATE TRIGGER t AFTER INSERT ON customers BEGIN DELETE FROM extra; END; ATTACH ':memory:' AS m; ANALYZE; REINDEX;
+CREATE TRIGGER t AFTER INSERT ON customers BEGIN DELETE FROM extra; END; ATTACH ':memory:' AS m;
+ANALYZE; REINDEX;
 CREATE TABLE m.t (a); DETACH m; VACUUM; BEGIN; DELETE FROM customers;
 """
 
@@ -52,10 +54,17 @@ def test_the_source_is_untouched_and_the_next_episode_starts_from_it(source: Sql
 def test_reading_does_not_copy_and_the_first_write_does(source: SqliteSource) -> None:
     with source.open("shop") as database:
         for sql in (
-            "SELECT * FROM customers", "PRAGMA table_info(customers)", "EXPLAIN QUERY PLAN SELECT 1", "VALUES (1)",
-            "SELECT * FROM pragma_index_list('orders')", "SELECT * FROM nowhere", "SELEC", "PRAGMA hard_heap_limit = 1",
-            "SELECT * FROM notes WHERE notes MATCH 'paid'", "WITH RECURSIVE c(x) AS (VALUES (1)) SELECT * FROM c",
-        ):  # fmt: skip
+            "SELECT * FROM customers",
+            "PRAGMA table_info(customers)",
+            "EXPLAIN QUERY PLAN SELECT 1",
+            "VALUES (1)",
+            "SELECT * FROM pragma_index_list('orders')",
+            "SELECT * FROM nowhere",
+            "SELEC",
+            "PRAGMA hard_heap_limit = 1",
+            "SELECT * FROM notes WHERE notes MATCH 'paid'",
+            "WITH RECURSIVE c(x) AS (VALUES (1)) SELECT * FROM c",
+        ):
             database.execute(sql)
             assert not database._is_copy, sql
         database.query("DELETE FROM customers")
@@ -115,7 +124,8 @@ def test_temporary_tables_triggers_and_vacuum(database: SqliteDatabase) -> None:
     script = """
     CREATE TEMP TABLE seen (id); CREATE TABLE log (what);
     CREATE TRIGGER log_it AFTER INSERT ON customers BEGIN INSERT INTO log VALUES ('new; ' || new.name); END;
-    INSERT INTO customers (name) VALUES ('Alan'); INSERT INTO seen SELECT id FROM customers; VACUUM; VACUUM main;
+    INSERT INTO customers (name) VALUES ('Alan'); INSERT INTO seen SELECT id FROM customers;
+    VACUUM; VACUUM main;
     """
     assert isinstance(database.run([script]), QueryResult)
     assert rows(database.query("SELECT * FROM log")) == [("new; Alan",)]
@@ -151,8 +161,10 @@ def test_table_functions_and_virtual_tables_can_be_read(database: SqliteDatabase
         assert rows(run("SELECT value FROM json_each('[1, 2]')")) == [(1,), (2,)]
         assert rows(run("SELECT count(*) FROM json_tree('[1, 2]')")) == [(3,)]
         assert rows(run("SELECT name FROM pragma_table_info('customers')")) == [("id",), ("name",), ("city",)]
-        assert rows(run("SELECT s.name, i.name FROM sqlite_schema s, pragma_index_info(s.name) i"
-                        " WHERE s.name = 'orders_by_customer'")) == [("orders_by_customer", "customer")]  # fmt: skip
+        joined = (
+            "SELECT i.name FROM sqlite_schema s, pragma_index_info(s.name) i WHERE s.name LIKE 'orders_by%'"
+        )
+        assert rows(run(joined)) == [("customer",)]
         for name in ("table_xinfo", "table_list", "index_list", "index_xinfo", "foreign_key_list"):
             rows(run(f"SELECT * FROM pragma_{name}('orders')"))
         assert rows(run("SELECT body FROM notes WHERE notes MATCH 'paid'")) == [("paid",)]
@@ -174,8 +186,8 @@ def test_full_text_and_spatial_tables_can_be_made(database: SqliteDatabase) -> N
 
 def test_values_keep_their_types(database: SqliteDatabase) -> None:
     """S32, S33: what Python's sqlite3 would raise on, or change."""
-    sql = "SELECT 1, 1.0, 'é', x'00ff', NULL, 9e999, -9e999, 0.0 / 0, CAST(x'ff41' AS TEXT), 'a' || char(0) || 'b'"
-    values = rows(database.query(sql))[0]
+    sql = "SELECT 1, 1.0, 'é', x'00ff', NULL, 9e999, -9e999, 0.0 / 0, CAST(x'ff41' AS TEXT)"
+    values = rows(database.query(f"{sql}, 'a' || char(0) || 'b'"))[0]
     assert values == (1, 1.0, "é", b"\x00\xff", None, inf, -inf, None, "\udcffA", "a\0b")
     assert [type(value) for value in values[:2]] == [int, float]
 
@@ -222,20 +234,21 @@ def test_a_query_after_the_same_text_was_allowed_as_a_statement(database: Sqlite
 
 # --- any text at all -------------------------------------------------------------------------------------
 
-FRAGMENTS = st.sampled_from(
-    """SELECT WITH RECURSIVE VALUES FROM customers orders notes * ( ) , ; ' " ` [ ] -- /* */ ? :a @b $c 1 1e999 0x
-    INSERT INTO DELETE UPDATE SET = CREATE TABLE TRIGGER VIEW TEMP VIRTUAL USING fts5 rtree BEGIN END COMMIT ROLLBACK
-    SAVEPOINT s RELEASE PRAGMA table_info table_list writable_schema journal_mode ATTACH ':memory:' '/tmp/x' AS m
-    DETACH VACUUM REINDEX ANALYZE EXPLAIN DROP ALTER ADD COLUMN json_each('[1]') randomblob(9) printf('%s',1) MATCH
-    RETURNING UNION ALL ORDER BY LIMIT NULL id name x'00' OVER GROUP count(*) WHERE EXISTS NOT . || -> ->> ~""".split()
-    + ["\0", "\ud800", "\ufeff", "é", "\n", "\v"]
-)
+FRAGMENTS = """
+SELECT WITH RECURSIVE VALUES FROM customers orders notes * ( ) , ; ' " ` [ ] -- /* */ ? :a @b $c 1 1e999 0x
+INSERT INTO DELETE UPDATE SET = CREATE TABLE TRIGGER VIEW TEMP VIRTUAL USING fts5 rtree BEGIN END COMMIT
+ROLLBACK SAVEPOINT s RELEASE PRAGMA table_info table_list writable_schema journal_mode ATTACH
+':memory:' '/tmp/x'
+AS m DETACH VACUUM REINDEX ANALYZE EXPLAIN DROP ALTER ADD COLUMN json_each('[1]') randomblob(9) printf('%s',1)
+MATCH RETURNING UNION ALL ORDER BY LIMIT NULL id name x'00' OVER GROUP count(*) WHERE EXISTS NOT . ||
+-> ->> ~
+"""
+ODD_CHARACTERS = ["\0", "\ud800", "\ufeff", "é", "\n", "\v"]
+sql_like = st.lists(st.sampled_from(FRAGMENTS.split() + ODD_CHARACTERS), max_size=15).map(" ".join)
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.one_of(st.text() | st.lists(FRAGMENTS, max_size=15).map(" ".join)), min_size=1, max_size=4)
-)
+@given(st.lists(st.text() | sql_like, min_size=1, max_size=4))
 def test_no_text_raises_and_none_reaches_the_file(source: SqliteSource, texts: list[str]) -> None:
     path = source.path("shop")
     before = fingerprint(path)
@@ -250,7 +263,7 @@ def test_no_text_raises_and_none_reaches_the_file(source: SqliteSource, texts: l
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(FRAGMENTS, max_size=12).map(" ".join))
+@given(sql_like)
 def test_a_query_never_changes_a_copy(database: SqliteDatabase, text: str) -> None:
     database.execute("CREATE TABLE IF NOT EXISTS moved (a)")
     count = "SELECT total_changes(), (SELECT group_concat(name || coalesce(sql, '')) FROM sqlite_schema)"

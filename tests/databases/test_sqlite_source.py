@@ -52,9 +52,26 @@ def test_root_must_be_a_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "db_id",
-    ["", ".", "..", "../shop", "shop/../shop", "/etc", "shop/shop", "a\\b", "a\0b", "a\nb", " shop", ".hidden",
-     "x" * 300, "c:shop", "\ud800", None, 3],
-)  # fmt: skip
+    [
+        "",
+        ".",
+        "..",
+        "../shop",
+        "shop/../shop",
+        "/etc",
+        "shop/shop",
+        "a\\b",
+        "a\0b",
+        "a\nb",
+        " shop",
+        ".hidden",
+        "x" * 300,
+        "c:shop",
+        "\ud800",
+        None,
+        3,
+    ],
+)
 def test_odd_ids_are_refused(source: SqliteSource, db_id: str) -> None:
     for use in (source.path, source.check, source.digest, source.open):
         with pytest.raises(InputError, match="not a database id"):
@@ -154,6 +171,9 @@ def test_a_wal_file_with_changes_is_an_error_and_a_closed_wal_database_works(tmp
     writer.close()
     before = fingerprint(path)
     assert before[2] == ["shop.sqlite"]
+    with source.open("shop") as database:
+        database.execute("SELECT count(*) FROM customers")
+        assert fingerprint(path) == before, "nothing is beside the file while it is read either"
     assert rows(source, "shop", "SELECT count(*) FROM customers") == [(4,)]
     assert len(rows(source, "shop", "DELETE FROM customers RETURNING id")) == 4
     assert fingerprint(path) == before

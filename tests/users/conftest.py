@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from birdenv.users import Ambiguity, Brief
 
 ROOT = Path(__file__).resolve().parents[2]

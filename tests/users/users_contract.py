@@ -1,13 +1,14 @@
 """The verbaliser's contract, checked without the verbaliser's own lexer or tables.
 
-`violations` tokenises a snippet with sqlglot, decides with a small scanner which names are tables, aliases and
-CTEs, and says everything that the words lack, and everything that they should not contain.
+`violations` tokenises a snippet with sqlglot, decides with a small scanner which names are tables, aliases
+and CTEs, and says everything that the words lack, and everything that they should not contain.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import sqlglot
 from sqlglot.tokens import Token, TokenType
@@ -112,10 +113,13 @@ SHAPES = (
 )
 
 # An alias that is also one of the commonest English words gives nothing away when the word is said.
-COMMON = frozenset("a an and as at be by do for if in is it no not of on or out so that the to was with".split())
+COMMON = frozenset(
+    "a an and as at be by do for if in is it no not of on or out so that the to was with".split()
+)
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
-_TABLE_LEADS = (TokenType.FROM, TokenType.JOIN, TokenType.INTO)
+_TABLE_LEADS = (TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.UPDATE)
+_KEYWORDS = frozenset({"NULLS", "PRECEDING", "FOLLOWING", "UNBOUNDED"})
 
 
 def words_of(name: str) -> list[str]:
@@ -181,7 +185,7 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
         if _count(OPERATORS[kind], bare) < count
     ]
     times = 0
-    for previous, token in zip(tokens, tokens[1:], strict=False):
+    for previous, token in pairwise(tokens):
         product = previous.token_type in (TokenType.R_PAREN, TokenType.NUMBER, TokenType.END, *_NAMES)
         times += token.token_type == TokenType.STAR and product
     if _count(("times",), bare) < times:
@@ -191,14 +195,16 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
 
 def _functions(tokens: list[Token], bare: str) -> list[str]:
     found = []
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in pairwise(tokens):
         name = token.text.upper()
         if following.token_type != TokenType.L_PAREN or not re.fullmatch(r"[A-Z]\w*", name):
             continue
         if name in FUNCTIONS:
             if FUNCTIONS[name] and not _count(FUNCTIONS[name], bare):
                 found.append(f"lacks words for {name}")
-        elif token.token_type == TokenType.VAR and not set(words_of(token.text)) <= set(re.findall(r"\w+", bare)):
+        elif token.token_type == TokenType.VAR and not set(words_of(token.text)) <= set(
+            re.findall(r"\w+", bare)
+        ):
             found.append(f"lacks the function {name}")
     return found
 
@@ -214,21 +220,32 @@ def _names(tokens: list[Token]) -> tuple[set[str], list[str]]:
         after = tokens[i + 1].token_type if i + 1 < len(tokens) else None
         if kind in _TABLE_LEADS:
             in_source = True
-        elif kind in (TokenType.ON, TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SELECT):
-            in_source = False
-        elif kind in (TokenType.R_PAREN, TokenType.LIMIT, TokenType.UNION, TokenType.WHEN, TokenType.L_PAREN):
-            in_source = before == TokenType.FROM and kind == TokenType.L_PAREN
-        if kind not in _NAMES or token.text.upper() in FUNCTIONS or token.text.upper() == "NULLS":
-            continue
-        if (after == TokenType.DOT and _name_follows(tokens, i + 2)) or in_source:
-            hidden.add(token.text.lower())
-        elif before == TokenType.R_PAREN and after in (TokenType.ON, TokenType.JOIN, None, TokenType.WHERE):
-            hidden.add(token.text.lower())
-        elif after == TokenType.ALIAS and _opens_query(tokens, i + 2):
-            hidden.add(token.text.lower())
-        elif after != TokenType.L_PAREN and before != TokenType.ALIAS or (
-            before == TokenType.ALIAS and not _is_type(token)
+        elif kind in (
+            TokenType.ON,
+            TokenType.WHERE,
+            TokenType.GROUP_BY,
+            TokenType.ORDER_BY,
+            TokenType.SELECT,
         ):
+            in_source = False
+        elif kind in (
+            TokenType.R_PAREN,
+            TokenType.LIMIT,
+            TokenType.SET,
+            TokenType.UNION,
+            TokenType.WHEN,
+            TokenType.L_PAREN,
+        ):
+            in_source = before == TokenType.FROM and kind == TokenType.L_PAREN
+        if kind not in _NAMES or token.text.upper() in FUNCTIONS or token.text.upper() in _KEYWORDS:
+            continue
+        qualifier = after == TokenType.DOT and _name_follows(tokens, i + 2)
+        outer = (TokenType.ON, TokenType.JOIN, None, TokenType.WHERE)
+        subquery_alias = before == TokenType.R_PAREN and after in outer
+        cte = after == TokenType.ALIAS and _opens_query(tokens, i + 2)
+        if qualifier or in_source or subquery_alias or cte:
+            hidden.add(token.text.lower())
+        elif not _is_type(token) if before == TokenType.ALIAS else after != TokenType.L_PAREN:
             shown.append(token.text)
     return hidden, shown
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from birdenv.grading import Assignment
+from birdenv.grading import Assignment, Category
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
 
@@ -49,7 +49,7 @@ def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str 
     )
 
 
-def _category(profile: Profile, instance_id: str, category: str) -> str:
+def _category(profile: Profile, instance_id: str, category: Category) -> Category:
     if profile.category_from_id:
         return "Management" if "_M_" in instance_id else "Query"
     return category

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from birdenv.errors import InputError
+from birdenv.grading import Category
 
 __all__ = ["AmbiguityRecord", "ConditionsRecord", "FollowUpRecord", "TaskRecord", "parse_record"]
 
@@ -73,7 +74,7 @@ class _Solution(_Model):
 class FollowUpRecord(_Solution):
     query: str = ""
     type: str = ""
-    category: str | None = None
+    category: Category | None = None
     conditions: ConditionsRecord | None = None
     readings: tuple[str, ...] = ()
 
@@ -85,7 +86,7 @@ class TaskRecord(_Solution):
     selected_database: str
     amb_user_query: str
     query: str = ""
-    category: str = "Query"
+    category: Category = "Query"
     high_level: bool | None = None
     difficulty_tier: str | None = None
     conditions: ConditionsRecord | None = None

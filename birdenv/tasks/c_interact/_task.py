@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from birdenv.grading import Conditions
+from birdenv.grading import Category, Conditions
 from birdenv.tasks.c_interact._knowledge import DatabaseNotes
 from birdenv.tasks.c_interact._record import (
     AmbiguityRecord,
@@ -43,7 +43,7 @@ class FollowUp:
     query: str
     gold: tuple[str, ...]
     test_cases: tuple[str, ...]
-    category: str
+    category: Category
     conditions: Conditions | None
     type: str
     readings: tuple[str, ...]
@@ -56,7 +56,7 @@ class PrivateTask:
     `notes` is here because it still holds the knowledge that the task deletes; the controller shows the rest.
     """
 
-    category: str
+    category: Category
     brief: Brief
     gold: tuple[str, ...]
     test_cases: tuple[str, ...]
@@ -135,11 +135,11 @@ def _conditions(record: ConditionsRecord | None) -> Conditions | None:
     return Conditions(decimal=record.decimal, distinct=record.distinct, order=record.order)
 
 
-def _follow_up(record: FollowUpRecord | None, parent_category: str) -> FollowUp | None:
+def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> FollowUp | None:
     """The follow-up with its category: its own, else seen from its tests, else the parent's."""
     if record is None or not record.query:
         return None
-    inferred = "Management" if record.test_cases else parent_category
+    inferred: Category = "Management" if record.test_cases else parent_category
     return FollowUp(
         query=record.query,
         gold=record.sol_sql,

@@ -1,0 +1,59 @@
+"""c-Interact episodes from JSON-able settings, for Gymnasium and PettingZoo alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.envs._episodes import Episodes, Selection
+from birdenv.errors import InputError
+from birdenv.grading import ConversationalGrader
+from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
+from birdenv.users import RuleUser, User
+
+__all__ = ["MAX_PATIENCE", "c_interact_episodes", "find_user"]
+
+MAX_PATIENCE = 100
+
+
+def c_interact_episodes(
+    *,
+    data_dir: str | None,
+    data: str | None,
+    profile: str,
+    patience: int,
+    execute_sql: bool,
+    instances: Sequence[str] | None,
+    databases: Sequence[str] | None,
+) -> Episodes:
+    """Load the benchmark (the demo if no folder is given) and bind the rules that every episode has."""
+    if profile not in PROFILES:
+        raise InputError(f"unknown profile {profile!r}; known profiles: {', '.join(PROFILES)}")
+    if not 0 <= patience <= MAX_PATIENCE:
+        raise InputError(f"patience must be from 0 to {MAX_PATIENCE}, got {patience!r}")
+    selection = Selection(instances, databases)
+    folder, file = Path(data_dir) if data_dir else demo_folder(), Path(data) if data else None
+    if data_dir is None and data is None:
+        file = folder / DEMO_C_INTERACT_FILE
+    benchmark = load_benchmark(
+        folder, file, select=lambda record: selection.takes(record.instance_id, record.selected_database)
+    )
+    selection.check()
+    start = partial(
+        CInteractController,
+        source=benchmark.source,
+        grader=ConversationalGrader(benchmark.source),
+        profile=PROFILES[profile],
+        patience=patience,
+        execute_sql=execute_sql,
+    )
+    return Episodes(benchmark.tasks, start)
+
+
+def find_user(name: str) -> User:
+    """The simulated user of that name."""
+    if name != "rule":
+        raise InputError(f"unknown user {name!r}; known users: rule")
+    return RuleUser()

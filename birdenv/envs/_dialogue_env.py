@@ -1,0 +1,102 @@
+"""The Gymnasium driver: the system's seat is the environment's agent, the user is played inside `step`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+
+from birdenv.dialogue import Session
+from birdenv.envs import _system_seat as system_seat
+from birdenv.envs._episodes import EpisodeController, Episodes
+from birdenv.envs._transcript_text import transcript_text
+from birdenv.errors import InputError
+from birdenv.tasks import SYSTEM, SystemView
+
+__all__ = ["DialogueEnv"]
+
+
+class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
+    """Drives a controller, which has the rules. `user` plays the other seat, where there is one."""
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(self, episodes: Episodes, user: Session | None, render_mode: str | None) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'ansi'")
+        self.render_mode = render_mode
+        self.observation_space: spaces.Dict = system_seat.observation_space()
+        self.action_space: spaces.Dict = system_seat.action_space()
+        self._episodes = episodes
+        self._user = user
+        self._controller: EpisodeController | None = None
+        self._title: dict[str, str] = {}
+        self._opening = ""
+
+    @property
+    def instance_ids(self) -> tuple[str, ...]:
+        """The tasks of this environment, in the order that the reset option `index` counts."""
+        return self._episodes.instance_ids
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode of the task named by `options` (`instance_id` or `index`), or of a random one.
+
+        Raises `InputError` for an option or a task that is not known.
+        """
+        super().reset(seed=seed)
+        task = self._episodes.pick(self.np_random, options)
+        self._close_episode()
+        self._controller = self._episodes.start(task)
+        self._title = {"instance_id": task.public.instance_id, "database": task.public.database}
+        view = self._controller.view(SYSTEM)
+        self._opening = view.message
+        return system_seat.observation(view), self._info(view)
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Apply one action. What is not a member of the action space is played as an illegal action.
+
+        Raises `gymnasium.error.ResetNeeded` where no episode is running.
+        """
+        controller = self._controller
+        if controller is None or controller.turn is None:
+            raise ResetNeeded("no episode is running: call reset() first")
+        before = controller.rewards[SYSTEM]
+        controller.apply(SYSTEM, system_seat.move(action, self.action_space))
+        while self._user is not None and controller.turn not in (SYSTEM, None):
+            seat = controller.turn
+            controller.apply(seat, self._user.move(controller.view(seat)))
+        view = controller.view(SYSTEM)
+        reward = round(controller.rewards[SYSTEM] - before, 10)
+        return (
+            system_seat.observation(view),
+            reward,
+            controller.terminated,
+            controller.truncated,
+            self._info(view),
+        )
+
+    def render(self) -> str | None:
+        """The dialogue so far (`render_mode="ansi"`)."""
+        if self.render_mode is None:
+            return None
+        events = self._controller.events if self._controller is not None else ()
+        return transcript_text(" ".join(self._title.values()), self._opening, events)
+
+    def close(self) -> None:
+        self._close_episode()
+        super().close()
+
+    def _info(self, view: SystemView) -> dict[str, Any]:
+        info: dict[str, Any] = {**self._title, "readings": view.readings}
+        if self._controller is not None and self._controller.turn is None:
+            info |= self._controller.outcome()
+        return info
+
+    def _close_episode(self) -> None:
+        if self._controller is not None:
+            self._controller.close()
+            self._controller = None

@@ -1,0 +1,84 @@
+"""The system's seat in Gymnasium terms: its spaces, its view as an observation, its action as a move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from birdenv.dialogue import Move
+from birdenv.envs._unicode_text import UnicodeText
+from birdenv.errors import BenchmarkError
+from birdenv.tasks import KINDS, SENDERS, SystemView
+
+__all__ = [
+    "INSTRUCTION_LENGTH",
+    "TEXT_LENGTH",
+    "TURNS",
+    "action_space",
+    "move",
+    "observation",
+    "observation_space",
+]
+
+INSTRUCTION_LENGTH = 2**18
+TEXT_LENGTH = 2**16
+"""Characters of one message, in either direction."""
+TURNS = 1000
+"""`turns_left` is below this."""
+
+_MALFORMED = Move("malformed")
+
+
+def observation_space(mask: str = "action_mask") -> spaces.Dict:
+    """What the system sees; `mask` names the field that says which kinds of action are legal now."""
+    return spaces.Dict(
+        {
+            "instruction": UnicodeText(INSTRUCTION_LENGTH),
+            "message": UnicodeText(TEXT_LENGTH),
+            "sender": spaces.Discrete(len(SENDERS)),
+            "phase": spaces.Discrete(3),
+            "turns_left": spaces.Discrete(TURNS),
+            mask: spaces.MultiBinary(len(KINDS)),
+        }
+    )
+
+
+def action_space() -> spaces.Dict:
+    return spaces.Dict({"kind": spaces.Discrete(len(KINDS)), "text": UnicodeText(TEXT_LENGTH)})
+
+
+def observation(view: SystemView, mask: str = "action_mask") -> dict[str, Any]:
+    """A new observation, a member of `observation_space(mask)`.
+
+    A message that is too long is cut and says so. Raises `BenchmarkError` if the instruction is too long: a
+    schema must not be cut.
+    """
+    if len(view.instruction) > INSTRUCTION_LENGTH:
+        raise BenchmarkError(
+            f"the instruction of this task has {len(view.instruction)} characters,"
+            f" more than {INSTRUCTION_LENGTH}"
+        )
+    return {
+        "instruction": view.instruction,
+        "message": _fitting(view.message),
+        "sender": SENDERS.index(view.sender),
+        "phase": view.phase,
+        "turns_left": min(view.turns_left, TURNS - 1),
+        mask: np.array([kind in view.legal for kind in KINDS], dtype=np.int8),
+    }
+
+
+def move(action: Any, space: spaces.Dict) -> Move:
+    """The action as a move; whatever is not a member of the action space becomes one that no game accepts."""
+    if not space.contains(action):
+        return _MALFORMED
+    return Move(KINDS[int(action["kind"])], str(action["text"]))
+
+
+def _fitting(text: str) -> str:
+    if len(text) <= TEXT_LENGTH:
+        return text
+    shown = TEXT_LENGTH - 64
+    return f"{text[:shown]}… ({len(text) - shown} more characters)"

@@ -1,0 +1,85 @@
+"""A c-Interact environment in the published prompt format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+from gymnasium.utils import RecordConstructorArgs
+
+from birdenv.envs._unicode_text import UnicodeText
+from birdenv.envs.wrappers._markup_text import TURN, before_next_turn, extract_sql, read_output
+from birdenv.tasks import KINDS, SENDERS, Kind, clarify, submit_sql
+
+__all__ = ["Markup"]
+
+_PROMPT_LENGTH = 2**22
+_OUTPUT_LENGTH = 2**16
+
+_FORMAT = """\
+Write a question as <s>your question</s>, one question a turn.
+Write your final SQL as <t>```{fence}
+your SQL
+```</t>."""
+
+_SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
+
+
+class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Observation: one prompt that grows from turn to turn. Action: a model's output, read by its tags.
+
+    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL; without a fence of that name it submits
+    `ERROR!`, as the published scripts do. An output without tags goes to the user as it is. Where no question
+    is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its tags.
+    `fence` is the name behind the opening backticks: `sqlite`, or `postgresql`.
+
+    The markup has no `execute_sql`.
+    """
+
+    def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]], fence: str = "sqlite") -> None:
+        RecordConstructorArgs.__init__(self, fence=fence)
+        gymnasium.Wrapper.__init__(self, env)
+        self.observation_space = UnicodeText(_PROMPT_LENGTH)
+        self.action_space = UnicodeText(_OUTPUT_LENGTH)
+        self._fence = fence
+        self._prompt = ""
+        self._turn = 0
+        self._may_ask = True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._prompt = f"{observation['instruction']}\n\n{_FORMAT.format(fence=self._fence)}\n\n"
+        self._turn = 0
+        self._open_turn(observation)
+        return self._prompt, info
+
+    def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
+        said, inner = self._read(action)
+        observation, reward, terminated, truncated, info = self.env.step(inner)
+        speaker = _SPEAKERS[SENDERS[observation["sender"]]]
+        self._prompt += f"{said}\n{speaker}: {observation['message']}\n\n"
+        if not (terminated or truncated):
+            self._open_turn(observation)
+        return self._prompt, reward, terminated, truncated, info
+
+    def _read(self, action: Any) -> tuple[str, Any]:
+        """What the output adds to the prompt, and the action that it is."""
+        if not self.action_space.contains(action):
+            return "", None
+        if not self._may_ask:
+            return before_next_turn(action).strip(), submit_sql(extract_sql(action, self._fence))
+        kind, utterance = read_output(action)
+        if kind == "submission":
+            return utterance, submit_sql(extract_sql(action, self._fence))
+        return utterance, clarify(utterance)
+
+    def _open_turn(self, observation: dict[str, Any]) -> None:
+        asking: Kind = "clarify"
+        self._may_ask = bool(observation["action_mask"][KINDS.index(asking)])
+        self._turn += 1
+        left = observation["turns_left"] if self._may_ask else 0
+        self._prompt += f"{TURN}{self._turn} ({left} question{'' if left == 1 else 's'} left):\nYou: "
+        if not self._may_ask:
+            self._prompt += "<t>"

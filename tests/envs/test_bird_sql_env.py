@@ -1,0 +1,97 @@
+"""`BirdSqlEnv`: explore, submit once, EX is the reward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from envs_benchmark import GOLD_BIRD, WRONG
+
+from birdenv import clarify, execute_sql, submit_sql
+from birdenv.envs import BirdSqlEnv
+from birdenv.errors import InputError
+from birdenv.tasks import SENDERS
+
+Make = Callable[..., Any]
+
+
+def test_explore_and_submit(bird: Make) -> None:
+    env = bird(max_turns=5)
+    observation, info = env.reset(options={"instance_id": "7"})
+    assert observation["message"] == "What is item 2 called?"
+    assert "called refers to name" in observation["instruction"]
+    assert observation["action_mask"].tolist() == [0, 1, 1] and observation["turns_left"] == 5
+    assert info["readings"] == ("SELECT i.name FROM items i WHERE i.item_id IN (2)",)
+
+    observation, reward, *_ = env.step(execute_sql("SELECT name FROM items"))
+    assert SENDERS[observation["sender"]] == "database" and "查询 🐦" in observation["message"]
+    assert (reward, observation["turns_left"]) == (0.0, 4)
+
+    _, reward, terminated, truncated, info = env.step(submit_sql(GOLD_BIRD))
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert (info["status"], info["ex"]) == ("completed", True)
+
+
+def test_a_wrong_answer_earns_nothing(bird: Make) -> None:
+    env = bird()
+    env.reset(options={"instance_id": "7"})
+    assert env.step(submit_sql(WRONG))[1:4] == (0.0, True, False)
+
+
+def test_a_task_without_gold_ends_ungraded(bird: Make) -> None:
+    env = bird()
+    env.reset(options={"instance_id": "9"})
+    _, reward, terminated, _, info = env.step(submit_sql(GOLD_BIRD))
+    assert (reward, terminated, info["status"]) == (0.0, True, "ungraded")
+
+
+def test_the_last_turn_truncates(bird: Make) -> None:
+    env = bird(max_turns=2)
+    env.reset(seed=1)
+    assert env.step(clarify("Anybody there?"))[2:4] == (False, False)
+    _, _, terminated, truncated, info = env.step({"kind": "?"})
+    assert (terminated, truncated) == (False, True)
+    assert info["status"] == "task limit reached"
+
+
+def test_without_evidence(bird: Make) -> None:
+    observation, _ = bird(evidence=False).reset(options={"instance_id": "7"})
+    assert "called refers to name" not in observation["instruction"]
+
+
+def test_what_one_episode_writes_the_next_does_not_see(bird: Make) -> None:
+    env = bird()
+    env.reset(options={"instance_id": "7"})
+    env.step(execute_sql("DELETE FROM items"))
+    env.reset(options={"instance_id": "7"})
+    assert "naïve" in env.step(execute_sql("SELECT name FROM items"))[0]["message"]
+
+
+def test_filters(bird: Make) -> None:
+    assert bird(instances=["8"]).unwrapped.instance_ids == ("8",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"max_turns": 0}, "max_turns"),
+        ({"max_turns": 1000}, "max_turns"),
+        ({"instances": ["77"]}, "77.*7, 8, 9"),
+        ({"databases": ["bank"]}, "bank"),
+        ({"db_dir": None}, "together"),
+        ({"data_file": "/nowhere.json"}, "nowhere"),
+    ],
+)
+def test_settings_that_cannot_be(benchmark: Path, arguments: dict[str, Any], said: str) -> None:
+    good = {"data_file": str(benchmark / "bird.json"), "db_dir": str(benchmark)}
+    with pytest.raises(InputError, match=said):
+        BirdSqlEnv(**(good | arguments))
+
+
+def test_the_demo_is_the_default() -> None:
+    env = BirdSqlEnv()
+    observation, info = env.reset(seed=0)
+    assert observation in env.observation_space and info["instance_id"] in env.instance_ids
+    env.close()

@@ -1,0 +1,236 @@
+"""c-Interact grading on real SQLite databases: Query by rows, Management by the state that is left."""
+
+from typing import Any
+
+import pytest
+
+from birdenv.databases import Limits
+from birdenv.grading import Assignment, Conditions, ConversationalGrader
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+NAMES = "SELECT name FROM item"
+
+
+@pytest.fixture
+def grader(source: Any) -> ConversationalGrader:
+    return ConversationalGrader(source, Limits(seconds=1.0))
+
+
+def query(*gold: str, **fields: Any) -> Assignment:
+    return Assignment("shop", "Query", gold, **fields)
+
+
+def management(*gold: str, **fields: Any) -> Assignment:
+    return Assignment("shop", "Management", gold, **fields)
+
+
+QUERY = {
+    "the same": (NAMES, "passed", ""),
+    "another order": (NAMES + " ORDER BY id DESC", "passed", ""),
+    "rows doubled": (f"{NAMES} UNION ALL {NAMES}", "wrong_result", "duplicate rows differ"),
+    "other column order": ("SELECT price FROM item", "wrong_result", "differing row"),
+    "a column too many": ("SELECT name, 1 FROM item", "wrong_result", "1 column expected, 2 returned"),
+    "an error": ("SELECT nam FROM item", "sql_error", "no such column"),
+    "endless": (ENDLESS, "sql_timeout", "timeout"),
+    "blank": (" ", "no_submission", "no SQL"),
+    "two statements": (f"SELECT 1; {NAMES}", "sql_error", "the SQL failed"),
+    "shadowing by a temp table": (
+        f"CREATE TEMP TABLE item AS SELECT 1 AS name; {NAMES}",
+        "sql_error",
+        "the SQL failed",
+    ),
+    "an update, then a constant": ("UPDATE item SET name = 1; SELECT 1", "sql_error", "the SQL failed"),
+    "a write that returns rows": ("UPDATE item SET id = id RETURNING name", "sql_error", "denied"),
+}
+
+
+@pytest.mark.parametrize(("prediction", "status", "reason"), QUERY.values(), ids=QUERY.keys())
+def test_query(grader: ConversationalGrader, prediction: str, status: str, reason: str) -> None:
+    grade = grader.grade(query(NAMES), prediction)
+    assert (grade.status, grade.passed) == (status, status == "passed")
+    assert reason in grade.reason
+    assert bool(grade.reason) == (not grade.passed)
+    assert (grade.error is not None) == (status in ("sql_error", "sql_timeout"))
+
+
+def test_query_counts_rows(grader: ConversationalGrader) -> None:
+    grade = grader.grade(query(NAMES), "SELECT 1")
+    assert (grade.rows_gold, grade.rows_pred) == (4, 1)
+
+
+CONDITIONS = {
+    "order kept": ("ORDER BY id", Conditions(order=True), True),
+    "order broken": ("ORDER BY id DESC", Conditions(order=True), False),
+}
+
+
+@pytest.mark.parametrize(("order", "conditions", "passed"), CONDITIONS.values(), ids=CONDITIONS.keys())
+def test_order(grader: ConversationalGrader, order: str, conditions: Conditions, passed: bool) -> None:
+    assignment = query(f"{NAMES} ORDER BY id", conditions=conditions)
+    assert grader.grade(assignment, f"{NAMES} {order}").passed is passed
+
+
+@pytest.mark.parametrize(("rule", "passed"), [(None, False), (True, False), (False, True)])
+def test_distinct_is_left_out_of_both_only_if_the_task_says_so(
+    grader: ConversationalGrader, rule: bool | None, passed: bool
+) -> None:
+    plain, distinct = NAMES, "SELECT\nDISTINCT name FROM item"
+    conditions = Conditions(distinct=rule)
+    assert grader.grade(query(plain, conditions=conditions), distinct).passed is passed
+    assert grader.grade(query(distinct, conditions=conditions), plain).passed is passed
+    assert grader.grade(query(distinct, conditions=conditions), distinct).passed
+
+
+def test_distinct_inside_an_aggregate_always_counts(grader: ConversationalGrader) -> None:
+    assignment = query("SELECT COUNT(DISTINCT name) FROM item", conditions=Conditions(distinct=False))
+    assert not grader.grade(assignment, "SELECT COUNT(name) FROM item").passed
+    same = query("SELECT 1 FROM item WHERE name IS NOT 'x'", conditions=Conditions(distinct=False))
+    assert grader.grade(same, same.gold[0]).passed
+
+
+def test_numbers_agree_at_the_stated_precision(grader: ConversationalGrader) -> None:
+    gold = "SELECT ROUND(SUM(price) / 3 + 0.001, 2) * 100 FROM item"
+    assert grader.grade(query("SELECT ROUND(price / 7, 2) FROM item"), "SELECT price / 7 FROM item").passed
+    four = Conditions(decimal=4)
+    assert not grader.grade(query(gold, conditions=four), gold.replace("0.001", "0.006")).passed
+
+
+def test_both_empty_fails_and_is_flagged(grader: ConversationalGrader) -> None:
+    grade = grader.grade(query("SELECT 1 WHERE 0"), "SELECT 2 WHERE 0")
+    assert (grade.status, "both_empty" in grade.flags) == ("wrong_result", True)
+
+
+def test_only_the_last_gold_statement_counts(grader: ConversationalGrader) -> None:
+    temp = "CREATE TEMP TABLE pick AS SELECT name FROM item WHERE id < 3"
+    for gold in ((temp, "SELECT name FROM pick"), (f"{temp}; SELECT name FROM pick",)):
+        assert grader.grade(query(*gold), "SELECT name FROM item WHERE id IN (1, 2)").passed
+
+
+def test_setup_and_base_hold_on_both_sides(grader: ConversationalGrader) -> None:
+    assignment = query(
+        "SELECT count(*) FROM item",
+        setup=("DELETE FROM item WHERE id = 4",),
+        base_gold=("DELETE FROM item WHERE id = 1",),
+        base_pred=("DELETE FROM item WHERE id = 2",),
+    )
+    assert grader.grade(assignment, "SELECT 2").passed
+    assert grader.grade(assignment, "SELECT count(*) FROM item WHERE id IN (1, 3)").passed
+
+
+@pytest.mark.parametrize(
+    "fields", [{"setup": ("BAD",)}, {"base_gold": ("BAD",)}, {"base_pred": ("BAD",)}], ids=str
+)
+@pytest.mark.parametrize("category", ["Query", "Management"])
+def test_a_benchmark_that_does_not_run_is_not_the_models_failure(
+    grader: ConversationalGrader, fields: Any, category: Any
+) -> None:
+    grade = grader.grade(Assignment("shop", category, ("SELECT 1",), **fields), "SELECT 1")
+    assert (grade.status, grade.passed) == ("infra_error", False)
+    assert grade.error is not None
+
+
+@pytest.mark.parametrize("gold", [("SELECT nam FROM item",), ("BAD", "SELECT 1"), ()])
+@pytest.mark.parametrize("category", ["Query", "Management"])
+def test_a_gold_that_does_not_run(grader: ConversationalGrader, gold: Any, category: Any) -> None:
+    assert grader.grade(Assignment("shop", category, gold), "SELECT 1").status == "infra_error"
+
+
+def test_the_gold_is_remembered_only_on_pristine_data(source: Any) -> None:
+    grader = ConversationalGrader(source)
+    for _ in range(3):
+        grader.grade(query(NAMES), NAMES)
+    assert source.opened == 4
+    for _ in range(2):
+        grader.grade(query(NAMES, setup=("DELETE FROM sale",)), NAMES)
+    assert source.opened == 8
+
+
+ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
+
+# gold, prediction, status, part of the reason
+MANAGEMENT = {
+    "the same": (ADD, ADD, "passed", ""),
+    "another way": (ADD, "INSERT INTO item(price, name, id) SELECT 0.5, 'cap', 5;", "passed", ""),
+    "in two steps": (ADD, f"BEGIN; {ADD}; UPDATE item SET id = id; COMMIT", "passed", ""),
+    "nothing done": (ADD, "SELECT 1", "wrong_result", "cheap: 2 rows expected, 1 returned"),
+    "wrong value": (ADD, ADD.replace("0.5", "0.7"), "wrong_result", "item: numbers differ"),
+    "too much": (ADD, f"{ADD}; DELETE FROM sale", "wrong_result", "sale: 3 rows expected, 0 returned"),
+    "undone": (ADD, f"BEGIN; {ADD}; ROLLBACK", "wrong_result", "rows expected"),
+    "an error": (ADD, "INSERT INTO items VALUES (5)", "sql_error", "no such table"),
+    "an error later": (ADD, f"{ADD}; BAD", "sql_error", "syntax error"),
+    "blank": (ADD, "", "no_submission", "no SQL"),
+    "a table": ("CREATE TABLE t (a INT)", "create table T (\n a INT\n)", "passed", ""),
+    "a table missing": ("CREATE TABLE t (a INT)", "SELECT 1", "wrong_result", "table t is expected and not"),
+    "a table too many": (ADD, f"{ADD}; CREATE TABLE t (a)", "wrong_result", "table t is there and not"),
+    "another type": ("CREATE TABLE t (a INT)", "CREATE TABLE t (a TEXT)", "wrong_result", "table t differs"),
+    "a view by its rows": (
+        "CREATE VIEW v AS SELECT name FROM item WHERE price > 2",
+        "CREATE VIEW v AS SELECT i.name FROM item i WHERE NOT i.price <= 2",
+        "passed",
+        "",
+    ),
+    "a view with other rows": (
+        "CREATE VIEW v AS SELECT name FROM item WHERE price > 2",
+        "CREATE VIEW v AS SELECT name FROM item WHERE price >= 2",
+        "wrong_result",
+        "v: 1 row expected, 2 returned",
+    ),
+    "a broken view": (
+        "CREATE VIEW v AS SELECT name FROM item",
+        "CREATE VIEW v AS SELECT name FROM items",
+        "wrong_result",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "status", "reason"), MANAGEMENT.values(), ids=MANAGEMENT.keys()
+)
+def test_management(
+    grader: ConversationalGrader, gold: str, prediction: str, status: str, reason: str
+) -> None:
+    grade = grader.grade(management(gold), prediction)
+    assert (grade.status, grade.passed) == (status, status == "passed"), grade.reason
+    assert reason in grade.reason
+    assert bool(grade.reason) == (not grade.passed)
+
+
+def test_follow_ups_start_where_the_first_phase_ended(grader: ConversationalGrader) -> None:
+    assignment = management(
+        "INSERT INTO t VALUES (1)",
+        base_gold=("CREATE TABLE t (a INT)",),
+        base_pred=("CREATE TABLE t (a INT);",),
+    )
+    assert grader.grade(assignment, "INSERT INTO t SELECT 1").passed
+    alone = management("INSERT INTO t VALUES (1)", base_gold=assignment.base_gold)
+    assert grader.grade(alone, "INSERT INTO t SELECT 1").status == "sql_error"
+
+
+def test_cleanup_runs_before_states_are_compared(grader: ConversationalGrader) -> None:
+    """Scratch tables that the clean-up drops do not count; its errors do not either."""
+    cleanup = ("DROP TABLE nowhere", "DROP TABLE IF EXISTS scratch")
+    prediction = f"CREATE TABLE scratch AS SELECT 1; {ADD}"
+    assert grader.grade(management(ADD, cleanup=cleanup), prediction).passed
+    assert not grader.grade(management(ADD), prediction).passed
+
+
+def test_a_cleanup_that_undoes_the_gold_hides_nothing(grader: ConversationalGrader) -> None:
+    assignment = management(ADD, cleanup=("DELETE FROM item WHERE id = 5",))
+    idle = grader.grade(assignment, "SELECT 1")
+    assert (idle.passed, idle.flags) == (False, ("cleanup_undoes_gold",))
+    assert grader.grade(assignment, ADD).passed
+
+
+def test_a_gold_that_changes_nothing_is_flagged(grader: ConversationalGrader) -> None:
+    assert grader.grade(management("SELECT 1"), "SELECT 2").flags == ("gold_changes_nothing",)
+
+
+def test_a_gold_state_that_cannot_be_read_whole(source: Any) -> None:
+    grader = ConversationalGrader(source, Limits(rows=3))
+    assert grader.grade(management("DELETE FROM sale"), "DELETE FROM sale").status == "infra_error"
+
+
+def test_the_same_grade_again(grader: ConversationalGrader) -> None:
+    for assignment, prediction in ((query(NAMES), "SELECT 1"), (management(ADD), "SELECT 1")):
+        assert grader.grade(assignment, prediction) == grader.grade(assignment, prediction)

@@ -1,0 +1,57 @@
+"""Which test-case sources keep the contract."""
+
+import pytest
+
+from birdenv.grading import parse_test_cases
+
+FINE = {
+    "the usual": "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    assert True",
+    "several": "def test_case_1(a, b, c, d): ...\ndef test_case_2(a, b, c, d): ...",
+    "with a helper": "def rows(x): ...\ndef test_case(a, b, c, d): rows(a)",
+    "with an import": "from datetime import date\ndef test_case(a, b, c, d): ...",
+    "one function of another name": "def check(a, b, c, d): ...",
+    "defaults": "def test_case(a, b, c, d=None, e=1): ...",
+    "any parameters": "def test_case(*args): ...",
+}
+
+PROBLEMS = {
+    "no compile": ("def test_case(:", "does not compile"),
+    "NUL": ("x = '\0'", "does not compile"),
+    "nothing": ("", "defines no function"),
+    "only statements": ("assert 1 == 1", "defines no function"),
+    "two others": ("def a(x): ...\ndef b(x): ...", "defines 2 functions of other names"),
+    "too few": ("def test_case(pred_sqls, conn): ...", "does not take 4 parameters"),
+    "too many": ("def test_case(a, b, c, d, e): ...", "does not take 4 parameters"),
+    "keyword only": ("def test_case(a, b, c, d, *, e): ...", "does not take 4 parameters"),
+    "async": ("async def test_case(a, b, c, d): ...", "is async"),
+    "inside a class": ("class T:\n    def test_case(a, b, c, d): ...", "defines no function"),
+}
+
+
+@pytest.mark.parametrize("source", FINE.values(), ids=FINE.keys())
+def test_fine(source: str) -> None:
+    assert parse_test_cases([source]) == []
+
+
+@pytest.mark.parametrize(("source", "problem"), PROBLEMS.values(), ids=PROBLEMS.keys())
+def test_problems(source: str, problem: str) -> None:
+    (found,) = parse_test_cases([source])
+    assert problem in found
+    assert "\n" not in found
+
+
+def test_problems_name_their_source() -> None:
+    assert parse_test_cases([FINE["the usual"], "1"])[0].startswith("test case 2: ")
+
+
+def test_sources_are_never_run(capsys: pytest.CaptureFixture[str]) -> None:
+    parse_test_cases(["print('run')\nraise SystemExit"])
+    assert capsys.readouterr().out == ""
+
+
+def test_no_sources_no_problems() -> None:
+    assert parse_test_cases([]) == []
+
+
+def test_a_source_that_is_not_text() -> None:
+    assert parse_test_cases([None]) == ["test case 1: is not text but NoneType"]  # type: ignore[list-item]

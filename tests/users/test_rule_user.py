@@ -1,0 +1,84 @@
+"""The rule-based user as a whole: any question, the same bytes, no needless imports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_user_encoder import BRIEF
+
+from birdenv.users import Brief, RuleUser, User, guard_answer
+
+SCRIPT = """
+import hashlib, sys
+sys.path[:0] = sys.argv[1:]
+from test_user_encoder import BRIEF, LABELLED, UNANSWERABLE, UNLABELLED
+from birdenv.users import RuleUser
+questions = [q for q, _ in LABELLED + UNLABELLED] + UNANSWERABLE + ["price best order limit crust"]
+print([repr(RuleUser().answer(BRIEF, question)) for question in questions])
+"""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=300))
+def test_any_question_is_answered(question: str) -> None:
+    answer = RuleUser().answer(BRIEF, question)
+    assert answer.text
+    assert answer == RuleUser().answer(BRIEF, question)
+    assert not guard_answer(answer.text, BRIEF, answer.granted).reason
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from("what is the best 'loaves' \" order sql column ( ) _ top null ` ‘ \u200b".split(" "))
+    )
+)
+def test_questions_of_telling_words_are_answered(pieces: list[str]) -> None:
+    answer = RuleUser().answer(BRIEF, " ".join(pieces))
+    assert (answer.call == "unanswerable") == (answer.target == "") == (answer.granted == ())
+
+
+@pytest.mark.parametrize(
+    "piece", ["order ", "'", "best loaves ", "which column ", "to write ", "(", "é", "\ud800"]
+)
+def test_a_question_of_100_kb_takes_bounded_time(piece: str) -> None:
+    start = time.perf_counter()
+    RuleUser().answer(BRIEF, piece * (100_000 // len(piece)))
+    assert time.perf_counter() - start < 3
+
+
+@pytest.mark.parametrize(
+    "brief", [Brief("", ()), Brief("", (), ("SELEC ((", "")), Brief("", (), ("SELECT 1",) * 3)]
+)
+def test_a_poor_brief_is_no_obstacle(brief: Brief) -> None:
+    user: User = RuleUser()
+    for question in ("What is 'x'?", "How to sort?", "Is there a limit?", ""):
+        assert user.answer(brief, question).text
+
+
+def test_the_same_bytes_under_any_hash_seed() -> None:
+    from conftest import ROOT
+
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(ROOT), str(ROOT / "tests" / "users")],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            stdout=subprocess.PIPE,
+        )
+        for seed in ("0", "4242")
+    ]
+    outputs = {run.communicate()[0] for run in runs}
+    assert [run.returncode for run in runs] == [0, 0]
+    assert len(outputs) == 1
+    assert len(outputs.pop()) > 1000
+
+
+def test_importing_the_door_does_not_import_sqlglot() -> None:
+    code = "import sys, birdenv.users; assert 'sqlglot' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

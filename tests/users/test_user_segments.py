@@ -1,0 +1,77 @@
+"""Gold SQL in labelled parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from birdenv.users import segments
+
+
+def parts(sql: str) -> list[tuple[str, str]]:
+    return [(part.id, part.sql) for part in segments([sql]) if part.clause != "statement"]
+
+
+def test_a_query_is_cut_into_its_clauses() -> None:
+    sql = (
+        "WITH c AS (SELECT a, SUM(b) AS s FROM t GROUP BY a) SELECT DISTINCT c.a, c.s * 2 AS d FROM c "
+        "LEFT JOIN u ON u.x = c.a WHERE (c.s > 3 AND u.y IN (SELECT z FROM w WHERE q = 'k')) "
+        "ORDER BY d DESC, a LIMIT 5 OFFSET 2"
+    )
+    assert parts(sql) == [
+        ("S1.cte.1", "c AS (SELECT a, SUM(b) AS s FROM t GROUP BY a)"),
+        ("S2.select", "a, s"),
+        ("S2.select.1", "a"),
+        ("S2.select.2", "SUM(b) AS s"),
+        ("S2.from", "FROM t"),
+        ("S2.group", "GROUP BY a"),
+        ("S1.distinct", "DISTINCT"),
+        ("S1.select", "a, d"),
+        ("S1.select.1", "c.a"),
+        ("S1.select.2", "c.s * 2 AS d"),
+        ("S1.from", "FROM c"),
+        ("S1.join.1", "LEFT JOIN u ON u.x = c.a"),
+        ("S1.where.1", "WHERE c.s > 3"),
+        ("S1.where.2", "WHERE u.y IN (SELECT z FROM w WHERE q = 'k')"),
+        ("S1.order", "ORDER BY d DESC, a"),
+        ("S1.limit", "LIMIT 5 OFFSET 2"),
+        ("S3.select", "z"),
+        ("S3.select.1", "z"),
+        ("S3.from", "FROM w"),
+        ("S3.where.1", "WHERE q = 'k'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "ids"),
+    [
+        (
+            "SELECT a FROM t UNION ALL SELECT b FROM u ORDER BY 1",
+            {"S1.set", "S2.select.1", "S3.select.1", "S1.order"},
+        ),
+        (
+            "UPDATE s SET c = 1, d = c WHERE d < 0 AND e",
+            {"S1.assign.1", "S1.assign.2", "S1.where.1", "S1.where.2"},
+        ),
+        ("INSERT INTO t (a, b) VALUES (1, 'z')", {"S1.columns", "S1.values"}),
+        ("DELETE FROM t WHERE p = 1", {"S1.where.1"}),
+        ("CREATE VIEW v AS SELECT a FROM t WHERE b > 1", {"S1.create", "S2.select.1", "S2.where.1"}),
+        ("CREATE TABLE t (id INTEGER, v REAL)", {"S1.create", "S1.column.1", "S1.column.2"}),
+        ("SELECT a FROM t GROUP BY a HAVING COUNT(*) > 1 AND MIN(b) < 2", {"S1.having.1", "S1.having.2"}),
+        ("SELECT 1; SELECT 2", {"S1.select.1", "S2.select.1"}),
+    ],
+)
+def test_other_statements_have_their_parts(sql: str, ids: set[str]) -> None:
+    assert ids <= {name for name, _ in parts(sql)}
+
+
+@pytest.mark.parametrize("sql", ["SELEC ((", "SELECT 'open", "", "(" * 3000])
+def test_what_cannot_be_parsed_is_one_statement_or_nothing(sql: str) -> None:
+    assert parts(sql) == []
+
+
+def test_ids_are_unique() -> None:
+    found = [
+        part.id
+        for part in segments(["SELECT a FROM t; SELECT b FROM (SELECT b FROM u) AS v", "SELECT c FROM w"])
+    ]
+    assert len(found) == len(set(found))

@@ -1,0 +1,217 @@
+"""SQL in the words of a lay user: whole sentences for made-up snippets about a bakery."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from users_contract import violations
+
+from birdenv.users import verbalise
+
+SENTENCES = [
+    (
+        "b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS netprice",
+        ("the price per kg minus 0.25 times the absolute value of the discount pct (called netprice)"),
+    ),
+    ("(f.crust_mm + f.crumb_mm) * 1000000.0", "(the crust mm plus the crumb mm) times 1000000.0"),
+    ("a.x + b.y * 2", "the x plus the y times 2"),
+    ("AVG(x - y)", "the average of (the x minus the y)"),
+    ("COUNT(*)", "the number of records"),
+    ("COUNT(DISTINCT loaf_id) AS loaf_kinds", "the number of different loaf id (called loaf kinds)"),
+    (
+        "SUM(CASE WHEN weight_g > 500 THEN 1 ELSE 0 END)",
+        "the total of (1 if the weight g is greater than 500, otherwise 0)",
+    ),
+    (
+        "CASE size WHEN 'L' THEN 3 WHEN 'M' THEN 2 ELSE 1 END * 10",
+        "(3 if the size equals 'L', 2 if it equals 'M', otherwise 1) times 10",
+    ),
+    (
+        ("CASE WHEN rye >= 0.5 AND spelt <> 0 OR malt IS NULL THEN 'Dark' ELSE 'Light' END AS colour"),
+        (
+            "('Dark' if (the rye is greater than or equal to 0.5 and the spelt does not equal 0) "
+            "or the malt has no value (null), otherwise 'Light') (called colour)"
+        ),
+    ),
+    ("ROUND(AVG(oven_temp), 2)", "the average of the oven temp rounded to 2 decimals"),
+    ("ROUND(..., 4)", "the figure rounded to 4 decimals"),
+    ("COALESCE(s.tips, 0)", "the first available of the tips and 0"),
+    (
+        "total_sales / NULLIF(n_orders, 0)",
+        "the total sales divided by (the n orders, but null when it equals 0)",
+    ),
+    (
+        "CAST(json_extract(b.recipe, '$.flour.type_no') AS INTEGER)",
+        "the '$.flour.type_no' entry of the recipe as a whole number",
+    ),
+    ("recipe -> 'flour' ->> 'brand'", "the 'brand' entry of the 'flour' entry of the recipe"),
+    ("price BETWEEN 1.50 AND 2.75", "the price is between 1.50 and 2.75"),
+    ("grain IN ('rye', 'wheat', 'oat')", "the grain is one of 'rye', 'wheat' or 'oat'"),
+    ("name NOT LIKE '%old%'", "the name does not match the pattern '%old%'"),
+    ("NOT (stale = 1 OR sold = 0)", "not (the stale equals 1 or the sold equals 0)"),
+    ("first_name || ' ' || last_name", "the first name joined with ' ' joined with the last name"),
+    (
+        "WHERE b.baked_at IS NOT NULL AND b.weight > 0",
+        "only cases where the baked at has a value (not null) and the weight is greater than 0",
+    ),
+    ("HAVING COUNT(*) > 3", "only groups where the number of records is greater than 3"),
+    (
+        "ORDER BY total_sales DESC, shop_name",
+        "sorted by total sales in descending order, then by shop name in ascending order",
+    ),
+    (
+        "ORDER BY margin NULLS LAST LIMIT 10",
+        "sorted by margin in ascending order with missing ones last; limited to the first 10",
+    ),
+    ("LIMIT 5", "limited to the first 5"),
+    ("GROUP BY shop_id, weekday", "grouped by shop id and weekday"),
+    (
+        "LEFT JOIN ovens AS o ON o.oven_no = b.oven_ref",
+        (
+            "matched with further records where the oven no equals the oven ref, also keeping "
+            "records that have no match"
+        ),
+    ),
+    ("INNER JOIN", "matched with further records, keeping only records that have a match"),
+    ("DISTINCT", "only different ones"),
+    (
+        "RANK() OVER (PARTITION BY shop ORDER BY revenue DESC) AS shop_rank",
+        "the rank (within each shop; sorted by revenue in descending order) (called shop rank)",
+    ),
+    (
+        "SQRT(AVG(a*a) - AVG(a)*AVG(a))",
+        (
+            "the square root of (the average of (the a times the a) minus the average of the a "
+            "times the average of the a)"
+        ),
+    ),
+    ("POWER(hours_open, 1.5)", "the hours open to the power of 1.5"),
+    ("MAX(0, stock - sold)", "the highest of 0 and (the stock minus the sold)"),
+    ("MIN(price)", "the lowest price"),
+    (
+        "SELECT DISTINCT baker_name FROM bakers WHERE trained = 'yes'",
+        "show the different baker name; only cases where the trained equals 'yes'",
+    ),
+    (
+        "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
+        (
+            "show the name, the number of records (called n); matched with further records where "
+            "the loaf equals the id; grouped by name"
+        ),
+    ),
+    (
+        (
+            "WITH best_cte AS (SELECT shop, AVG(mark) AS m FROM reviews GROUP BY shop) SELECT shop"
+            " FROM best_cte WHERE m > 4.5"
+        ),
+        (
+            "first work out (show the shop, the average of the mark (called m); grouped by shop); "
+            "show the shop; only cases where the m is greater than 4.5"
+        ),
+    ),
+    (
+        "SELECT 'low' AS band UNION ALL SELECT 'high'",
+        "show 'low' (called band); together with (repeats included); show 'high'",
+    ),
+    ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (show the average of the price)"),
+    (
+        "EXISTS (SELECT 1 FROM recalls r WHERE r.loaf = l.id)",
+        "there is at least one for (show 1; only cases where the loaf equals the id)",
+    ),
+    (
+        "(julianday('now') - julianday(opened_on)) / 365.25",
+        "(the julian day of 'now' minus the julian day of the opened on) divided by 365.25",
+    ),
+    (
+        "LOWER(TRIM(shop_name)) = 'o''brien''s'",
+        "(the shop name without surrounding spaces) in lower case equals \"o'brien's\"",
+    ),
+    ("THEN 'Fresh'", "then 'Fresh'"),
+    ("WHEN age_h < 24 THEN 'Fresh'", "'Fresh' if the age h is less than 24"),
+    ("x / 100) * 2", "(the x divided by 100) times 2"),
+    ("-0.5 * saltPct", "minus 0.5 times the salt pct"),
+    ("age_h % 24", "the age h modulo 24"),
+    ("IIF(organic = 1, 1.2, 1)", "if (the organic equals 1), then 1.2, otherwise 1"),
+    ("SUM(v) FILTER (WHERE ok = 1)", "the total of the v (only cases where the ok equals 1)"),
+    (
+        "AVG(p) OVER (ORDER BY d ROWS BETWEEN 6 PRECEDING AND CURRENT ROW)",
+        (
+            "the average of the p (sorted by d in ascending order; over the neighbouring rows "
+            "between 6 before and the current one)"
+        ),
+    ),
+    ("a.b /* hidden */ + 1 -- more", "the b plus 1"),
+    ("price::numeric(10,2)", "the price as a decimal number (10 and 2)"),
+    ("crustiness_index(a, b)", "the crustiness index of the a and the b"),
+    ("the loaves that nobody bought, by shop", "the loaves that nobody bought, by shop"),
+    (
+        "UPDATE loaves SET price = price * 0.9 WHERE age_h > 24",
+        ("make the price equal to (the price times 0.9); only cases where the age h is greater than 24"),
+    ),
+    ("GROUP_CONCAT(topping, ', ')", "the list of the topping, joined with ', '"),
+    ("STRFTIME('%Y-%m', sold_on)", "the date format '%Y-%m' of the sold on"),
+    ("LAG(price, 1) OVER (ORDER BY d)", "the previous price (1 back) (sorted by d in ascending order)"),
+]
+
+
+@pytest.mark.parametrize(("snippet", "sentence"), SENTENCES)
+def test_snippet_in_words(snippet: str, sentence: str) -> None:
+    assert verbalise(snippet) == sentence
+
+
+@pytest.mark.parametrize("snippet", [snippet for snippet, _ in SENTENCES if "nobody" not in snippet])
+def test_the_sentences_keep_the_contract(snippet: str) -> None:
+    assert violations(snippet, verbalise(snippet), frozenset({"loaves", "bakers", "ovens", "shops"})) == []
+
+
+@pytest.mark.parametrize(
+    ("snippet", "words", "complaint"),
+    [
+        ("a + 1.50", "the a plus 1.5", "has 1.50 fewer"),
+        ("a - b", "the a and the b", "has 'minus' fewer"),
+        ("a = 'Rye'", "the a equals 'rye'", "lacks the string 'Rye'"),
+        ("SUM(a_b)", "the total of the a", "lacks the name 'a_b'"),
+        ("SUM(a_b)", "the total of the a_b", "lacks the name"),
+        ("SUM(a)", "the a", "lacks words for SUM"),
+        ("l.price", "the price of l", "says 'l'"),
+        ("price", "the price of loaves", "says 'loaves'"),
+        ("SELECT a FROM t", "select the a", "has the shape of SQL"),
+        ("a > 1", "the a > 1", "has the shape of SQL"),
+    ],
+)
+def test_the_contract_can_fail(snippet: str, words: str, complaint: str) -> None:
+    found = violations(snippet, words, frozenset({"loaves"}))
+    assert any(complaint in item for item in found), found
+
+
+def test_template_words_give_way_to_names_of_the_schema() -> None:
+    assert verbalise("COUNT(*)", frozenset({"Number", "records"})) == "the count of rows"
+    assert verbalise("SUM(total)", frozenset({"total"})) == "the total of the total"
+    assert verbalise("SUM(price)", frozenset({"total"})) == "the sum of the price"
+    hidden = verbalise("WITH total AS (SELECT SUM(price) AS p FROM loaves) SELECT p FROM total")
+    assert "total" not in hidden
+
+
+@pytest.mark.parametrize("name", ["SnrRatio", "snr_ratio", "SNR_ratio", "snrRatio"])
+def test_names_are_split_into_words(name: str) -> None:
+    assert verbalise(f"t.{name}") == "the snr ratio"
+
+
+def test_any_tokens_in_any_order_are_read() -> None:
+    pieces = (
+        "SELECT FROM WHERE GROUP BY ORDER LIMIT UNION JOIN LEFT ON WITH AS ( ) , ; CASE WHEN THEN ELSE END "
+        "NOT IN IS NULL AND BETWEEN LIKE CAST( EXTRACT( OVER PARTITION ROWS FILTER -> :: [ ] * - || . ... "
+        "t.b 'x' 12 'open DISTINCT EXISTS VALUES UPDATE SET DELETE FETCH NULLS COLLATE COUNT( LAG("
+    ).split()
+    chance = random.Random(7)
+    for _ in range(3000):
+        snippet = " ".join(chance.choice(pieces) for _ in range(chance.randint(0, 14)))
+        assert isinstance(verbalise(snippet), str)
+
+
+@pytest.mark.parametrize(
+    "piece", ["(", "(a", "CASE WHEN ", "NOT ", "(SELECT ", "a AS (", "x -> ", "OVER (", "CAST("]
+)
+def test_nesting_beyond_reason_is_read(piece: str) -> None:
+    assert isinstance(verbalise(piece * 2000), str)
