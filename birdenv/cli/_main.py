@@ -12,8 +12,6 @@ from birdenv.errors import BirdenvError
 
 __all__ = ["main"]
 
-INTERRUPTED = 130
-
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -49,9 +47,6 @@ def main() -> None:
     except BirdenvError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -14,7 +14,7 @@ __all__ = ["Selection", "select"]
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="Who plays: a name (see below), name:argument, or package.module:factory."),
+    typer.Option("--agent", help="Who plays: a name (see below), name:argument, or module:factory."),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many tasks.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -13,6 +14,9 @@ from birdenv.errors import InputError
 from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, prepare, run, run_config
 
 __all__ = ["RunOptions", "run_game"]
+
+INTERRUPTED = 130
+"""Exit code of a program that Ctrl-C ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
             f"Evaluation aborted. Finished episodes are saved; go on with: --resume {directory.path}",
             file=sys.stderr,
         )
-        raise
+        raise typer.Exit(INTERRUPTED) from None
     print(summary.text, end="")
     print(f"Results: {directory.path}")
     return summary

@@ -66,7 +66,7 @@ def agent_names() -> list[str]:
 
 
 def find_agent(spec: str) -> tuple[AgentFactory, str]:
-    """The factory that `spec` names and its argument: `name`, `name:argument` or `package.module:factory`.
+    """The factory that `spec` names and its argument: `name`, `name:argument` or `module:factory`.
 
     Raises `InputError` listing the known agents.
     """
@@ -74,14 +74,15 @@ def find_agent(spec: str) -> tuple[AgentFactory, str]:
     entry = _entry(name)
     if entry is not None:
         return _load(entry, spec), argument
-    if argument and "." in name:
-        try:
-            factory = getattr(importlib.import_module(name), argument)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"agent {spec!r} cannot be imported: {error}") from None
-        return _checked(factory, spec), ""
     known = ", ".join(agent_names()) or "none; is birdenv installed with pip?"
-    raise InputError(f"unknown agent {spec!r}; known agents: {known}; or give package.module:factory")
+    hint = f"known agents: {known}; or give module:factory"
+    if not argument:
+        raise InputError(f"unknown agent {spec!r}; {hint}")
+    try:
+        factory = getattr(importlib.import_module(name), argument)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"unknown agent {spec!r} ({error}); {hint}") from None
+    return _checked(factory, spec), ""
 
 
 def is_ours(spec: str) -> bool:

@@ -5,7 +5,7 @@ Rules, the first that fits wins:
 
 1. an annotated term that stands in quotation marks in the question (the longest such term);
 2. a term that occurs by name, as whole words (the longest; the earliest of equally long ones). A term's
-   name is also its abbreviation in brackets, "(SNQI)", and what is left without it;
+   name is also its abbreviation in brackets, "(CQI)", and what is left without it;
 3. a term at least `OVERLAP` of whose content words occur in the question, up to light stemming;
 4. a non-critical point whose type the question speaks of: sorting, rounding, missing values, duplicates ..;
 5. the part of the gold SQL whose kind of clause, names or literals the question speaks of.

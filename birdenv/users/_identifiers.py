@@ -4,12 +4,12 @@ A name counts as an identifier if it has an underscore, a digit or a capital ins
 together: it is no ordinary word, and
 
 * it begins or ends with a usual part of data names ("...registry", "...pct", "avg..."),
-* it begins or ends with an ordinary word and goes on beyond an English ending ("scanmesh"), or has a long
+* it begins or ends with an ordinary word and goes on beyond an English ending ("shopmesh"), or has a long
   one inside,
 * it has nine letters or more and no English ending, or
 * it has no vowel, or four consonants in a row.
 
-So `signalref` and `bwhz` are identifiers; `signals`, `status` and `performance` are not.
+So `loafref` and `qltyx` are identifiers; `loaves`, `status` and `performance` are not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENDS = re.compile(
     r"|trace|tally|span|pivot|size|range|risk|data|profile|history|hist|amt|cost|sum|total|sensitivity|metrics"
     r"|degrees|deg|kmh|mhz|hz|khz|ppb|kwh|mw|kw|db|dbm|mm|cm|km|kg|tons|lpm|rpm|kpa|hpa|pa|mb|gb|ms|temp|tempc|rh"
     r"|assess|audit|comp|conf|meth|method|prob|prof|qual|res|resp|sense|sess|sys|test|usage|use|plan|stage|notes?"
-    r"|reqs|prior|priority|actuation|operation|robot|environment|scanning|measure|market|spot|quote|detail|details)$"
+    r"|reqs|prior|priority|operation|environment|measure|market|spot|quote|detail|details)$"
 )
 _STARTS = re.compile(
     r"^(?:acc|acct|avg|auth|batt|cert|comm|comp|conserve|cur|cust|dev|dist|elec|emp|env|eq|exp|geo|hist|hrs?|idx"
@@ -88,7 +88,7 @@ _ENDINGS = frozenset(
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
     """Whether `name` gives the schema away; `ordinary` are words of the task's own question, which never do.
 
-    >>> [is_identifier(name) for name in ("signalref", "SnrRatio", "avg_dose", "status", "performance")]
+    >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "performance")]
     [True, True, True, False, False]
     """
     return _looks_made_up(name) and (_MARKED.search(name) is not None or name.lower() not in ordinary)

@@ -90,7 +90,7 @@ def balanced(tokens: list[Token]) -> list[Token]:
 
 
 def split_words(name: str) -> str:
-    """A name as separate lower-case words: `SnrRatio` is "snr ratio", `next_4h` is "next 4 h"."""
+    """A name as separate lower-case words: `CrustScore` is "crust score", `next_4h` is "next 4 h"."""
     spaced = _INNER_CAPITAL.sub(" ", name)
     return " ".join(part.lower() for part in _WORD_PARTS.findall(spaced))
 

@@ -6,7 +6,9 @@ and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -36,16 +38,32 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
     from sqlglot.errors import SqlglotError
 
     cutter = _Cutter(dialect)
-    for text in gold:
-        before = len(cutter.found)
-        try:
-            for statement in sqlglot.parse(text, read=dialect):
-                if statement is not None:
-                    cutter.statement(statement)
-        except (SqlglotError, RecursionError):
-            del cutter.found[before:]
-            cutter.add(cutter.number(), "statement", text)
+    with _quiet_parser():
+        for text in gold:
+            before = len(cutter.found)
+            try:
+                for statement in sqlglot.parse(text, read=dialect):
+                    if statement is not None:
+                        cutter.statement(statement)
+            except (SqlglotError, RecursionError):
+                del cutter.found[before:]
+                cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
+
+
+@contextmanager
+def _quiet_parser() -> Iterator[None]:
+    """sqlglot logs each statement that it keeps unparsed; the log would quote gold SQL."""
+    logger = logging.getLogger("sqlglot")
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
 
 
 @dataclass

@@ -23,8 +23,8 @@ _NEVER_PROSE = frozenset({"IS", "NOT", "NULL", "LIKE", "BETWEEN", "CASE", "WHEN"
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
     """`snippet` in words; of `identifiers` (the schema's names) only those in the snippet may be said.
 
-    >>> verbalise("s.SnrRatio - 0.1 * ABS(s.NoiseFloorDbm) AS SNQI")
-    'the snr ratio minus 0.1 times the absolute value of the noise floor dbm (called snqi)'
+    >>> verbalise("b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS NetPrice")
+    'the price per kg minus 0.25 times the absolute value of the discount pct (called net price)'
     """
     return read_aloud(snippet, identifiers).text
 

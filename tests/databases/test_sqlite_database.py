@@ -156,7 +156,9 @@ def test_returning_with_a_row_cap_changes_every_row(database: SqliteDatabase) ->
 def test_table_functions_and_virtual_tables_can_be_read(database: SqliteDatabase, copied: bool) -> None:
     """S26; also after a rollback has thrown SQLite's idea of the schema away."""
     if copied:
+        database.run(["CREATE VIRTUAL TABLE temp.brief USING fts5 (body); INSERT INTO brief VALUES ('x')"])
         database.run(["BEGIN; CREATE TABLE t (a); CREATE VIRTUAL TABLE more USING fts5 (body); ROLLBACK;"])
+        assert rows(database.query("SELECT body FROM brief WHERE brief MATCH 'x'")) == [("x",)]
     for run in (database.query, database.execute):
         assert rows(run("SELECT value FROM json_each('[1, 2]')")) == [(1,), (2,)]
         assert rows(run("SELECT count(*) FROM json_tree('[1, 2]')")) == [(3,)]

@@ -71,7 +71,12 @@ C_INTERACT = [
         query="What do the items in red colour cost?",
         sol_sql=[GOLD_2],
         knowledge_ambiguity=[
-            {"term": "showy", "sql_snippet": "WHERE colour = 'red'", "deleted_knowledge": 1, "type": "knowledge"}
+            {
+                "term": "showy",
+                "sql_snippet": "WHERE colour = 'red'",
+                "deleted_knowledge": 1,
+                "type": "knowledge",
+            }
         ],
         readings=["SELECT i.price FROM items i WHERE i.price > 20", WRONG],
     ),
@@ -83,7 +88,9 @@ C_INTERACT = [
         sol_sql=[GOLD_M_1],
         test_cases=[_TEST_CASE],
         user_query_ambiguity={
-            "critical_ambiguity": [{"term": "raise", "sql_snippet": "SET price = price * 2", "type": "semantic"}],
+            "critical_ambiguity": [
+                {"term": "raise", "sql_snippet": "SET price = price * 2", "type": "semantic"}
+            ],
             "non_critical_ambiguity": [],
         },
     ),
@@ -99,7 +106,12 @@ BIRD = [
         "difficulty": "simple",
         "readings": ["SELECT i.name FROM items i WHERE i.item_id IN (2)"],
     },
-    {"question_id": 8, "db_id": "shop", "question": "How many items are there?", "SQL": "SELECT 2 + COUNT(1) FROM items"},
+    {
+        "question_id": 8,
+        "db_id": "shop",
+        "question": "How many items are there?",
+        "SQL": "SELECT 2 + COUNT(1) FROM items",
+    },
     {"question_id": 9, "db_id": "shop", "question": "Is it so?", "evidence": ""},
 ]
 

@@ -15,7 +15,7 @@ from birdenv.dialogue import Move, play
 from birdenv.envs import CInteractEnv
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
-from birdenv.tasks import KINDS, SENDERS, SYSTEM
+from birdenv.tasks import KINDS, SENDERS
 from birdenv.tasks.c_interact import CInteractController, UserSession, load_benchmark
 from birdenv.users import RuleUser
 
@@ -87,7 +87,9 @@ def test_an_episode_to_its_end(c_interact: Make) -> None:
 
 
 @pytest.mark.parametrize(("instance_id", "gold"), [("shop_2", GOLD_2), ("shop_M_1", GOLD_M_1)])
-def test_tasks_without_a_follow_up_end_with_the_first_success(c_interact: Make, instance_id: str, gold: str) -> None:
+def test_tasks_without_a_follow_up_end_with_the_first_success(
+    c_interact: Make, instance_id: str, gold: str
+) -> None:
     env = c_interact()
     _start(env, instance_id)
     assert env.step(submit_sql(gold))[1:3] == (0.7, True)
@@ -97,7 +99,7 @@ def test_the_same_moves_give_the_same_transcript_as_the_controller_alone(
     c_interact: Make, benchmark: Path
 ) -> None:
     moves = [Move("clarify", "Which colour?"), Move("execute_sql", "SELECT 1"), Move("submit_sql", "SELEC")]
-    moves += [Move("clarify", "Again?"), Move("submit_sql", GOLD_1), Move("submit_sql", GOLD_1_FOLLOW_UP)]
+    moves += [Move("submit_sql", GOLD_1), Move("submit_sql", GOLD_1_FOLLOW_UP)]
     env = c_interact()
     _start(env, "shop_1")
     for move in moves:
@@ -165,12 +167,13 @@ def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
         assert controller._database is None
 
 
-def test_an_error_message_longer_than_the_space_is_cut_and_says_so(c_interact: Make) -> None:
+def test_a_message_longer_than_the_space_is_cut_and_says_so(c_interact: Make) -> None:
     env = c_interact(execute_sql=True)
     _start(env, "shop_1")
-    name = "x" * 60_000
-    observation, *_ = env.step(execute_sql(f'SELECT 1 AS "{name[:100]}", ' + ", ".join(["'é'"] * 1000)))
+    wide = "SELECT " + ", ".join(f'1 AS "{"x" * 195}{i}"' for i in range(300))
+    observation, *_ = env.step(execute_sql(wide))
     assert observation in env.observation_space
+    assert observation["message"].startswith("xxx") and observation["message"].endswith("more characters)")
 
 
 def test_profile_and_patience(c_interact: Make) -> None:

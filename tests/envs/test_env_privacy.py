@@ -19,14 +19,17 @@ Make = Callable[..., Any]
 def _secrets() -> set[str]:
     secrets = set()
     for record in C_INTERACT:
-        ambiguities = record["user_query_ambiguity"]["critical_ambiguity"] + record.get("knowledge_ambiguity", [])
+        ambiguities = record["user_query_ambiguity"]["critical_ambiguity"] + record.get(
+            "knowledge_ambiguity", []
+        )
         secrets |= {record["query"], *record["sol_sql"], *record.get("test_cases", [])}
         secrets |= {ambiguity["sql_snippet"] for ambiguity in ambiguities}
         secrets |= {*record.get("follow_up", {}).get("sol_sql", [])}
-    return secrets | {record["SQL"] for record in BIRD if "SQL" in record} | {"colour is red"}
+    return secrets | {record["SQL"] for record in BIRD if "SQL" in record}
 
 
 SECRETS = _secrets()
+DELETED_KNOWLEDGE = {"shop_2": {"colour is red"}}
 FOLLOW_UP = C_INTERACT[0]["follow_up"]["query"]
 
 
@@ -71,7 +74,8 @@ def test_c_interact_tells_nothing(c_interact: Make, instance_id: str, profile: s
     returned.append(env.step(execute_sql("SELECT sql FROM sqlite_master")))
     returned.append(env.step(submit_sql(WRONG)))
     assert _leaks(returned, env, env.unwrapped, env.spec, env.render()) == set()
-    assert _leaks(returned, env, env.render(), secrets={FOLLOW_UP}) == set()
+    later = {FOLLOW_UP} | DELETED_KNOWLEDGE.get(instance_id, set())
+    assert _leaks(returned, env, env.render(), secrets=later) == set()
     returned.append(env.step(submit_sql(WRONG)))
     assert _leaks(returned, env, env.unwrapped, env.spec, env.render()) == set()
 

@@ -149,7 +149,7 @@ def test_tolerance(gold: float, pred: float, equal: bool) -> None:
 
 def test_numbers_in_several_columns_are_matched_where_sorting_pairs_them_wrongly() -> None:
     gold = result((0.1, 5.5), (0.1 + 1e-9, 1.5))
-    pred = result((0.1 + 2e-9, 5.5), (0.1 + 3e-9, 1.5))
+    pred = result((0.1 + 3e-9, 5.5), (0.1 + 2e-9, 1.5))
     assert compare_multiset(gold, pred).equal
 
 

@@ -75,3 +75,9 @@ def test_ids_are_unique() -> None:
         for part in segments(["SELECT a FROM t; SELECT b FROM (SELECT b FROM u) AS v", "SELECT c FROM w"])
     ]
     assert len(found) == len(set(found))
+
+
+def test_statements_that_stay_unparsed_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    trigger = "CREATE TRIGGER t AFTER UPDATE OF a ON b WHEN NEW.a < 4 BEGIN UPDATE b SET a = 5; END"
+    assert segments([trigger])
+    assert not caplog.records

@@ -193,9 +193,9 @@ def test_template_words_give_way_to_names_of_the_schema() -> None:
     assert "total" not in hidden
 
 
-@pytest.mark.parametrize("name", ["SnrRatio", "snr_ratio", "SNR_ratio", "snrRatio"])
+@pytest.mark.parametrize("name", ["CrustScore", "crust_score", "CRUST_Score", "crustScore"])
 def test_names_are_split_into_words(name: str) -> None:
-    assert verbalise(f"t.{name}") == "the snr ratio"
+    assert verbalise(f"t.{name}") == "the crust score"
 
 
 def test_any_tokens_in_any_order_are_read() -> None:

@@ -1,0 +1,161 @@
+"""Merging ground truth into a public file, and checking the result (BIRD-Interact §1.4, strict)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import merge_files, verify_records
+from birdenv.errors import InputError
+
+Row = dict[str, Any]
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
+from toy_tasks import MANAGEMENT, QUERY, write_benchmark  # noqa: E402
+
+KEYS = ("sol_sql", "external_knowledge", "test_cases")
+
+
+def public(row: Row) -> Row:
+    """The row as its authors publish it: without solutions."""
+    follow_up = {**row["follow_up"], "sol_sql": [], "test_cases": []}
+    return row | {key: [] for key in KEYS} | {"follow_up": follow_up}
+
+
+def truth(row: Row) -> Row:
+    """The row of the file that the authors send."""
+    follow_up = {key: row["follow_up"].get(key, []) for key in KEYS}
+    return {"instance_id": row["instance_id"], **{key: row[key] for key in KEYS}, "follow_up": follow_up}
+
+
+def write(path: Path, *rows: Any) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def merge(tmp_path: Path) -> Callable[..., Any]:
+    def call(ours: list[Any], theirs: list[Any], **options: Any) -> Any:
+        return merge_files(
+            write(tmp_path / "p.jsonl", *ours), write(tmp_path / "t.jsonl", *theirs), **options
+        )
+
+    return call
+
+
+def test_solutions_are_filled_in_and_the_public_order_stays(merge: Callable[..., Any]) -> None:
+    merged = merge([public(MANAGEMENT), public(QUERY)], [truth(QUERY), truth(MANAGEMENT)])
+    assert not merged.problems
+    assert [row["instance_id"] for row in merged.records] == ["club_M_1", "club_1"]
+    assert merged.records[1]["sol_sql"] == QUERY["sol_sql"]
+    assert merged.records[1]["follow_up"]["sol_sql"] == QUERY["follow_up"]["sol_sql"]
+    assert merged.records[1]["follow_up"]["query"] == QUERY["follow_up"]["query"]
+
+
+def test_fields_that_the_truth_lacks_become_empty(merge: Callable[..., Any]) -> None:
+    merged = merge([QUERY], [{"instance_id": "club_1", "sol_sql": ["SELECT 1"]}])
+    assert merged.records[0]["external_knowledge"] == []
+    assert merged.records[0]["follow_up"] == QUERY["follow_up"]
+
+
+@pytest.mark.parametrize("missing", [{}, None])
+def test_a_follow_up_that_the_public_row_lacks_is_copied_whole(
+    merge: Callable[..., Any], missing: Any
+) -> None:
+    follow_up = QUERY["follow_up"]
+    merged = merge([QUERY | {"follow_up": missing}], [truth(QUERY) | {"follow_up": follow_up}])
+    assert merged.records[0]["follow_up"] == follow_up
+
+
+def test_ids_must_match(merge: Callable[..., Any]) -> None:
+    merged = merge(
+        [public(QUERY), public(MANAGEMENT)], [truth(QUERY), truth(QUERY) | {"instance_id": "new_1"}]
+    )
+    assert {problem.instance_id for problem in merged.problems} == {"club_M_1", "new_1"}
+
+
+def test_partial_permits_missing_but_not_unknown_rows(merge: Callable[..., Any]) -> None:
+    merged = merge([public(QUERY), public(MANAGEMENT)], [truth(QUERY), {"instance_id": "x"}], partial=True)
+    assert [problem.instance_id for problem in merged.problems] == ["x"]
+    assert merged.matched == 1
+
+
+@pytest.mark.parametrize(
+    ("theirs", "says"),
+    [
+        ([truth(QUERY), truth(QUERY)], "occurs twice"),
+        ([{"sol_sql": []}], "no instance_id"),
+        ([truth(QUERY), '{"instance_id": "clu'], "line 2"),
+    ],
+)
+def test_unusable_truth(merge: Callable[..., Any], theirs: list[Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        merge([public(QUERY)], theirs)
+
+
+def verify(tmp_path: Path, row: Row, **options: Any) -> Any:
+    return verify_records([row], write_benchmark(tmp_path / "folder", row), **options)
+
+
+@pytest.mark.parametrize("row", [QUERY, MANAGEMENT])
+def test_a_sound_task_passes_with_its_oracle(tmp_path: Path, row: Row) -> None:
+    report = verify(tmp_path, row)
+    assert report.passed, report.lines()
+    assert report.figures["oracle passed"] == 1
+
+
+def follow_up(**changes: Any) -> Row:
+    return {"follow_up": QUERY["follow_up"] | changes}
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "says"),
+    [
+        (QUERY, {"sol_sql": []}, "ground truth is missing"),
+        (QUERY, {"category": "Other"}, "category"),
+        (QUERY, {"external_knowledge": [99]}, "external_knowledge: no such id"),
+        (
+            QUERY,
+            {"knowledge_ambiguity": [{"term": "x", "sql_snippet": "y", "deleted_knowledge": [1, 44]}]},
+            "deleted_knowledge: no such id in the knowledge base of club: 44",
+        ),
+        (QUERY, {"sol_sql": ["SELECT nope FROM member"]}, "its own gold fails in phase 1"),
+        (QUERY, {"sol_sql": ["SELECT name FROM member WHERE age > 99"]}, "its own gold fails in phase 1"),
+        (QUERY, follow_up(sol_sql=[]), "follow_up.sol_sql is empty"),
+        (QUERY, follow_up(sol_sql=["SELECT nope"]), "its own gold fails in phase 2"),
+        (QUERY, follow_up(category="Management"), "follow_up.test_cases is empty"),
+        (QUERY, {"amb_user_query": 5}, "amb_user_query"),
+        (MANAGEMENT, {"test_cases": []}, "test_cases is empty"),
+        (MANAGEMENT, {"test_cases": ["def test_case(a, b, c, d):\n  assert ("]}, "test_cases:"),
+        (MANAGEMENT, {"test_cases": ["x = 1"]}, "test_cases:"),
+    ],
+)
+def test_every_flaw_is_named(tmp_path: Path, row: Row, change: Row, says: str) -> None:
+    report = verify(tmp_path, row | change)
+    assert not report.passed
+    assert any(says in str(problem) for problem in report.problems), report.lines()
+    assert all(str(problem).startswith(row["instance_id"]) for problem in report.problems)
+
+
+def test_partial_counts_tasks_without_gold(tmp_path: Path) -> None:
+    report = verify(tmp_path, public(QUERY), partial=True)
+    assert report.passed
+    assert report.figures["without gold"] == 1
+
+
+def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
+    report = verify(tmp_path, MANAGEMENT | {"instance_id": "club_9"})
+    assert report.passed
+    assert "its id says Query" in str(report.warnings[0])
+
+
+def test_a_missing_database_is_named(tmp_path: Path) -> None:
+    folder = write_benchmark(tmp_path / "folder", QUERY)
+    (folder / "club" / "club.sqlite").unlink()
+    report = verify_records([QUERY], folder)
+    assert "club" in str(report.problems[0])

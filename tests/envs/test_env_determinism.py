@@ -1,0 +1,59 @@
+"""The same seed gives the same bytes in other processes, whatever their hash seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import hashlib, sys
+import gymnasium, birdenv
+from birdenv.envs import c_interact_v0
+from birdenv.envs.wrappers import ChatMessages, Markup
+
+folder, digest = sys.argv[1], hashlib.sha256()
+
+def note(value):
+    digest.update(repr(value).encode("utf-8", "surrogatepass"))
+
+settings = {
+    "birdenv/CInteract-v0": {"data_dir": folder, "execute_sql": True},
+    "birdenv/BirdSql-v0": {"data_file": folder + "/bird.json", "db_dir": folder},
+}
+for name, arguments in settings.items():
+    for wrapper in (lambda env: env, ChatMessages, Markup):
+        env = wrapper(gymnasium.make(name, **arguments))
+        env.action_space.seed(1)
+        note(env.reset(seed=1))
+        for _ in range(40):
+            returned = env.step(env.action_space.sample())
+            note(returned)
+            if returned[2] or returned[3]:
+                note(env.reset())
+env = c_interact_v0.env(data_dir=folder)
+for agent in env.possible_agents:
+    env.action_space(agent).seed(2)
+env.reset(seed=2)
+for agent in env.agent_iter():
+    last = env.last()
+    note(last)
+    env.step(None if last[2] or last[3] else env.action_space(agent).sample())
+print(digest.hexdigest())
+"""
+
+
+def test_other_processes_and_hash_seeds(benchmark: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(benchmark)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("0", "1", "31337")
+    ]
+    digests = [process.communicate()[0] for process in processes]
+    assert all(process.returncode == 0 for process in processes)
+    assert len(digests[0]) == 65 and len(set(digests)) == 1

@@ -1,0 +1,132 @@
+"""`Markup`: the published parsing rules as tables, and the prompt that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP
+
+from birdenv.envs.wrappers import Markup
+from birdenv.envs.wrappers._markup_text import NO_SQL, extract_sql, read_output
+
+Make = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "utterance"),
+    [
+        ("<s>Q?</s>", "question", "Q?"),
+        ("<s>Q</s> and <t>SELECT 1</t>", "question", "Q"),
+        ("<t>SELECT 1</t> or <s>Q</s>", "question", "Q"),
+        ("x </t>", "submission", "x"),
+        ("<t>SELECT 1</t>", "submission", "SELECT 1"),
+        ("no tags at all", "untagged", "no tags at all"),
+        ("A ### Turn 3 <t>SELECT 1</t>", "untagged", "A "),
+        ("<s>a<s>b</s>c</s>", "question", "ab"),
+        ("thinking aloud <s> Q? </s> more", "question", "Q?"),
+        ("no opening tag </s>", "question", "no opening tag"),
+        ("</s>", "question", ""),
+        ("", "untagged", ""),
+        ("<S>Q</S>", "untagged", "<S>Q</S>"),
+    ],
+)
+def test_reading_an_output(text: str, kind: str, utterance: str) -> None:
+    assert read_output(text) == (kind, utterance)
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("<t>```postgresql\nSELECT 1\n```</t>", "SELECT 1"),
+        ("<t>SELECT 1</t>", NO_SQL),
+        ("<t>```sql\nSELECT 1\n```</t>", NO_SQL),
+        ("<t>```PostgreSQL\nSELECT 1\n```</t>", NO_SQL),
+        ("```postgresql\nSELECT 1", "SELECT 1"),
+        ("```postgresql\nSELECT 1\n``` ```postgresql\nSELECT 2\n```", "SELECT 1"),
+        ("### Turn 9 ```postgresql\nSELECT 1\n```", NO_SQL),
+        ("", NO_SQL),
+    ],
+)
+def test_extracting_sql(text: str, sql: str) -> None:
+    assert extract_sql(text, "postgresql") == sql
+
+
+def _fenced(sql: str) -> str:
+    return f"<t>```sqlite\n{sql}\n```</t>"
+
+
+def _started(c_interact: Make, **arguments: Any) -> tuple[Any, str]:
+    env = Markup(c_interact(**arguments))
+    prompt, _ = env.reset(options={"instance_id": "shop_1"})
+    return env, prompt
+
+
+def _last_event(env: Any) -> tuple[str, Any]:
+    event = [event for event in env.unwrapped._controller.events if event.agent == 0][-1]
+    return event.action, event.data
+
+
+def test_the_first_prompt(c_interact: Make) -> None:
+    _, prompt = _started(c_interact)
+    assert "Which items are dear? Größe egal 🐦" in prompt and "```sqlite" in prompt
+    assert prompt.endswith("### Turn 1 (4 questions left):\nYou: ")
+
+
+def test_an_episode_in_one_growing_prompt(c_interact: Make) -> None:
+    env, first = _started(c_interact)
+    second, *_ = env.step("Hm. <s>What does dear mean?</s> ### Turn 2 <t>never said</t>")
+    assert second.startswith(first + "What does dear mean?\nUser: ") and "never said" not in second
+    assert second.endswith("### Turn 2 (3 questions left):\nYou: ")
+    third, reward, *_ = env.step(_fenced(GOLD_1))
+    assert reward == 0.7
+    assert third.startswith(second) and "How many of these are blue?" in third
+    assert third.endswith("### Turn 3 (0 questions left):\nYou: <t>")
+    last, reward, terminated, *_ = env.step(f"```sqlite\n{GOLD_1_FOLLOW_UP}\n```</t>")
+    assert (reward, terminated) == (0.3, True)
+    assert last.startswith(third) and "### Turn 4" not in last
+
+
+@pytest.mark.parametrize(
+    ("output", "action"),
+    [
+        ("<s>Which?</s>", ("clarify", "Which?")),
+        ("Which, without tags?", ("clarify", "Which, without tags?")),
+        (_fenced("SELECT 1"), ("submit_sql", "SELECT 1")),
+        ("<t>SELECT 1</t>", ("submit_sql", NO_SQL)),
+        ("", ("clarify", "")),
+        (None, ("malformed", None)),
+        ("x" * 100_000, ("malformed", None)),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_outputs_as_actions(c_interact: Make, output: Any, action: tuple[str, Any]) -> None:
+    env, _ = _started(c_interact)
+    env.step(output)
+    assert _last_event(env) == action
+
+
+@pytest.mark.parametrize(
+    ("output", "sql"),
+    [
+        ("<s>Which?</s>", NO_SQL),
+        ("```sqlite\nSELECT 1\n``` <s>?</s>", "SELECT 1"),
+        ("SELECT 1", NO_SQL),
+    ],
+)
+def test_where_no_question_is_left_every_output_is_a_submission(
+    c_interact: Make, output: str, sql: str
+) -> None:
+    env, prompt = _started(c_interact, patience=0)
+    prompt, *_ = env.step("<s>What does dear mean?</s>")
+    assert prompt.endswith("(0 questions left):\nYou: <t>")
+    env.step(output)
+    assert _last_event(env) == ("submit_sql", sql)
+
+
+def test_another_fence(c_interact: Make) -> None:
+    env = Markup(c_interact(), fence="postgresql")
+    prompt, _ = env.reset(options={"instance_id": "shop_1"})
+    assert "```postgresql" in prompt
+    assert env.step(f"<t>```postgresql\n{GOLD_1}\n```</t>")[1] == 0.7

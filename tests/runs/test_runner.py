@@ -1,0 +1,266 @@
+"""Runs: same seed, same bytes; nothing that one episode does reaches another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.databases import SqliteSource
+from birdenv.errors import InputError
+from birdenv.runs import BirdRun, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.tasks.bird import load_tasks
+from birdenv.tasks.c_interact import PROFILES, load_benchmark
+from birdenv.users import RuleUser
+
+HERE = Path(__file__).parent
+FOREIGN = "foreign_agents"
+
+
+def bird(demo: Path, count: int | None = None, **options: Any) -> BirdRun:
+    tasks = load_tasks(demo / DEMO_BIRD_FILE)
+    return BirdRun(
+        tasks=tasks[:count],
+        source=SqliteSource(demo),
+        setting=Setting("bird", [task.public for task in tasks]),
+        data_file=demo / DEMO_BIRD_FILE,
+        **options,
+    )
+
+
+def c_interact(demo: Path, count: int | None = None) -> CInteractRun:
+    benchmark = load_benchmark(demo, demo / DEMO_C_INTERACT_FILE)
+    return CInteractRun(
+        tasks=benchmark.tasks[:count],
+        source=benchmark.source,
+        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+        data_file=benchmark.task_file,
+        profile=PROFILES["strict"],
+        user=RuleUser(),
+        agent_name="test",
+    )
+
+
+def play(game: Any, agent: str, folder: Path, *, seed: int = 0, parallel: int = 1) -> RunDirectory:
+    directory = RunDirectory.create(folder)
+    prepare(directory, run_config(game, agent, seed), resume=False)
+    run(game, make_agent(agent, game), directory, seed=seed, parallel=parallel)
+    return directory
+
+
+@pytest.mark.parametrize("agent", ["random", "asks-first"])
+@pytest.mark.parametrize("make", [bird, c_interact])
+def test_parallel_runs_give_the_same_bytes(demo: Path, tmp_path: Path, make: Any, agent: str) -> None:
+    one = play(make(demo, 12), agent, tmp_path, seed=3)
+    four = play(make(demo, 12), agent, tmp_path, seed=3, parallel=4)
+    for stream in ("runs", "private"):
+        assert one.file(stream).read_bytes() == four.file(stream).read_bytes()
+    assert (one.path / "overall.json").read_bytes() == (four.path / "overall.json").read_bytes()
+
+
+def test_another_seed_gives_other_moves(demo: Path, tmp_path: Path) -> None:
+    runs = [play(bird(demo), "random", tmp_path, seed=seed).file("runs").read_bytes() for seed in (1, 2)]
+    assert runs[0] != runs[1]
+
+
+def test_hash_seed_does_not_matter(tmp_path: Path) -> None:
+    made = []
+    for hash_seed in ("1", "2"):
+        output = tmp_path / hash_seed
+        arguments = ["c-interact", "--agent", "asks-first", "-n", "8", "-o", str(output)]
+        subprocess.run(
+            birdenv(*arguments), check=True, env=environment(PYTHONHASHSEED=hash_seed), capture_output=True
+        )
+        made.append((output / "latest" / "runs.jsonl").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_the_oracle_solves_every_demo_task(demo: Path, tmp_path: Path) -> None:
+    single = play(bird(demo), "oracle", tmp_path)
+    assert json.loads((single.path / "overall.json").read_text())["ex"]["accuracy"] == 1.0
+    dialogue = play(c_interact(demo), "oracle", tmp_path)
+    assert json.loads((dialogue.path / "overall.json").read_text())["mean_reward"] == 1.0
+
+
+def test_resume_ends_like_an_uninterrupted_run(demo: Path, tmp_path: Path) -> None:
+    whole = play(c_interact(demo, 9), "asks-first", tmp_path)
+    broken = play(c_interact(demo, 9), "asks-first", tmp_path)
+    for stream in ("runs", "private", "timings"):
+        lines = broken.file(stream).read_bytes().splitlines(keepends=True)
+        broken.file(stream).write_bytes(b"".join(lines[:4]) + lines[4][:30])
+    (broken.path / "overall.json").unlink()
+    game = c_interact(demo, 9)
+    prepare(broken, run_config(game, "asks-first", 0), resume=True)
+    run(game, make_agent("asks-first", game), broken)
+    for name in ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt"):
+        assert (broken.path / name).read_bytes() == (whole.path / name).read_bytes()
+
+
+def test_resume_plays_only_what_is_missing(demo: Path, tmp_path: Path) -> None:
+    directory = play(bird(demo, 6), "oracle", tmp_path)
+    before = directory.read("timings")
+    lines = directory.file("runs").read_text().splitlines(keepends=True)
+    directory.file("runs").write_text("".join(lines[:4]))
+    game = bird(demo, 6)
+    run(game, make_agent("oracle", game), directory)
+    after = directory.read("timings")
+    assert [name for name in before if before[name] == after[name]] == list(before)[:4]
+
+
+@pytest.mark.parametrize("change", ["agent", "seed", "evidence", "tasks", "max_turns"])
+def test_resume_with_other_settings_is_refused(demo: Path, tmp_path: Path, change: str) -> None:
+    directory = play(bird(demo, 4), "oracle", tmp_path)
+    game = bird(
+        demo,
+        5 if change == "tasks" else 4,
+        evidence=change != "evidence",
+        max_turns=3 if change == "max_turns" else 20,
+    )
+    config = run_config(game, "random" if change == "agent" else "oracle", 7 if change == "seed" else 0)
+    with pytest.raises(InputError, match=change):
+        prepare(directory, config, resume=True)
+
+
+def test_resume_with_a_changed_database_is_refused(tmp_path: Path, demo: Path) -> None:
+    directory = play(bird(demo, 4), "oracle", tmp_path)
+    config = directory.read_config()
+    config["databases_sha256"] = dict.fromkeys(config["databases_sha256"], "0")
+    with pytest.raises(InputError, match="databases_sha256"):
+        prepare(directory, config, resume=True)
+
+
+def test_errors_are_retried_on_resume(demo: Path, tmp_path: Path) -> None:
+    directory = play(bird(demo, 3), "oracle", tmp_path)
+    lines = [json.loads(line) for line in directory.file("runs").read_text().splitlines()]
+    lines[1] |= {"status": "task error", "error": "lost connection"}
+    directory.file("runs").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    game = bird(demo, 3)
+    run(game, make_agent("oracle", game), directory)
+    assert [record["status"] for record in directory.read("runs").values()] == ["completed"] * 3
+
+
+@pytest.mark.parametrize("make", [bird, c_interact])
+def test_gold_stays_out_of_the_public_files(demo: Path, tmp_path: Path, make: Any) -> None:
+    """Played by an agent that never saw gold, no public file holds it."""
+    game = make(demo)
+    directory = play(game, "asks-first", tmp_path)
+    public = list(directory.read("runs").values())
+    texts = list(all_texts([public, directory.read_config()]))
+    texts += [(directory.path / name).read_text() for name in ("overall.json", "summary.txt")]
+    private = list(all_texts(list(directory.read("private").values())))
+    for task in game.tasks:
+        for gold in golds(task):
+            assert not [text for text in texts if gold in text], task.public.instance_id
+            assert gold in private
+
+
+def all_texts(value: Any) -> Iterator[str]:
+    """Every string in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from all_texts(list(value.values()))
+    elif isinstance(value, list):
+        for item in value:
+            yield from all_texts(item)
+
+
+def golds(task: Any) -> list[str]:
+    follow_up = getattr(task.private, "follow_up", None)
+    return [*task.private.gold, *(follow_up.gold if follow_up else ())]
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+
+
+@pytest.mark.usefixtures("importable")
+def test_foreign_agents_get_no_private_half(demo: Path, tmp_path: Path) -> None:
+    directory = play(c_interact(demo, 3), f"{FOREIGN}:First", tmp_path)
+    assert {record["status"] for record in directory.read("runs").values()} == {"completed"}
+
+
+@pytest.mark.usefixtures("importable")
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="reads the process's memory through /proc")
+def test_a_foreign_agents_process_holds_public_data_only(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = tmp_path / "memory"
+    monkeypatch.setenv("SNOOP_FILE", str(dump))
+    game = c_interact(demo, 4)
+    play(game, f"{FOREIGN}:Snoop", tmp_path)
+    memory = dump.read_bytes()
+    assert game.tasks[2].public.question.encode() in memory
+    for task in game.tasks:
+        for secret in (task.private.brief.clear_query, *golds(task)):
+            assert secret.encode() not in memory
+
+
+@pytest.mark.usefixtures("importable")
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_a_crashing_agent_costs_only_its_own_episodes(demo: Path, tmp_path: Path, parallel: int) -> None:
+    directory = play(bird(demo, 5), f"{FOREIGN}:Crashing", tmp_path, parallel=parallel)
+    runs = list(directory.read("runs").values())
+    assert [record["status"] for record in runs] == [
+        "completed",
+        "task error",
+        "task error",
+        "completed",
+        "completed",
+    ]
+    assert "RuntimeError: no idea" in runs[1]["error"]
+    assert "process died" in runs[2]["error"]
+
+
+def birdenv(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from birdenv.cli import main; main()", *arguments]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(HERE), **extra}
+
+
+@pytest.mark.parametrize(("kill", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_interrupted_run_is_resumed(tmp_path: Path, kill: signal.Signals, code: int) -> None:
+    arguments = ["bird", "--agent", f"{FOREIGN}:Slow", "-n", "14", "-p", "2"]
+    whole = subprocess.run(
+        birdenv(*arguments, "-o", str(tmp_path / "whole")), env=environment(), capture_output=True, check=True
+    )
+    assert b"EX" in whole.stdout
+    process = subprocess.Popen(
+        birdenv(*arguments, "-o", str(tmp_path / "cut")),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    runs = tmp_path / "cut" / "latest" / "runs.jsonl"
+    deadline = time.monotonic() + 30
+    while not (runs.exists() and runs.read_text().count("\n") >= 3):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, kill)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == code
+    if kill == signal.SIGINT:
+        assert "--resume" in error
+        assert "Traceback" not in error
+    saved = runs.read_text().count("\n")
+    assert 3 <= saved < 14
+    folder = (tmp_path / "cut" / "latest").resolve()
+    subprocess.run(
+        birdenv(*arguments, "--resume", str(folder)), env=environment(), capture_output=True, check=True
+    )
+    for name in ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt"):
+        assert (folder / name).read_bytes() == (tmp_path / "whole" / "latest" / name).read_bytes()
