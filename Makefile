@@ -30,7 +30,7 @@ test: $(VENV)/installed-dev ## Run the tests
 test-all: $(VENV)/installed-dev ## Run all tests, the slow ones and the oldest supported gymnasium too
 	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
 	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2
+	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
 	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs
 
 check: $(VENV)/installed-dev ## Lint, format check and types

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from birdenv.dialogue import Event
-from birdenv.tasks._actions import KINDS, SYSTEM, USER, Kind
+from birdenv.tasks._actions import KINDS, USER, Kind
 
 __all__ = ["chat_messages", "tool_schemas"]
 
@@ -43,7 +43,8 @@ def tool_schemas(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
 def chat_messages(instruction: str, events: Sequence[Event]) -> list[dict[str, Any]]:
     """The dialogue from the system's side: its moves as tool calls, all replies as tool results.
 
-    The instruction is the first message, from the user. A refused or unknown action stands as it was sent.
+    The instruction is the first message, from the user. What was no tool call stands as words, and the reply
+    to it as a message of the user's.
     """
     messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
     call_id = ""
@@ -51,7 +52,12 @@ def chat_messages(instruction: str, events: Sequence[Event]) -> list[dict[str, A
         if event.agent == USER:
             messages.append({"role": "tool", "tool_call_id": call_id, "content": str(event.data)})
             continue
-        if event.agent != SYSTEM or event.action not in KINDS:
+        if event.action not in KINDS:
+            messages.append(
+                {"role": "assistant", "content": event.action if event.data is None else str(event.data)}
+            )
+            if event.metadata is not None:
+                messages.append({"role": "user", "content": str(event.metadata["reply"])})
             continue
         call_id = f"call_{event.time}"
         arguments = json.dumps({_ARGUMENT[event.action]: event.data}, ensure_ascii=False)

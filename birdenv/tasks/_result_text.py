@@ -32,7 +32,8 @@ def result_text(result: Result) -> str:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
     header = [_text_cell(name) for name in result.columns]
-    lines = [" | ".join(header), "-+-".join("-" * len(name) for name in header)]
+    rule = "-+-".join("-" * len(name) for name in header)
+    lines = [_cut(" | ".join(header), SHOWN_TEXT // 4), rule[: SHOWN_TEXT // 4]]
     length = len(lines[0]) + len(lines[1])
     shown = 0
     for row in result.rows[:SHOWN_ROWS]:

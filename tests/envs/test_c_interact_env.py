@@ -13,9 +13,10 @@ from gymnasium.utils.env_checker import data_equivalence
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move, play
 from birdenv.envs import CInteractEnv
+from birdenv.envs._system_seat import TEXT_LENGTH, observation, observation_space
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
-from birdenv.tasks import KINDS, SENDERS
+from birdenv.tasks import KINDS, SENDERS, SystemView
 from birdenv.tasks.c_interact import CInteractController, UserSession, load_benchmark
 from birdenv.users import RuleUser
 
@@ -167,13 +168,11 @@ def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
         assert controller._database is None
 
 
-def test_a_message_longer_than_the_space_is_cut_and_says_so(c_interact: Make) -> None:
-    env = c_interact(execute_sql=True)
-    _start(env, "shop_1")
-    wide = "SELECT " + ", ".join(f'1 AS "{"x" * 195}{i}"' for i in range(300))
-    observation, *_ = env.step(execute_sql(wide))
-    assert observation in env.observation_space
-    assert observation["message"].startswith("xxx") and observation["message"].endswith("more characters)")
+def test_a_message_longer_than_the_space_is_cut_and_says_so() -> None:
+    view = SystemView("", "x" * (TEXT_LENGTH + 1), "user", 1, 0, ())
+    seen = observation(view)
+    assert seen in observation_space()
+    assert seen["message"].startswith("xxx") and seen["message"].endswith("(65 more characters)")
 
 
 def test_profile_and_patience(c_interact: Make) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from birdenv.databases import Limits, QueryError, SqliteDatabase, SqliteSource
 from birdenv.dialogue import Event, Move
-from birdenv.errors import BenchmarkError
 from birdenv.grading import ConversationalGrader, Grade, reward
 from birdenv.tasks._actions import SYSTEM, USER, Kind
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
@@ -181,7 +180,7 @@ class CInteractController:
         elif not text.strip():
             event = self._refuse(move, messages.EMPTY)
         elif move.action == "execute_sql":
-            event = self._record(move, "database", self._execute(text))
+            event = self._execute(move, text)
         else:
             self.questions += 1
             self.turns_left = max(self.turns_left - 1, 0)
@@ -259,21 +258,24 @@ class CInteractController:
         follow_up = self.task.private.follow_up
         return self.task.private.gold if self.phase == 1 or follow_up is None else follow_up.gold
 
-    def _execute(self, sql: str) -> str:
+    def _execute(self, move: Move, sql: str) -> Event:
         self._executions += 1
         if self._database is None:
-            self._database = self._open()
-        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+            fault = self._open()
+            if fault is not None:
+                self.private_log.append({"kind": "infra_error", "reason": f"set-up fails: {fault.message}"})
+                event = self._record(move, "judge", messages.INFRASTRUCTURE)
+                self._truncate("infra_error")
+                return event
+        assert self._database is not None
+        return self._record(move, "database", result_text(self._database.execute(sql, rows=FETCHED_ROWS)))
 
-    def _open(self) -> SqliteDatabase:
-        """The system's own database, in the state from which this phase starts."""
+    def _open(self) -> QueryError | None:
+        """Open the system's own database, in the state from which this phase starts."""
         job = assignment(self.task, self.profile, self.phase, self._accepted)
-        database = self._source.open(job.database, self._limits)
-        result = database.run([*job.setup, *job.base_pred])
-        if isinstance(result, QueryError):
-            database.close()
-            raise BenchmarkError(f"{self.task.public.instance_id}: set-up SQL fails: {result.message}")
-        return database
+        self._database = self._source.open(job.database, self._limits)
+        result = self._database.run([*job.setup, *job.base_pred])
+        return result if isinstance(result, QueryError) else None
 
     # --- the user's moves
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.databases import QueryError
-from birdenv.tasks._actions import Kind
+from birdenv.tasks._actions import KINDS, Kind
 from birdenv.tasks.c_interact._knowledge import knowledge_text
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -16,7 +16,7 @@ LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
 COUNTS_AS_EMPTY = "With no question left it counts as an empty submission."
 UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
-INFRASTRUCTURE = "The submission could not be graded because of a fault in the benchmark; the episode ends."
+INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 DONE = "Your SQL is correct. The task is complete."
 FAILED = "Your SQL is not correct. The episode ends."
 
@@ -60,6 +60,8 @@ def turns(left: int) -> str:
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
     """Why an action was not accepted, and what is."""
+    if action not in KINDS:
+        return f"That is not a valid action; possible: {', '.join(legal)}."
     return f"{action} is not possible now; possible: {', '.join(legal)}."
 
 

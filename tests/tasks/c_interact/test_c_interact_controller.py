@@ -242,6 +242,13 @@ def test_a_broken_benchmark_is_not_the_agents_failure(tmp_path: Path, broken: di
     assert episode.status == "infra_error"
 
 
+def test_set_up_that_fails_under_execute_sql_is_not_the_agents_failure(tmp_path: Path) -> None:
+    episode = controller(tmp_path, QUERY | {"preprocess_sql": ["DROP TABLE nope"]}, execute_sql=True)
+    episode.apply(SYSTEM, Move("execute_sql", "SELECT 1"))
+    assert episode.truncated
+    assert episode.status == "infra_error"
+
+
 def test_moving_out_of_turn_is_the_drivers_mistake(tmp_path: Path) -> None:
     episode = controller(tmp_path, QUERY)
     with pytest.raises(ValueError, match="cannot move"):

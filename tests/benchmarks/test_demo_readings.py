@@ -1,0 +1,96 @@
+"""Plays the demo benchmark: its readings before the real grader, its baselines against each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
+from birdenv.dialogue import Move
+from birdenv.grading import ConversationalGrader
+from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.tasks import SYSTEM
+from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
+from birdenv.users import RuleUser
+
+TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "benchmarks" / "demo" / DEMO_C_INTERACT_FILE
+RECORDS: list[dict[str, Any]] = [json.loads(line) for line in TASK_FILE.read_text("utf-8").splitlines()]
+
+by_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["instance_id"])
+
+
+@pytest.fixture(scope="module")
+def benchmark(demo: Path) -> Benchmark:
+    return load_benchmark(demo, demo / DEMO_C_INTERACT_FILE)
+
+
+@pytest.fixture(scope="module")
+def grader(benchmark: Benchmark) -> ConversationalGrader:
+    return ConversationalGrader(benchmark.source)
+
+
+@by_record
+def test_one_reading_passes_in_each_phase(
+    record: dict[str, Any], benchmark: Benchmark, grader: ConversationalGrader
+) -> None:
+    """The follow-up is played on top of the right reading, not of the gold."""
+    [task] = [t for t in benchmark.tasks if t.public.instance_id == record["instance_id"]]
+
+    def passes(*submissions: str) -> bool:
+        return submit(task, benchmark, grader, submissions)
+
+    right = [reading for reading in record["readings"] if passes(reading)]
+    assert len(right) == 1
+    follow_ups = record["follow_up"]["readings"]
+    assert sum(passes(*right, reading) for reading in follow_ups) == 1
+
+
+def submit(
+    task: CInteractTask, benchmark: Benchmark, grader: ConversationalGrader, submissions: tuple[str, ...]
+) -> bool:
+    """Does the last submission pass? Those before it must."""
+    controller = CInteractController(task, benchmark.source, grader)
+    for phase, sql in enumerate(submissions, 1):
+        view = controller.system_view()
+        assert (view.phase, sql in view.readings) == (phase, True)
+        controller.apply(SYSTEM, Move("submit_sql", sql))
+    controller.close()
+    *before, last = controller.attempts
+    assert all(attempt.passed for attempt in before)
+    assert last.passed or last.status in ("wrong_result", "failed_test_case"), last.status
+    return last.passed
+
+
+@by_record
+def test_the_gold_earns_everything(record: dict[str, Any], demo: Path) -> None:
+    report = verify_records([record], demo)
+    assert (report.problems, report.warnings) == ((), ())
+    assert report.figures["oracle passed"] == 1
+
+
+def test_the_baselines_differ(benchmark: Benchmark, tmp_path: Path) -> None:
+    """The wording tells something, asking tells much more."""
+    random, never_asks, asks_first = (
+        mean_reward(agent, benchmark, tmp_path) for agent in ("random", "never-asks", "asks-first")
+    )
+    assert never_asks > random
+    assert asks_first >= never_asks + 0.2
+
+
+def mean_reward(agent: str, benchmark: Benchmark, folder: Path) -> float:
+    game = CInteractRun(
+        tasks=benchmark.tasks,
+        source=benchmark.source,
+        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+        data_file=benchmark.task_file,
+        profile=PROFILES["strict"],
+        user=RuleUser(),
+        agent_name=agent,
+    )
+    summary = run(game, make_agent(agent, game), RunDirectory.create(folder / agent), seed=0)
+    assert summary.overall["status"] == {"completed": len(benchmark.tasks)}
+    reward: float = summary.overall["mean_reward"]
+    return reward
