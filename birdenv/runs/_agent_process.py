@@ -1,11 +1,13 @@
 """Seating agents that are not ours: in a child process that holds public data only.
 
 One child serves one worker thread of the run. It receives public tasks and the system's views, and returns
-moves; the private halves stay in the parent. A child that dies or raises costs the episode it played.
+moves; the private halves stay in the parent. What comes back is JSON and never unpickled, so that a child
+cannot run code in the parent. A child that dies or raises costs the episode it played.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import threading
 from multiprocessing.connection import Connection
@@ -17,6 +19,9 @@ from birdenv.runs._agents import Agent, AnyPublicTask, Setting, find_agent
 from birdenv.tasks import SystemView
 
 __all__ = ["AgentCrashError", "AgentProcess"]
+
+MAX_REPLY = 16 * 2**20
+"""Bytes of one reply of a child; a longer one ends the child."""
 
 
 class AgentCrashError(Exception):
@@ -46,12 +51,8 @@ class _RemoteSession:
         self._child = child
 
     def move(self, view: SystemView) -> Move:
-        answer = self._child.ask(("move", view))
-        if not isinstance(answer, Move):
-            raise AgentCrashError(
-                f"the agent returned {type(answer).__name__}, expected a birdenv.dialogue.Move"
-            )
-        return answer
+        action, data = self._child.ask(("move", view))
+        return Move(action, data)
 
 
 class _Child:
@@ -70,7 +71,7 @@ class _Child:
     def ask(self, request: tuple[Any, ...]) -> Any:
         try:
             self._connection.send(request)
-            kind, value = self._connection.recv()
+            kind, value = _decoded(self._connection.recv_bytes(MAX_REPLY))
         except (EOFError, OSError):
             self._process.join(1)
             self._process.kill()
@@ -78,6 +79,19 @@ class _Child:
         if kind == "error":
             raise AgentCrashError(value)
         return value
+
+
+def _decoded(reply: bytes) -> tuple[str, Any]:
+    """The child's reply, taken apart without trusting it."""
+    try:
+        match json.loads(reply):
+            case ["move", [str() as action, str() | None as data]]:
+                return "move", (action, data)
+            case ["done" | "error" as kind, str() as text]:
+                return kind, text
+    except (ValueError, RecursionError):
+        pass
+    raise AgentCrashError("the agent's process sent something else than a move")
 
 
 def _serve(connection: Connection, spec: str, setting: Setting) -> None:
@@ -95,9 +109,20 @@ def _serve(connection: Connection, spec: str, setting: Setting) -> None:
                 agent = factory(argument, setting)
             if request[0] == "new":
                 session = agent.new_session(request[1], request[2])
-            result = session.move(request[1]) if request[0] == "move" and session is not None else None
-            connection.send(("value", result))
+            reply: list[Any] = ["done", ""]
+            if request[0] == "move" and session is not None:
+                reply = ["move", _checked(session.move(request[1]))]
         except KeyboardInterrupt:
             return
         except Exception as error:
-            connection.send(("error", f"{type(error).__name__}: {error}"))
+            reply = ["error", f"{type(error).__name__}: {error}"]
+        connection.send_bytes(json.dumps(reply).encode())
+
+
+def _checked(move: Move) -> list[Any]:
+    """Tell the agent's author what is wrong where the agent runs."""
+    if not isinstance(move, Move):
+        raise TypeError(f"the agent returned {type(move).__name__}, expected a birdenv.dialogue.Move")
+    if not isinstance(move.action, str) or not isinstance(move.data, str | None):
+        raise TypeError("a Move needs an action's name and its text")
+    return [move.action, move.data]

@@ -71,3 +71,20 @@ class Slow(First):
     def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
         time.sleep(0.15)
         return FirstSession()
+
+
+class Odd(First):
+    """Returns things that are no moves."""
+
+    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
+        return OddSession(
+            [None, "SELECT 1", Move("submit_sql", object()), Move(1, "x"), Move("submit_sql")][task.index]
+        )
+
+
+class OddSession:
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def move(self, view: SystemView) -> Any:
+        return self.thing

@@ -18,6 +18,7 @@ from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.runs import BirdRun, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.runs._agent_process import AgentCrashError, _decoded
 from birdenv.tasks.bird import load_tasks
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
@@ -220,6 +221,23 @@ def test_a_crashing_agent_costs_only_its_own_episodes(demo: Path, tmp_path: Path
     ]
     assert "RuntimeError: no idea" in runs[1]["error"]
     assert "process died" in runs[2]["error"]
+
+
+@pytest.mark.usefixtures("importable")
+def test_an_agent_that_returns_no_move_is_told_so(demo: Path, tmp_path: Path) -> None:
+    directory = play(bird(demo, 5), f"{FOREIGN}:Odd", tmp_path)
+    runs = list(directory.read("runs").values())
+    assert [run["status"] for run in runs] == ["task error"] * 4 + ["task limit reached"]
+    assert "returned NoneType, expected a birdenv.dialogue.Move" in runs[0]["error"]
+    assert "needs an action's name and its text" in runs[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "reply", [b"", b"\x80\x04N.", b'["move", {"a": 1}]', b'["run", "x"]', b"[" * 100_000]
+)
+def test_what_an_agents_process_sends_is_not_trusted(reply: bytes) -> None:
+    with pytest.raises(AgentCrashError, match="something else than a move"):
+        _decoded(reply)
 
 
 def birdenv(*arguments: str) -> list[str]:
