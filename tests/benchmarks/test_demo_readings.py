@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
+from birdenv.databases import split_statements
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
@@ -94,3 +95,11 @@ def mean_reward(agent: str, benchmark: Benchmark, folder: Path) -> float:
     assert summary.overall["status"] == {"completed": len(benchmark.tasks)}
     reward: float = summary.overall["mean_reward"]
     return reward
+
+
+@by_record
+def test_no_gold_statement_stands_in_a_reading(record: dict[str, Any]) -> None:
+    readings = [*record["readings"], *record["follow_up"]["readings"]]
+    for script in [*record["sol_sql"], *record["follow_up"]["sol_sql"]]:
+        for statement in split_statements(script):
+            assert not [reading for reading in readings if statement.rstrip(";") in reading]

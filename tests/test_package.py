@@ -1,0 +1,68 @@
+"""The package as a newcomer meets it: light to import, and its README runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_import_brings_in_nothing_heavy() -> None:
+    code = "import birdenv, sys; print(' '.join(sorted({name.partition('.')[0] for name in sys.modules})))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "gymnasium" in loaded
+    heavy = {"pettingzoo", "sqlglot", "pydantic", "rich", "typer", "sqlite3", "torch", "openai", "psycopg"}
+    assert heavy.isdisjoint(loaded)
+
+
+def test_playing_an_episode_does_not_load_the_command_line() -> None:
+    code = "import birdenv, gymnasium, sys; gymnasium.make('birdenv/BirdSql-v0').reset(); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {"pettingzoo", "typer", "rich"}.isdisjoint(loaded)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(
+        rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+
+
+def test_the_readmes_first_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    first, agent = blocks("python")
+    exec(first, {})
+    assert capsys.readouterr().out.strip()
+    assert first.count("\n") - first.count("\n\n") <= 6
+    exec(agent, namespace := {})
+    assert namespace["Mine"]("", None).move(None).action == "submit_sql"
+
+
+def test_the_readmes_demo_table_is_what_the_demo_prints() -> None:
+    code = "from birdenv.cli import main; import sys; sys.argv = ['birdenv', 'demo']; main()"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    table = (ROOT / "README.md").read_text(encoding="utf-8")
+    for agent in ("oracle", "asks-first", "never-asks"):
+        [line] = [line for line in printed.splitlines() if line.startswith(f"  {agent} ")]
+        assert line.rstrip() in table
+
+
+def test_the_readmes_map_names_every_room() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rooms = [path.parent.name for path in (ROOT / "birdenv").glob("*/__init__.py")]
+    assert not [room for room in rooms if f"`birdenv/{room}/" not in readme]
+
+
+def test_nothing_is_exported_that_does_not_exist() -> None:
+    import birdenv
+
+    assert all(hasattr(birdenv, name) for name in birdenv.__all__)
+    with pytest.raises(AttributeError):
+        _ = birdenv.nonsense
