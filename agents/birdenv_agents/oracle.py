@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Move, Session
 from birdenv.runs import Setting
-from birdenv.tasks import SystemView
+from birdenv.tasks import SystemView, as_script
 from birdenv.tasks.bird import PrivateBirdTask
 
 __all__ = ["OracleAgent"]
@@ -26,7 +26,7 @@ class OracleAgent:
         if isinstance(private, PrivateBirdTask):
             return _OracleSession([private.gold[0]])  # several golds are alternatives
         follow_up = private.follow_up.gold if private.follow_up else ()
-        return _OracleSession([_script(private.gold), _script(follow_up)])
+        return _OracleSession([as_script(private.gold), as_script(follow_up)])
 
 
 class _OracleSession:
@@ -37,7 +37,3 @@ class _OracleSession:
 
     def move(self, view: SystemView) -> Move:
         return Move("submit_sql", self._answers[view.phase - 1])
-
-
-def _script(statements: Sequence[str]) -> str:
-    return ";\n".join(statement.strip().rstrip(";") for statement in statements)

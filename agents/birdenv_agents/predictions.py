@@ -13,7 +13,7 @@ from birdenv.benchmarks import has_2024_signature, keys_of_2024
 from birdenv.dialogue import Move, Session
 from birdenv.errors import InputError
 from birdenv.runs import Setting
-from birdenv.tasks import SystemView, read_records, read_text
+from birdenv.tasks import SystemView, as_script, read_records, read_text
 from birdenv.tasks.bird import PublicBirdTask
 
 __all__ = ["PredictionsAgent"]
@@ -144,7 +144,7 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
             raise InputError(f"{where} has none of the fields {', '.join(_SQL_FIELDS)}")
         attempts = _attempts(row[field], where)
         if field == "pred_sqls":  # the reference pipeline's list: one submission of several statements
-            attempts = (";\n".join(attempts),) if attempts else ()
+            attempts = (as_script(attempts),) if attempts else ()
         recorded[str(name)] = _Recorded(attempts, _attempts(row.get("follow_up_sql"), where))
     return recorded
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,10 @@ from birdenv.databases import SqliteSource
 from birdenv.dialogue import Move, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import ConversationalGrader, parse_test_cases
-from birdenv.tasks import SystemView
+from birdenv.tasks import SystemView, as_script
 from birdenv.tasks.c_interact import (
     CInteractController,
     CInteractTask,
-    DatabaseNotes,
     TaskRecord,
     parse_record,
     read_notes,
@@ -29,20 +29,20 @@ Progress = Callable[[str], object]
 
 def verify_records(
     raw_records: Sequence[Mapping[str, Any]],
-    folder: Path,
+    folder: Path | None,
     *,
     partial: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Check every record, then let an oracle play each task that has gold.
 
-    `folder` holds the databases and their notes. With `partial`, tasks without gold are counted and left
+    `folder` holds the databases and their notes; without one, only the records themselves are checked. With
+    `partial`, tasks without gold are counted and left
     out. `progress` is called with each task's id as it is done.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    source = SqliteSource(folder)
-    grader = ConversationalGrader(source)
+    oracle = None if folder is None else _Checker(folder)
     figures = {"tasks": len(raw_records), "with gold": 0, "without gold": 0, "oracle passed": 0}
     seen: set[str] = set()
     for index, raw in enumerate(raw_records):
@@ -51,15 +51,14 @@ def verify_records(
         seen.add(name)
         try:
             record = parse_record(raw, name)
-            notes = read_notes(folder, record.selected_database)
-            found += _structural(record, notes, partial)
+            found += _structural(record, partial)
             warnings += [Problem(name, text) for text in _doubts(record)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
-            if record.sol_sql and not found:
-                task = split_record(record, index, notes, source.dialect)
-                failure = _oracle_failure(task, source, grader)
-                figures["oracle passed"] += failure is None
-                found += [] if failure is None else [failure]
+            if oracle is not None:
+                found += oracle.unknown_ids(record)
+                if record.sol_sql and not found:
+                    found += oracle.failures(record, index)
+                    figures["oracle passed"] += not found
         except BirdenvError as error:
             found.append(str(error).removeprefix(f"{name}: "))
         problems += [Problem(name, text) for text in found]
@@ -68,16 +67,7 @@ def verify_records(
     return Report(tuple(problems), tuple(warnings), figures)
 
 
-def _structural(record: TaskRecord, notes: DatabaseNotes, partial: bool) -> Iterator[str]:
-    known = {entry.id for entry in notes.knowledge}
-    deleted = {i for item in record.knowledge_ambiguity for i in item.deleted_knowledge}
-    for field, ids in (
-        ("deleted_knowledge", deleted),
-        ("external_knowledge", set(record.external_knowledge)),
-    ):
-        if ids - known:
-            missing = ", ".join(str(i) for i in sorted(ids - known))
-            yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
+def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
     if not record.sol_sql:
         if not partial:
             yield "sol_sql is empty: the ground truth is missing (see `birdenv data merge`)"
@@ -90,9 +80,6 @@ def _structural(record: TaskRecord, notes: DatabaseNotes, partial: bool) -> Iter
         yield "follow_up has no query"
     if not follow_up.sol_sql:
         yield "follow_up.sol_sql is empty: the ground truth is missing"
-    if set(follow_up.external_knowledge) - known:
-        missing = ", ".join(str(i) for i in sorted(set(follow_up.external_knowledge) - known))
-        yield f"follow_up.external_knowledge: no such id in the knowledge base: {missing}"
     yield from _solution(follow_up.category or "", follow_up.test_cases, "follow_up.")
 
 
@@ -119,15 +106,36 @@ class _Oracle:
         self._gold = {1: task.private.gold, 2: follow_up.gold if follow_up else ()}
 
     def move(self, view: SystemView) -> Move:
-        return Move("submit_sql", ";\n".join(sql.strip().rstrip(";") for sql in self._gold[view.phase]))
+        return Move("submit_sql", as_script(self._gold[view.phase]))
 
 
-def _oracle_failure(task: CInteractTask, source: SqliteSource, grader: ConversationalGrader) -> str | None:
-    source.check(task.public.database)
-    controller = CInteractController(task, source, grader)
-    play(controller, [_Oracle(task)])
-    if all(attempt.passed for attempt in controller.attempts):
-        return None
-    failed = controller.attempts[-1]
-    reason = controller.private_log[-1].get("reason", "")
-    return f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"
+class _Checker:
+    """The checks that need the benchmark's folder: its knowledge bases, and its databases for the oracle."""
+
+    def __init__(self, folder: Path) -> None:
+        self._source = SqliteSource(folder)
+        self._grader = ConversationalGrader(self._source)
+        self._notes = functools.cache(functools.partial(read_notes, folder))
+
+    def unknown_ids(self, record: TaskRecord) -> Iterator[str]:
+        known = {entry.id for entry in self._notes(record.selected_database).knowledge}
+        follow_up = record.follow_up
+        mentioned = {
+            "deleted_knowledge": [i for item in record.knowledge_ambiguity for i in item.deleted_knowledge],
+            "external_knowledge": record.external_knowledge,
+            "follow_up.external_knowledge": follow_up.external_knowledge if follow_up else (),
+        }
+        for field, ids in mentioned.items():
+            missing = ", ".join(str(i) for i in sorted(set(ids) - known))
+            if missing:
+                yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
+
+    def failures(self, record: TaskRecord, index: int) -> Iterator[str]:
+        task = split_record(record, index, self._notes(record.selected_database), self._source.dialect)
+        self._source.check(task.public.database)
+        controller = CInteractController(task, self._source, self._grader)
+        play(controller, [_Oracle(task)])
+        if not all(attempt.passed for attempt in controller.attempts):
+            failed = controller.attempts[-1]
+            reason = controller.private_log[-1].get("reason", "")
+            yield f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"

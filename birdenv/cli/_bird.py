@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -63,9 +64,7 @@ def bird(
         db_dir = demo_folder()
         data_file = db_dir / DEMO_BIRD_FILE
     tasks = load_tasks(data_file)
-    selection = options.Selection(
-        difficulty=difficulty, databases=database, instances=instance, offset=offset, limit=limit
-    )
+    selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = options.select(tasks, selection)
     source = SqliteSource(db_dir)
     for name in sorted({task.public.db_id for task in chosen}):
@@ -80,6 +79,7 @@ def bird(
         max_turns=max_turns,
         clean=clean,
         limits=Limits(seconds=sql_timeout),
+        selection=asdict(selection),
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
     run_game(game, make_agent(agent, game), run_options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -63,9 +64,7 @@ def c_interact(
         data_dir = demo_folder()
         data = data or data_dir / DEMO_C_INTERACT_FILE
     benchmark = load_benchmark(data_dir, data)
-    selection = options.Selection(
-        difficulty=difficulty, databases=database, instances=instance, offset=offset, limit=limit
-    )
+    selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = _with_database(
         options.select(benchmark.tasks, selection),
         benchmark.source,
@@ -83,6 +82,7 @@ def c_interact(
         agent_name=agent,
         patience=patience,
         execute_sql=execute_sql,
+        selection=asdict(selection),
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
     run_game(game, make_agent(agent, game), run_options)

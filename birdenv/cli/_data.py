@@ -39,12 +39,14 @@ def merge(
 ) -> None:
     """Put ground truth into a public task file, then verify the result.
 
-    OUT is written only if every check passes, the oracle's run included. Exit code 1 if one does not.
+    OUT is written only if every check passes, the oracle's run included (where the databases stand beside
+    PUBLIC or are named with --dir). Exit code 1 if one does not.
     """
     if out.resolve() in {public.resolve(), ground_truth.resolve()}:
         raise InputError("OUT must be a file of its own, not one of the inputs")
     merged = merge_files(public, ground_truth, partial=partial)
-    verdict = _verify(merged.records, directory or public.parent, partial)
+    folder = directory or _folder_of(public, merged.records)
+    verdict = _verify(merged.records, folder, partial)
     verdict = Report(
         (*merged.problems, *verdict.problems),
         verdict.warnings,
@@ -56,6 +58,11 @@ def merge(
         raise typer.Exit(1)
     write_records(out, merged.records)
     print(f"Written: {out} ({len(merged.records)} tasks)")
+    if folder is None:
+        print(
+            f"The databases are not beside {public.name}: knowledge ids and the oracle's run were NOT "
+            f"checked. Next: birdenv data verify {out} --dir FOLDER"
+        )
 
 
 @app.command()
@@ -78,8 +85,15 @@ def verify(
         raise typer.Exit(1)
 
 
-def _verify(records: list[dict[str, Any]], folder: Path, partial: bool) -> Report:
-    if not folder.is_dir():
+def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
+    """The task file's folder, if any of the tasks' databases has its folder there."""
+    names = {str(record.get("selected_database")) for record in records}
+    there = any((task_file.parent / name).is_dir() for name in names if name and Path(name).name == name)
+    return task_file.parent if there else None
+
+
+def _verify(records: list[dict[str, Any]], folder: Path | None, partial: bool) -> Report:
+    if folder is not None and not folder.is_dir():
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
     console = Console(stderr=True)
     steps = track(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol, TypeVar
 
@@ -55,23 +56,15 @@ class _Task(Protocol):
 T = TypeVar("T", bound=_Task)
 
 
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Which tasks of a file to play: filters first, then offset, then limit."""
 
-    def __init__(
-        self,
-        *,
-        difficulty: str | None,
-        databases: Sequence[str] | None,
-        instances: Sequence[str] | None,
-        offset: int,
-        limit: int | None,
-    ) -> None:
-        self.difficulty = difficulty
-        self.databases = list(databases or ())
-        self.instances = list(instances or ())
-        self.offset = offset
-        self.limit = limit
+    difficulty: str | None
+    databases: list[str]
+    instances: list[str]
+    offset: int
+    limit: int | None
 
 
 def select(tasks: Sequence[T], selection: Selection) -> list[T]:

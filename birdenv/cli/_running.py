@@ -33,7 +33,7 @@ def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
     """Make or reopen the run folder, play, print the summary and where everything is."""
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    config = run_config(game, options.agent, options.seed)
+    config = run_config(game, options.agent, options.seed, options.parallel)
     if options.resume is not None:
         directory = RunDirectory.existing(options.resume)
     else:

@@ -31,10 +31,10 @@ class SqliteSource:
     dialect = "sqlite"
 
     def __init__(self, root: Path | str) -> None:
-        self._root = Path(root).absolute()
+        self.root = Path(root).absolute()
         self._digests: dict[tuple[Path, int, int], str] = {}
-        if not self._root.is_dir():
-            raise InputError(f"no directory of databases at {self._root}")
+        if not self.root.is_dir():
+            raise InputError(f"no directory of databases at {self.root}")
 
     @property
     def engine(self) -> str:
@@ -47,9 +47,9 @@ class SqliteSource:
         Raises `InputError` if the directory cannot be read.
         """
         try:
-            entries = [entry.name for entry in self._root.iterdir()]
+            entries = [entry.name for entry in self.root.iterdir()]
         except OSError as error:
-            raise InputError(f"cannot read {self._root}: {error.strerror}") from error
+            raise InputError(f"cannot read {self.root}: {error.strerror}") from error
         return sorted(name for name in entries if _is_id(name) and os.path.lexists(self._file(name)))
 
     def path(self, db_id: str) -> Path:
@@ -105,15 +105,15 @@ class SqliteSource:
         return SqliteDatabase(connection, guard, limits or Limits())
 
     def _file(self, db_id: str) -> Path:
-        return self._root / db_id / f"{db_id}.sqlite"
+        return self.root / db_id / f"{db_id}.sqlite"
 
     def _unknown(self, db_id: str) -> str:
-        if (self._root / db_id).is_dir():
-            return f"{self._root / db_id} holds no {db_id}.sqlite"
+        if (self.root / db_id).is_dir():
+            return f"{self.root / db_id} holds no {db_id}.sqlite"
         names = self.names()
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        return f"no database {db_id!r} in {self._root}: it holds {held}{more}"
+        return f"no database {db_id!r} in {self.root}: it holds {held}{more}"
 
 
 def _is_id(db_id: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -38,7 +38,10 @@ _UNRATED = frozenset({"ungraded", "skipped"})
 
 @dataclass
 class BirdRun:
-    """The BIRD game as the runner sees it. `data_file` and `setting` describe the whole task file."""
+    """The BIRD game as the runner sees it. `data_file` and `setting` describe the whole task file.
+
+    `selection` says how the tasks were chosen from it; it is only recorded.
+    """
 
     tasks: Sequence[BirdTask]
     source: SqliteSource
@@ -48,6 +51,7 @@ class BirdRun:
     max_turns: int = 20
     clean: bool = False
     limits: Limits = Limits()  # noqa: RUF009 (frozen)
+    selection: Mapping[str, Any] = field(default_factory=dict)
     game: Game = "bird"
 
     def __post_init__(self) -> None:
@@ -58,6 +62,8 @@ class BirdRun:
         return {
             "game": self.game,
             "data_file": str(self.data_file),
+            "db_dir": str(self.source.root),
+            **self.selection,
             "data_sha256": file_digest(self.data_file),
             "databases_sha256": database_digests(self.source, databases),
             "engine": self.source.engine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,7 +29,10 @@ _CALLS = ("labelled", "unlabelled", "unanswerable")
 
 @dataclass
 class CInteractRun:
-    """The c-Interact game as the runner sees it. `user` answers in the user's seat."""
+    """The c-Interact game as the runner sees it. `user` answers in the user's seat.
+
+    `selection` says how the tasks were chosen; it is only recorded.
+    """
 
     tasks: Sequence[CInteractTask]
     source: SqliteSource
@@ -42,6 +45,7 @@ class CInteractRun:
     patience: int = 3
     execute_sql: bool = False
     limits: Limits = Limits()  # noqa: RUF009 (frozen)
+    selection: Mapping[str, Any] = field(default_factory=dict)
     game: Game = "c-interact"
 
     def __post_init__(self) -> None:
@@ -52,6 +56,8 @@ class CInteractRun:
         return {
             "game": self.game,
             "data_file": str(self.data_file),
+            "db_dir": str(self.source.root),
+            **self.selection,
             "data_sha256": file_digest(self.data_file),
             "databases_sha256": database_digests(self.source, databases),
             "engine": self.source.engine,
@@ -216,12 +222,8 @@ def _text(overall: Mapping[str, Any]) -> str:
     lines.append(f"{'Questions per task':<24}{asked:>13.2f}  of {allowed:.2f} allowed")
     answers = ", ".join(f"{count} {call}" for call, count in overall["answers"].items())
     lines.append(f"{'Answers':<24} {answers}")
-    for title, field in (
-        ("category", "by_category"),
-        ("difficulty", "by_difficulty"),
-        ("database", "by_database"),
-    ):
-        groups = overall[field]
+    for title in ("category", "difficulty", "database"):
+        groups = overall[f"by_{title}"]
         lines += breakdown(f"Phase 1 by {title}", {name: group["phase_1"] for name, group in groups.items()})
     lines += ["", "Status"]
     lines += [f"  {name:<22}{count:>5}" for name, count in overall["status"].items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import birdenv
@@ -14,14 +15,15 @@ from birdenv.runs._agents import Agent, find_agent, is_ours
 from birdenv.runs._digests import code_digest
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import RETRIED, AnyTask, RunGame, Summary, Task, task_rng
+from birdenv.tasks import file_digest
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
 Progress = Callable[[AnyTask, str], None]
 """Called after each episode with its task and status."""
 
-_FREE = frozenset({"code_sha256"})
-"""Settings that may differ when a run is resumed; `prepare` returns a warning where they do."""
+_FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel"})
+"""Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
 
 
 def make_agent(spec: str, game: RunGame[Task]) -> Agent:
@@ -32,14 +34,17 @@ def make_agent(spec: str, game: RunGame[Task]) -> Agent:
     return AgentProcess(spec, game.setting)
 
 
-def run_config(game: RunGame[Task], agent: str, seed: int) -> dict[str, Any]:
+def run_config(game: RunGame[Task], agent: str, seed: int, parallel: int = 1) -> dict[str, Any]:
     """What `config.json` holds: everything that the records depend on."""
+    argument = Path(agent.partition(":")[2])
     return {
         "birdenv": birdenv.__version__,
         "code_sha256": code_digest(),
         "agent": agent,
+        "agent_file_sha256": file_digest(argument) if argument.is_file() else None,
         "agent_options": dict(game.setting.options),
         "seed": seed,
+        "parallel": parallel,
         **game.config(),
     }
 
@@ -60,7 +65,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
             f"{directory.path} was run with other settings ({', '.join(fatal)}); "
             "resume with the same ones, or start a new run without --resume"
         )
-    return ["birdenv's code has changed since the run was started"] if changed else []
+    return ["birdenv's code has changed since the run was started"] if "code_sha256" in changed else []
 
 
 def run(

@@ -8,6 +8,7 @@ from birdenv.tasks._actions import KINDS, SYSTEM, USER, Kind, clarify, execute_s
 from birdenv.tasks._chat import chat_messages, tool_schemas
 from birdenv.tasks._record_files import file_digest, read_records, read_text
 from birdenv.tasks._result_text import result_text
+from birdenv.tasks._script import as_script
 from birdenv.tasks._view import SENDERS, Sender, SystemView
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Kind",
     "Sender",
     "SystemView",
+    "as_script",
     "chat_messages",
     "clarify",
     "execute_sql",

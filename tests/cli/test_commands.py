@@ -155,3 +155,27 @@ def test_a_person_plays_at_the_terminal(
     [run] = [json.loads(line) for line in (tmp_path / "latest" / "runs.jsonl").read_text().splitlines()]
     assert run["questions"] == 1
     assert [attempt["status"] for attempt in run["attempts"]] == ["wrong_result"]
+
+
+def test_merge_without_databases_at_hand_says_what_it_did_not_check(
+    birdenv: Command, demo: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in (demo / "c_interact.jsonl").read_text().splitlines()]
+    public, truth, out = (tmp_path / name for name in ("public.jsonl", "truth.jsonl", "out.jsonl"))
+    solutions = ("sol_sql", "external_knowledge", "test_cases")
+    truth_rows = [
+        {key: row[key] for key in ("instance_id", *solutions)}
+        | {"follow_up": {key: row["follow_up"][key] for key in solutions}}
+        for row in rows
+    ]
+    truth.write_text("".join(json.dumps(row) + "\n" for row in truth_rows))
+    empty: dict[str, Any] = {key: [] for key in solutions}
+    public_rows = [row | empty | {"follow_up": row["follow_up"] | empty} for row in rows]
+    public.write_text("".join(json.dumps(row) + "\n" for row in public_rows))
+    ran = birdenv("data", "merge", public, truth, out)
+    assert ran.code == 0, ran.out
+    assert "NOT checked" in ran.out
+    assert [json.loads(line) for line in out.read_text().splitlines()] == rows
+    ran = birdenv("data", "verify", out, "--dir", demo)
+    assert ran.code == 0
+    assert f"oracle passed: {len(rows)}" in ran.out
