@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
-__all__ = ["BenchmarkError", "BirdenvError", "InputError"]
+import traceback
+from pathlib import Path
+
+__all__ = ["BenchmarkError", "BirdenvError", "InputError", "describe_error"]
 
 
 class BirdenvError(Exception):
@@ -23,3 +26,13 @@ class InputError(BirdenvError):
 
 class BenchmarkError(BirdenvError):
     """The benchmark itself is broken for one task: its gold or set-up SQL does not run."""
+
+
+def describe_error(error: BaseException) -> str:
+    """One line for a foreign exception: its type, its text, and where it was raised."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or isinstance(error, SyntaxError):
+        return text
+    last = frames[-1]
+    return f"{text} ({Path(last.filename).name}, line {last.lineno}, in {last.name})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -13,7 +14,7 @@ from birdenv.tasks import SystemView
 __all__ = ["HumanAgent"]
 
 _WORDS = {"ask": "clarify", "run": "execute_sql", "submit": "submit_sql"}
-_HELP = "Type `ask QUESTION`, `run SQL`, `submit SQL`, or `quit` to leave this task. One line each."
+_USES = {"ask": "ask QUESTION", "run": "run SQL", "submit": "submit SQL"}
 
 
 class HumanAgent:
@@ -36,9 +37,12 @@ class _TerminalSession:
 
     def move(self, view: SystemView) -> Move:
         if not self._introduced:
-            print(f"\n{view.instruction}\n\n{_HELP}")
+            print(f"\n{view.instruction}")
             self._introduced = True
-        print(f"\n[{view.sender}] {view.message}\n({view.turns_left} left)")
+        print(f"\n[{view.sender}] {view.message}")
+        possible = [word for word, action in _WORDS.items() if action in view.legal]
+        left = f"{view.turns_left} {'questions' if 'ask' in possible else 'actions'} left; "
+        print(f"({left if set(possible) != {'submit'} else ''}type {_help(possible)})")
         while True:
             try:
                 word, _, rest = input("> ").strip().partition(" ")
@@ -46,6 +50,16 @@ class _TerminalSession:
                 return Move("quit")
             if word == "quit":
                 return Move("quit")
-            if word in _WORDS and rest.strip():
+            if word in possible and rest.strip():
                 return Move(_WORDS[word], rest.strip())
-            print(_HELP)
+            if word == "show":
+                print(view.instruction)
+            elif word in possible:
+                print(f"{word} needs text behind it: {_USES[word]}")
+            else:
+                print(f"Type {_help(possible)}")
+
+
+def _help(possible: Sequence[str]) -> str:
+    uses = [_USES[word] for word in possible]
+    return ", ".join([*uses, "show (the request and schema again)", "or quit (this task)"])

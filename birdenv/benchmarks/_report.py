@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,20 @@ class Report:
         """The report for people: figures, then at most `most` problems and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         for title, items in (("PROBLEM", self.problems), ("warning", self.warnings)):
-            lines += [f"{title}  {item}" for item in items[:most]]
-            if len(items) > most:
-                lines.append(f"{title}  ... and {len(items) - most} more")
+            said = _grouped(items)
+            lines += [f"{title}  {line}" for line in said[:most]]
+            if len(said) > most:
+                lines.append(f"{title}  ... and {len(said) - most} more")
         return lines
+
+
+def _grouped(problems: Sequence[Problem]) -> list[str]:
+    """What several tasks have in common is said once."""
+    by_message: dict[str, list[str]] = {}
+    for problem in problems:
+        by_message.setdefault(problem.message, []).append(problem.instance_id)
+    lines = []
+    for message, names in by_message.items():
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        lines.append(f"{shown}: {message}" if shown else message)
+    return lines

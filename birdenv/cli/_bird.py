@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ from birdenv.cli._running import RunOptions, run_game
 from birdenv.databases import Limits, SqliteSource
 from birdenv.errors import InputError
 from birdenv.runs import BirdRun, Setting, make_agent
-from birdenv.tasks.bird import DIFFICULTIES, load_tasks
+from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
 
 __all__ = ["bird"]
 
@@ -46,9 +47,12 @@ def bird(
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
 ) -> None:
-    """Question -> SQL on SQLite, scored by execution accuracy (EX).
+    """Play BIRD: question -> SQL, scored by EX.
 
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, and any that you install.
+    One question and a database to explore; execution accuracy (EX) of what is submitted.
+
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
+    you install.
 
     Example: birdenv bird mini_dev_sqlite.json dev_databases --database superhero --agent oracle
     """
@@ -67,8 +71,7 @@ def bird(
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = options.select(tasks, selection)
     source = SqliteSource(db_dir)
-    for name in sorted({task.public.db_id for task in chosen}):
-        source.check(name)
+    _check_databases(source, chosen)
     extra = {"predictions_order": predictions_order} if predictions_order else {}
     game = BirdRun(
         tasks=chosen,
@@ -83,3 +86,18 @@ def bird(
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
     run_game(game, make_agent(agent, game), run_options)
+
+
+def _check_databases(source: SqliteSource, tasks: Sequence[BirdTask]) -> None:
+    """Every database must be there: EX over a part of a task file is another number."""
+    needed = sorted({task.public.db_id for task in tasks})
+    there = set(source.names())
+    for name in needed:
+        try:
+            source.check(name)
+        except InputError as error:
+            usable = [name for name in needed if name in there]
+            if name in there or not usable:
+                raise
+            only = " ".join(f"--database {name}" for name in usable)
+            raise InputError(f"{error}; to play only the tasks that can be played: {only}") from None

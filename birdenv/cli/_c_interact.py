@@ -37,7 +37,11 @@ def c_interact(
     instance: options.Instance = None,
     patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
     profile: Annotated[
-        str, typer.Option("--profile", help="Protocol rules: strict, shell or adk.")
+        str,
+        typer.Option(
+            "--profile",
+            help="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
+        ),
     ] = "strict",
     execute_sql: Annotated[
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
@@ -48,11 +52,14 @@ def c_interact(
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
 ) -> None:
-    """Ambiguous question -> clarification -> SQL -> debug -> follow-up -> debug (BIRD-Interact).
+    """Play c-Interact: ambiguous question -> dialogue -> SQL.
+
+    Clarification, SQL, one debug attempt, a follow-up, one debug attempt (BIRD-Interact).
 
     Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).
 
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, and any that you install.
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
+    you install.
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.cli import _options as options
+from birdenv.cli._running import INTERRUPTED
 from birdenv.databases import SqliteSource
 from birdenv.runs import (
     BirdRun,
@@ -43,7 +45,9 @@ _EXPLANATION = """\
 c-Interact: a request is ambiguous. The agent may ask the simulated user, then
 submits SQL (one debug attempt), then answers a follow-up request (one more).
 Reward: 0.7 + 0.3; after a debug attempt 0.5 and 0.2. Mean over all tasks.
-BIRD: one question with a hint, no user. EX counts the tasks whose rows are right."""
+BIRD: one question with a hint, no user. EX counts the tasks whose rows are right.
+asks-first and never-asks write no SQL: each demo task offers four candidates
+(`readings`), one of which means the right thing. Real benchmarks have none."""
 
 _NEXT = """\
 Next
@@ -57,13 +61,18 @@ def demo(
     parallel: options.Parallel = 2,
     seed: options.Seed = 0,
 ) -> None:
-    """Play the built-in benchmark with three agents and print one table. Offline; takes seconds."""
+    """Play the built-in benchmark.
+
+    Both games, three agents, one table; offline, in seconds.
+    """
     console = Console()
-    with (
-        tempfile.TemporaryDirectory(prefix="birdenv-demo-") as scratch,
-        Console(stderr=True).status("playing"),
-    ):
-        table = _table(output or Path(scratch), parallel, seed)
+    scratch = tempfile.TemporaryDirectory(prefix="birdenv-demo-", ignore_cleanup_errors=True)
+    with scratch as folder, Console(stderr=True).status("playing"):
+        try:
+            table = _table(output or Path(folder), parallel, seed)
+        except KeyboardInterrupt:
+            print("Stopped.", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
     console.print(table)
     for name, what in AGENTS.items():
         print(f"{name:<12}{what}")

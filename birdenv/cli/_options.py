@@ -15,7 +15,7 @@ __all__ = ["Selection", "select"]
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="Who plays: a name (see below), name:argument, or module:factory."),
+    typer.Option("--agent", help="Who plays: a name (see above), name:argument, or module:factory."),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many tasks.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]
@@ -90,8 +90,8 @@ def select(tasks: Sequence[T], selection: Selection) -> list[T]:
     left = chosen[selection.offset : end]
     if not left:
         raise InputError(
-            f"no tasks to run: {len(chosen)} of {len(tasks)} match the filters, and --offset skips "
-            f"{selection.offset} of them"
+            f"no tasks to run: {len(chosen)} of {len(tasks)} match the filters, and --offset "
+            f"{selection.offset} skips all of them"
         )
     return left
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -45,13 +47,37 @@ def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
         summary = _with_progress(game, agent, directory, options)
     except KeyboardInterrupt:
         print(
-            f"Evaluation aborted. Finished episodes are saved; go on with: --resume {directory.path}",
+            "Evaluation aborted. Finished episodes are saved; to go on: the same command with "
+            f"--resume {directory.path}",
             file=sys.stderr,
         )
         raise typer.Exit(INTERRUPTED) from None
     print(summary.text, end="")
     print(f"Results: {directory.path}")
+    _tell_broken(directory)
     return summary
+
+
+def episode_line(record: Mapping[str, Any]) -> str:
+    """One episode in a line: id, what became of it, and what it earned."""
+    result = record.get("result", {})
+    attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
+    earned = record["reward"] if "reward" in record else result.get("ex", 0)
+    what = record.get("error") or attempts or result.get("verdict") or ""
+    return f"{record['instance_id']:<16} {earned:<4} {record['status']}  {what}".rstrip()
+
+
+def _tell_broken(directory: RunDirectory) -> None:
+    """Episodes that broke off count as failures; nobody should find that out from the score."""
+    broken = [record for record in directory.read("runs").values() if "error" in record]
+    if broken:
+        first = broken[0]
+        print(
+            f"Warning: {len(broken)} episode(s) broke off and count as failed. The first, "
+            f"{first['instance_id']}: {first['error']}\n"
+            f"To play them again: the same command with --resume {directory.path}",
+            file=sys.stderr,
+        )
 
 
 def _with_progress(
@@ -63,10 +89,10 @@ def _with_progress(
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
         line = bar.add_task(f"{game.game} {options.agent}", total=len(game.tasks))
 
-        def advance(task: object, status: str) -> None:
+        def advance(record: Mapping[str, Any]) -> None:
             bar.advance(line)
             if options.verbose:
-                console.print(f"{task.public.instance_id}: {status}", highlight=False)  # type: ignore[attr-defined]
+                console.print(episode_line(record), highlight=False, markup=False)
 
         return run(
             game,

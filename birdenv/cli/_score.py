@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import write_records
-from birdenv.cli import _options as options
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
@@ -29,9 +28,13 @@ def score(
         Path | None, typer.Option("--out", help="Write the pairs with verdicts here (JSONL).")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like for `ex`.")] = False,
-    parallel: options.Parallel = 1,
+    parallel: Annotated[
+        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+    ] = 1,
 ) -> None:
-    """Compare gold and predicted SQL by execution; adds `ex`, `ex_bird`, `reason` to every record.
+    """Score recorded pairs of SQL by EX.
+
+    Runs gold and prediction of every record and adds `ex`, `ex_bird` and `reason`.
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
     exactly as submitted.
@@ -64,11 +67,12 @@ def score(
                 disable=not console.is_terminal,
             )
         )
-    if out is not None:
-        write_records(out, judged)
     for name, label in (("ex", "EX"), ("ex_bird", "EX (BIRD set)")):
         passed = sum(record[name] for record in judged)
         print(f"{label:<14} {passed}/{len(judged)}  {100 * passed / len(judged):.1f} %")
+    if out is not None:
+        write_records(out, judged)
+        print(f"Written: {out}")
 
 
 def _check(record: dict[str, Any], where: str) -> None:

@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 from birdenv.dialogue import Move, Session
+from birdenv.errors import BirdenvError, describe_error
 from birdenv.runs._agents import Agent, AnyPublicTask, Setting, find_agent
 from birdenv.tasks import SystemView
 
@@ -24,7 +25,7 @@ MAX_REPLY = 16 * 2**20
 """Bytes of one reply of a child; a longer one ends the child."""
 
 
-class AgentCrashError(Exception):
+class AgentCrashError(BirdenvError):
     """The agent raised or its process died; the message says which."""
 
 
@@ -115,7 +116,7 @@ def _serve(connection: Connection, spec: str, setting: Setting) -> None:
         except KeyboardInterrupt:
             return
         except Exception as error:
-            reply = ["error", f"{type(error).__name__}: {error}"]
+            reply = ["error", describe_error(error)]
         connection.send_bytes(json.dumps(reply).encode())
 
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Literal, Protocol, TypeAlias
 
 from birdenv.dialogue import Session
-from birdenv.errors import InputError
+from birdenv.errors import InputError, describe_error
 from birdenv.tasks.bird import PublicBirdTask
 from birdenv.tasks.c_interact import PublicTask
 
@@ -40,7 +40,7 @@ class Setting:
     """
 
     game: Game
-    tasks: Sequence[AnyPublicTask]
+    tasks: Sequence[AnyPublicTask] = field(repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -79,10 +79,13 @@ def find_agent(spec: str) -> tuple[AgentFactory, str]:
     if not argument:
         raise InputError(f"unknown agent {spec!r}; {hint}")
     try:
-        factory = getattr(importlib.import_module(name), argument)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"unknown agent {spec!r} ({error}); {hint}") from None
-    return _checked(factory, spec), ""
+        return _checked(getattr(importlib.import_module(name), argument), spec), ""
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise InputError(f"unknown agent {spec!r}; {hint}") from None
+        raise InputError(f"agent {spec!r} cannot be imported: {error}") from None
+    except Exception as error:
+        raise InputError(f"agent {spec!r} cannot be imported: {describe_error(error)}") from None
 
 
 def is_ours(spec: str) -> bool:
@@ -104,8 +107,10 @@ def _entry(name: str) -> EntryPoint | None:
 def _load(entry: EntryPoint, spec: str) -> AgentFactory:
     try:
         factory = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"agent {spec!r} is installed but cannot be imported: {error}") from None
+    except Exception as error:
+        raise InputError(
+            f"agent {spec!r} is installed but cannot be imported: {describe_error(error)}"
+        ) from None
     return _checked(factory, spec)
 
 

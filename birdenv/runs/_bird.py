@@ -14,7 +14,7 @@ from birdenv.databases import Limits, SqliteSource
 from birdenv.grading import GRADER_VERSION, ExGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
-from birdenv.runs._episode import Failure, Summary, play_safely, records_for
+from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule
 from birdenv.tasks import chat_messages, file_digest, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
@@ -88,15 +88,15 @@ class BirdRun:
         try:
             session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
         except Exception as error:
-            failure: Failure | None = Failure("task error", f"{type(error).__name__}: {error}")
+            broken: Failure | None = failure(error)
         else:
-            failure = play_safely(controller, [session])
+            broken = play_safely(controller, [session])
         finally:
             controller.close()
         verdict = controller.verdict
         durations = {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
         return records_for(
-            task.public.instance_id, _public(controller, failure), _private(controller), started, durations
+            task.public.instance_id, _public(controller, broken), _private(controller), started, durations
         )
 
     def skipped(self, task: BirdTask) -> dict[str, dict[str, Any]]:
@@ -113,7 +113,7 @@ def _task_fields(task: BirdTask) -> dict[str, Any]:
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 
-def _public(controller: BirdController, failure: Failure | None) -> dict[str, Any]:
+def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any]:
     task, verdict = controller.task, controller.verdict
     history = chat_messages(controller.view(0).instruction, controller.events)
     result: dict[str, Any] = {
@@ -132,12 +132,12 @@ def _public(controller: BirdController, failure: Failure | None) -> dict[str, An
     record: dict[str, Any] = {
         "index": task.public.index,
         "question_id": task.public.question_id,
-        "status": failure.status if failure else controller.status,
+        "status": broken.status if broken else controller.status,
         "turns": len(controller.events),
         "history": history,
         "result": result,
     }
-    return record | ({"error": failure.error} if failure else {})
+    return record | ({"error": broken.error} if broken else {})
 
 
 def _private(controller: BirdController) -> dict[str, Any]:

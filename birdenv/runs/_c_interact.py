@@ -15,7 +15,7 @@ from birdenv.dialogue import Example
 from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
-from birdenv.runs._episode import Failure, Summary, play_safely, records_for
+from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule
 from birdenv.tasks import file_digest
 from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
@@ -24,7 +24,12 @@ from birdenv.users import User
 __all__ = ["CInteractRun"]
 
 _UNRATED = frozenset({"ungraded", "skipped"})
-_CALLS = ("labelled", "unlabelled", "unanswerable")
+_CALLS = {
+    "labelled": "on annotated points",
+    "unlabelled": "on other points",
+    "unanswerable": "refused",
+}
+"""The user's calls (labelled, unlabelled, unanswerable), in words."""
 
 
 @dataclass
@@ -84,12 +89,12 @@ class CInteractRun:
         try:
             session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
         except Exception as error:
-            failure: Failure | None = Failure("task error", f"{type(error).__name__}: {error}")
+            broken: Failure | None = failure(error)
         else:
-            failure = play_safely(controller, [session, UserSession(self.user)])
+            broken = play_safely(controller, [session, UserSession(self.user)])
         finally:
             controller.close()
-        public = self._public(controller, failure)
+        public = self._public(controller, broken)
         return records_for(task.public.instance_id, public, _private(controller), started, {})
 
     def skipped(self, task: CInteractTask) -> dict[str, dict[str, Any]]:
@@ -105,10 +110,10 @@ class CInteractRun:
         }
         return Summary(overall, _text(overall))
 
-    def _public(self, controller: CInteractController, failure: Failure | None) -> dict[str, Any]:
+    def _public(self, controller: CInteractController, broken: Failure | None) -> dict[str, Any]:
         task = controller.task.public
         outcome = controller.outcome()
-        status = failure.status if failure else controller.status
+        status = broken.status if broken else controller.status
         example = Example(
             uuid=f"E_{task.instance_id}",
             scenario_uuid=task.instance_id,
@@ -127,7 +132,7 @@ class CInteractRun:
             **_task_fields(controller.task),
             "example": example.to_json(),
         }
-        return record | ({"error": failure.error} if failure else {})
+        return record | ({"error": broken.error} if broken else {})
 
 
 def _task_fields(task: CInteractTask) -> dict[str, Any]:
@@ -217,10 +222,11 @@ def _text(overall: Mapping[str, Any]) -> str:
     lines.append(rate_line("Phase 2, first try", overall["phase_2_first"]))
     lines.append(rate_line("Phase 2, after debug", overall["phase_2"]))
     lines.append(rate_line("  of those that reached it", overall["phase_2_of_reached"]))
-    lines.append(f"{'Mean reward':<24}{overall['mean_reward']:>13.3f}")
+    reward = f"{overall['mean_reward']:.3f}" if overall["tasks"] else "-"
+    lines.append(f"{'Mean reward':<24}{reward:>13}")
     asked, allowed = overall["questions_asked"], overall["questions_allowed"]
     lines.append(f"{'Questions per task':<24}{asked:>13.2f}  of {allowed:.2f} allowed")
-    answers = ", ".join(f"{count} {call}" for call, count in overall["answers"].items())
+    answers = ", ".join(f"{overall['answers'][call]} {what}" for call, what in _CALLS.items())
     lines.append(f"{'Answers':<24} {answers}")
     for title in ("category", "difficulty", "database"):
         groups = overall[f"by_{title}"]

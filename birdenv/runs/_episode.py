@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Protocol, TypeVar
 
 from birdenv.dialogue import Controller, Session, play
-from birdenv.errors import BenchmarkError
+from birdenv.errors import BenchmarkError, BirdenvError, describe_error
 from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
@@ -22,6 +22,7 @@ __all__ = [
     "RunGame",
     "Summary",
     "Task",
+    "failure",
     "play_safely",
     "records_for",
     "task_rng",
@@ -80,11 +81,16 @@ def play_safely(controller: Controller, sessions: Sequence[Session]) -> Failure 
     """Play to the end; an exception costs this episode only and is told as a `Failure`."""
     try:
         play(controller, sessions)
-    except BenchmarkError as error:
-        return Failure("infra_error", str(error))
     except Exception as error:
-        return Failure("task error", f"{type(error).__name__}: {error}")
+        return failure(error)
     return None
+
+
+def failure(error: Exception) -> Failure:
+    """Whose fault an exception is: the benchmark's, or the agent's (or ours)."""
+    if isinstance(error, BenchmarkError):
+        return Failure("infra_error", str(error))
+    return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 
 
 def records_for(

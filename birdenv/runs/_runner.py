@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, find_agent, is_ours
 from birdenv.runs._digests import code_digest
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs._episode import RETRIED, AnyTask, RunGame, Summary, Task, task_rng
+from birdenv.runs._episode import RETRIED, RunGame, Summary, Task, task_rng
 from birdenv.tasks import file_digest
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
-Progress = Callable[[AnyTask, str], None]
-"""Called after each episode with its task and status."""
+Progress = Callable[[Mapping[str, Any]], None]
+"""Called after each episode with its public record."""
 
 _FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
@@ -61,11 +61,17 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
     changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
     fatal = [key for key in changed if key not in _FREE]
     if fatal:
+        differences = ", ".join(_difference(key, before.get(key), config.get(key)) for key in fatal)
         raise InputError(
-            f"{directory.path} was run with other settings ({', '.join(fatal)}); "
+            f"{directory.path} was run with other settings ({differences}); "
             "resume with the same ones, or start a new run without --resume"
         )
     return ["birdenv's code has changed since the run was started"] if "code_sha256" in changed else []
+
+
+def _difference(key: str, before: Any, now: Any) -> str:
+    simple = all(isinstance(value, str | int | float | None) for value in (before, now))
+    return f"{key}: {before} then, {now} now" if simple and "sha256" not in key else key
 
 
 def run(
@@ -85,20 +91,27 @@ def run(
     done = _keep_finished(directory)
     todo = [task for task in game.tasks if task.public.instance_id not in done]
 
+    stopped = threading.Event()
+
     def play(task: Task) -> None:
         if agent.sees_private and not task.has_gold:
             records = game.skipped(task)
         else:
             records = game.play(task, agent, task_rng(seed, task.public))
+        if stopped.is_set():
+            return
         directory.append(records)
         if progress is not None:
-            progress(task, records["runs"]["status"])
+            progress(records["runs"])
 
-    if parallel <= 1:
-        for task in todo:
-            play(task)
-    else:
-        _in_threads(play, todo, parallel)
+    try:
+        if parallel <= 1:
+            for task in todo:
+                play(task)
+        else:
+            _in_threads(play, todo, parallel, stopped)
+    finally:
+        stopped.set()
     directory.rewrite(task.public.instance_id for task in game.tasks)
     summary = game.summarise(list(directory.read("runs").values()), list(directory.read("private").values()))
     directory.write_json("overall.json", summary.overall)
@@ -114,17 +127,18 @@ def _keep_finished(directory: RunDirectory) -> set[str]:
     return finished
 
 
-def _in_threads(play: Callable[[Task], None], tasks: Sequence[Task], count: int) -> None:
+def _in_threads(
+    play: Callable[[Task], None], tasks: Sequence[Task], count: int, stopped: threading.Event
+) -> None:
     """Daemon threads, so that Ctrl-C ends the program without waiting for the slowest statement."""
     pending: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
         pending.put(task)
     finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-    stop = threading.Event()
 
     def work() -> None:
         try:
-            while not stop.is_set():
+            while not stopped.is_set():
                 play(pending.get_nowait())
         except queue.Empty:
             finished.put(None)
@@ -136,10 +150,7 @@ def _in_threads(play: Callable[[Task], None], tasks: Sequence[Task], count: int)
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, max(len(tasks), 1)))]
     for thread in threads:
         thread.start()
-    try:
-        for _ in threads:
-            error = finished.get()
-            if error is not None:
-                raise error
-    finally:
-        stop.set()
+    for _ in threads:
+        error = finished.get()
+        if error is not None:
+            raise error

@@ -22,4 +22,5 @@ def rate_line(name: str, rate: Mapping[str, Any]) -> str:
 
 
 def breakdown(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return ["", title, *(rate_line(f"  {name}", rate) for name, rate in groups.items())]
+    lines = [rate_line(f"  {name}", rate) for name, rate in groups.items()]
+    return ["", title, *lines] if lines else []

@@ -8,7 +8,8 @@ Rules, the first that fits wins:
    name is also its abbreviation in brackets, "(CQI)", and what is left without it;
 3. a term at least `OVERLAP` of whose content words occur in the question, up to light stemming;
 4. a non-critical point whose type the question speaks of: sorting, rounding, missing values, duplicates ..;
-5. the part of the gold SQL whose kind of clause, names or literals the question speaks of.
+5. the part of the gold SQL whose kind of clause, names or literals the question speaks of;
+6. the one term that has a content word of the question ("roomy?" for "roomy branches"), if it is only one.
 
 Whatever was matched, a question that besides the term's own words asks for SQL, for table or column names,
 for the answer or for instructions is unanswerable. A term that was annotated several times grants all of its
@@ -82,12 +83,16 @@ def encode(brief: Brief, question: str) -> Choice:
     if out_of_scope(remainder.strip()):
         return Choice("unanswerable")
     stems = frozenset(stem(word) for word in words(text))
-    term = term or _overlapping(brief, content_stems(text)) or _by_type(brief, stems)
-    if term:
-        key = clean(term)
-        return Choice("labelled", term, tuple(item for item in brief.ambiguities if clean(item.term) == key))
-    segment = _part_of_gold(brief, stems, spaced)
-    return Choice("unlabelled", segment.id, (), segment) if segment is not None else Choice("unanswerable")
+    content = content_stems(text)
+    term = term or _overlapping(brief, content) or _by_type(brief, stems)
+    segment = None if term else _part_of_gold(brief, stems, spaced)
+    if segment is not None:
+        return Choice("unlabelled", segment.id, (), segment)
+    term = term or _sharing_a_word(brief, content)
+    if not term:
+        return Choice("unanswerable")
+    key = clean(term)
+    return Choice("labelled", term, tuple(item for item in brief.ambiguities if clean(item.term) == key))
 
 
 def _named(brief: Brief, text: str, spaced: str) -> tuple[str, str]:
@@ -140,6 +145,12 @@ def _by_type(brief: Brief, question: frozenset[str]) -> str:
             if item.kind == "non_critical" and item.type.startswith(kind):
                 return item.term
     return ""
+
+
+def _sharing_a_word(brief: Brief, question: frozenset[str]) -> str:
+    terms = {clean(item.term): item.term for item in brief.ambiguities}
+    sharing = [term for name, term in terms.items() if content_stems(name) & question]
+    return sharing[0] if len(sharing) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ LABELLED = [
     ("How is the crust quality index computed?", "Crust Quality Index (CQI)"),
     ("Do you know a crust index for quality?", "Crust Quality Index (CQI)"),
     ("To write the SQL query, what do you mean by 'best loaves'?", "best loaves"),
+    ("A dozen of what?", "baker's dozen"),
+    ("flour?", "price of flour"),
     ("Ｗhat do you mean by ‘best lo​aves’?", "best loaves"),
 ]
 

@@ -99,6 +99,7 @@ class BirdController:
             self._submit(sql)
             event = self._record(move, "judge", "SQL submitted for evaluation.")
         if self.turn is not None and len(self.events) >= self._max_turns:
+            self._message += "\nThat was the last action; nothing was submitted."
             self.truncated = True
             self.status = "task limit reached"
             self.close()

@@ -191,7 +191,7 @@ class CInteractController:
     def _refuse(self, move: Move, why: str) -> Event:
         if self._may_clarify() and self.turns_left > 0:
             self.turns_left -= 1
-            return self._record(move, "judge", f"{why} {messages.turns(self.turns_left)}")
+            return self._record(move, "judge", f"{why} {messages.cost(self.turns_left)}")
         reply = self._fail("", "malformed", None)
         return self._record(move, "judge", f"{why} {messages.COUNTS_AS_EMPTY} {reply}")
 
@@ -229,11 +229,11 @@ class CInteractController:
 
     def _fail(self, sql: str, status: str, grade: Grade | None) -> str:
         self._log_attempt(sql, status, passed=False, grade=grade)
+        error = grade.error if grade is not None else None
         if self._debug:
             self._end("completed")
-            return messages.FAILED
+            return messages.failed(error, self.profile.error_text)
         self._debug = True
-        error = grade.error if grade is not None else None
         return messages.debug(status, error, self.profile.error_text)
 
     def _log_attempt(self, sql: str, status: str, *, passed: bool, grade: Grade | None = None) -> None:

@@ -10,7 +10,7 @@ from birdenv.tasks.c_interact._knowledge import knowledge_text
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
 
-__all__ = ["debug", "follow_up", "instruction", "refusal", "turns"]
+__all__ = ["cost", "debug", "failed", "follow_up", "instruction", "refusal"]
 
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
@@ -18,7 +18,6 @@ COUNTS_AS_EMPTY = "With no question left it counts as an empty submission."
 UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 DONE = "Your SQL is correct. The task is complete."
-FAILED = "Your SQL is not correct. The episode ends."
 
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
@@ -26,6 +25,7 @@ meant, then write the SQL.
 - clarify asks the user one question. You may ask {questions}.
 - submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
 If it is right, a follow-up request may come, again with one more attempt if you need it.
+An action that is not possible costs a question; with none left it counts as an empty submission.
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
 
 _EXECUTE = """
@@ -54,8 +54,9 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
     )
 
 
-def turns(left: int) -> str:
-    return f"You have {_count(left, 'question')} left."
+def cost(left: int) -> str:
+    """What a refused action cost."""
+    return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
@@ -71,8 +72,19 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
         return "That was not a SQL submission. You have one more attempt: submit_sql."
     if error is None:
         return "Your SQL runs, but it is not what the user asked for. You have one more attempt: submit_sql."
-    said = f" ({error.kind}): {error.message}" if error_text else ""
-    return f"Your SQL could not be executed{said}\nYou have one more attempt: submit_sql."
+    return f"{_not_executed(error, error_text)}\nYou have one more attempt: submit_sql."
+
+
+def failed(error: QueryError | None, error_text: bool) -> str:
+    """The last word on a failed debug attempt."""
+    if error is None:
+        return "Your SQL is not correct. The episode ends."
+    return f"{_not_executed(error, error_text)}\nThe episode ends."
+
+
+def _not_executed(error: QueryError, error_text: bool) -> str:
+    said = f" ({error.kind}): {error.message}" if error_text else "."
+    return f"Your SQL could not be executed{said}"
 
 
 def follow_up(query: str, may_clarify: bool) -> str:
