@@ -33,7 +33,9 @@ def bird(
     instance: options.Instance = None,
     no_evidence: Annotated[bool, typer.Option("--no-evidence", help="Hide the hints.")] = False,
     max_turns: Annotated[int, typer.Option("--max-turns", min=1, help="Actions per episode.")] = 20,
-    sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
+    sql_timeout: Annotated[
+        float, typer.Option("--sql-timeout", help="Seconds per statement, when grading too.")
+    ] = 30.0,
     clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like before EX.")] = False,
     predictions_order: Annotated[
         str | None,

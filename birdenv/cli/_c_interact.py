@@ -29,7 +29,7 @@ def c_interact(
     ] = None,
     data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
     agent: options.Agent = "asks-first",
-    user: Annotated[str, typer.Option("--user", help="Who answers: rule.")] = "rule",
+    user: Annotated[str, typer.Option("--user", help="Who answers; so far only: rule.")] = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
     difficulty: options.Difficulty = None,

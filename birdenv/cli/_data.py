@@ -17,9 +17,7 @@ from birdenv.tasks.c_interact import find_task_file
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    no_args_is_help=True, help="Merge ground truth; check benchmark data."
-)
+app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data.")
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]

@@ -10,7 +10,7 @@ from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs._episodes import Episodes, Selection
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
-from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
+from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
 from birdenv.users import RuleUser, User
 
 __all__ = ["MAX_PATIENCE", "c_interact_episodes", "find_user"]
@@ -28,7 +28,10 @@ def c_interact_episodes(
     instances: Sequence[str] | None,
     databases: Sequence[str] | None,
 ) -> Episodes:
-    """Load the benchmark (the demo if no folder is given) and bind the rules that every episode has."""
+    """Load the benchmark (the demo if no folder is given) and bind the rules that every episode has.
+
+    Tasks whose database is not there are left out, unless they were asked for by name.
+    """
     if profile not in PROFILES:
         raise InputError(f"unknown profile {profile!r}; known profiles: {', '.join(PROFILES)}")
     if not 0 <= patience <= MAX_PATIENCE:
@@ -41,6 +44,7 @@ def c_interact_episodes(
         folder, file, select=lambda record: selection.takes(record.instance_id, record.selected_database)
     )
     selection.check()
+    tasks = _playable(benchmark, named=instances is not None or databases is not None)
     start = partial(
         CInteractController,
         source=benchmark.source,
@@ -49,7 +53,20 @@ def c_interact_episodes(
         patience=patience,
         execute_sql=execute_sql,
     )
-    return Episodes(benchmark.tasks, start)
+    return Episodes(tasks, start)
+
+
+def _playable(benchmark: Benchmark, *, named: bool) -> list[CInteractTask]:
+    """The tasks whose database is there; the published Mini-Interact lacks some.
+
+    Raises `InputError` if tasks were asked for by name and a database is missing, or if none is left.
+    """
+    there = set(benchmark.source.names())
+    playable = [task for task in benchmark.tasks if task.public.database in there]
+    if len(playable) < len(benchmark.tasks) and (named or not playable):
+        missing = next(task for task in benchmark.tasks if task.public.database not in there)
+        benchmark.source.check(missing.public.database)
+    return playable
 
 
 def find_user(name: str) -> User:

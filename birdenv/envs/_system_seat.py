@@ -10,7 +10,7 @@ from gymnasium import spaces
 from birdenv.dialogue import Move
 from birdenv.envs._unicode_text import UnicodeText
 from birdenv.errors import BenchmarkError
-from birdenv.tasks import KINDS, SENDERS, SystemView
+from birdenv.tasks import KINDS, MAX_TEXT, SENDERS, SystemView
 
 __all__ = [
     "INSTRUCTION_LENGTH",
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 INSTRUCTION_LENGTH = 2**18
-TEXT_LENGTH = 2**16
+TEXT_LENGTH = MAX_TEXT
 """Characters of one message, in either direction."""
 TURNS = 1000
 """`turns_left` is below this."""

@@ -1,21 +1,25 @@
 """Seating agents that are not ours: in a child process that holds public data only.
 
-One child serves one worker thread of the run. It receives public tasks and the system's views, and returns
-moves; the private halves stay in the parent. What comes back is JSON and never unpickled, so that a child
-cannot run code in the parent. A child that dies or raises costs the episode it played.
+The agent's module is imported in the child only. One child serves one worker thread of the run: it receives
+public tasks and the system's views, and returns moves; the private halves stay in the parent. What comes back
+is JSON and never unpickled, so that a child cannot run code in the parent. A child that dies or raises costs
+the episode it played.
 """
 
 from __future__ import annotations
 
 import json
 import multiprocessing
+import queue
+import sys
 import threading
 from multiprocessing.connection import Connection
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from birdenv.dialogue import Move, Session
-from birdenv.errors import BirdenvError, describe_error
+from birdenv.errors import BirdenvError, InputError, describe_error
 from birdenv.runs._agents import Agent, AnyPublicTask, Setting, find_agent
 from birdenv.tasks import SystemView
 
@@ -30,7 +34,12 @@ class AgentCrashError(BirdenvError):
 
 
 class AgentProcess:
-    """An `Agent` whose sessions run in child processes, one child a thread."""
+    """An `Agent` whose sessions run in child processes, one child a thread.
+
+    The first child is started at once, so that an agent that cannot be made is an `InputError` before
+    anything is played. This keeps private tasks out of the agent's process; it is no sandbox: the child runs
+    as the same user and can open the same files.
+    """
 
     sees_private = False
 
@@ -38,13 +47,21 @@ class AgentProcess:
         self._spec = spec
         self._setting = setting
         self._local = threading.local()
+        self._ready: queue.SimpleQueue[_Child] = queue.SimpleQueue()
+        self._ready.put(_Child(spec, setting))
 
     def new_session(self, task: AnyPublicTask, rng: Random, private: Any = None) -> Session:
         child: _Child | None = getattr(self._local, "child", None)
         if child is None or not child.alive:
-            child = self._local.child = _Child(self._spec, self._setting)
-        child.ask(("new", task, rng))
+            child = self._local.child = self._start()
+        child.ask("new", task, rng)
         return _RemoteSession(child)
+
+    def _start(self) -> _Child:
+        try:
+            return self._ready.get_nowait()
+        except queue.Empty:
+            return _Child(self._spec, self._setting)
 
 
 class _RemoteSession:
@@ -52,72 +69,109 @@ class _RemoteSession:
         self._child = child
 
     def move(self, view: SystemView) -> Move:
-        action, data = self._child.ask(("move", view))
+        action, data = self._child.ask("move", view)
         return Move(action, data)
 
 
 class _Child:
+    """One agent process. Requests are numbered; a reply out of step ends the process."""
+
     def __init__(self, spec: str, setting: Setting) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, spec, setting), daemon=True)
         self._process.start()
+        self._requests = 0
         theirs.close()
-        self.ask(("ready",))
+        try:
+            self.ask("make")
+        except AgentCrashError as error:
+            self._end()
+            raise InputError(f"agent {spec!r} cannot be made: {error}") from None
 
     @property
     def alive(self) -> bool:
         return self._process.is_alive()
 
-    def ask(self, request: tuple[Any, ...]) -> Any:
+    def ask(self, kind: str, *values: Any) -> Any:
+        """The child's answer to one request; raises `AgentCrashError`, or `InputError` of its making."""
+        self._requests += 1
         try:
-            self._connection.send(request)
-            kind, value = _decoded(self._connection.recv_bytes(MAX_REPLY))
+            self._connection.send((self._requests, kind, *values))
+            reply = self._connection.recv_bytes(MAX_REPLY)
         except (EOFError, OSError):
-            self._process.join(1)
-            self._process.kill()
+            self._end()
             raise AgentCrashError(f"the agent's process died (exit code {self._process.exitcode})") from None
-        if kind == "error":
+        answer = decode(reply, self._requests, kind)
+        if answer is None:
+            self._end()
+            raise AgentCrashError("the agent's process sent something else than a move")
+        status, value = answer
+        if status == "unusable":
+            self._end()
+            raise InputError(value)
+        if status == "error":
             raise AgentCrashError(value)
         return value
 
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join(1)
+        self._connection.close()
 
-def _decoded(reply: bytes) -> tuple[str, Any]:
-    """The child's reply, taken apart without trusting it."""
+
+def decode(reply: bytes, number: int, kind: str) -> tuple[str, Any] | None:
+    """The child's reply to request `number`, taken apart without trusting it; None if it is no such reply."""
     try:
         match json.loads(reply):
-            case ["move", [str() as action, str() | None as data]]:
-                return "move", (action, data)
-            case ["done" | "error" as kind, str() as text]:
-                return kind, text
+            case [int() as n, "move", [str() as action, str() | None as data]] if kind == "move":
+                return ("move", (action, data)) if n == number else None
+            case [int() as n, "done", ""] if kind != "move":
+                return ("done", "") if n == number else None
+            case [int() as n, "error" | "unusable" as status, str() as text]:
+                return (status, text) if n == number else None
     except (ValueError, RecursionError):
         pass
-    raise AgentCrashError("the agent's process sent something else than a move")
+    return None
 
 
 def _serve(connection: Connection, spec: str, setting: Setting) -> None:
-    """The child's loop; ends when the parent closes the pipe."""
-    agent: Agent | None = None
-    session: Session | None = None
+    """The child's loop, until the parent closes the pipe. What the agent prints goes to standard error."""
+    sys.stdout = sys.stderr
+    sys.path.insert(0, str(Path.cwd()))
+    state = _Seat(spec, setting)
     while True:
         try:
-            request = connection.recv()
-        except (EOFError, KeyboardInterrupt):
+            number, kind, *values = connection.recv()
+            status, value = state.answer(kind, values)
+            connection.send_bytes(json.dumps([number, status, value]).encode())
+        except (EOFError, BrokenPipeError, KeyboardInterrupt):
             return
+
+
+class _Seat:
+    """The agent and its current session, in the child."""
+
+    def __init__(self, spec: str, setting: Setting) -> None:
+        self._spec = spec
+        self._setting = setting
+        self._agent: Agent | None = None
+        self._session: Session | None = None
+
+    def answer(self, kind: str, values: list[Any]) -> tuple[str, Any]:
         try:
-            if agent is None:
-                factory, argument = find_agent(spec)
-                agent = factory(argument, setting)
-            if request[0] == "new":
-                session = agent.new_session(request[1], request[2])
-            reply: list[Any] = ["done", ""]
-            if request[0] == "move" and session is not None:
-                reply = ["move", _checked(session.move(request[1]))]
-        except KeyboardInterrupt:
-            return
+            if self._agent is None:
+                factory, argument = find_agent(self._spec)
+                self._agent = factory(argument, self._setting)
+            if kind == "new":
+                self._session = self._agent.new_session(*values)
+            elif kind == "move" and self._session is not None:
+                return "move", _checked(self._session.move(values[0]))
+        except InputError as error:
+            return "unusable", str(error)
         except Exception as error:
-            reply = ["error", describe_error(error)]
-        connection.send_bytes(json.dumps(reply).encode())
+            return "error", describe_error(error)
+        return "done", ""
 
 
 def _checked(move: Move) -> list[Any]:

@@ -21,6 +21,7 @@ __all__ = [
     "Game",
     "Setting",
     "agent_names",
+    "check_name",
     "find_agent",
     "is_ours",
 ]
@@ -65,27 +66,39 @@ def agent_names() -> list[str]:
     return sorted(entry.name for entry in entry_points(group=GROUP))
 
 
-def find_agent(spec: str) -> tuple[AgentFactory, str]:
-    """The factory that `spec` names and its argument: `name`, `name:argument` or `module:factory`.
+def check_name(spec: str) -> None:
+    """Raise `InputError`, listing the known agents, if `spec` cannot name one. Imports nothing."""
+    name, _, attribute = spec.partition(":")
+    if _entry(name) is None and not (attribute and all(part.isidentifier() for part in name.split("."))):
+        raise _unknown(spec)
 
-    Raises `InputError` listing the known agents.
+
+def find_agent(spec: str) -> tuple[AgentFactory, str]:
+    """Import the factory that `spec` names: `name`, `name:argument` or `module:factory`; and its argument.
+
+    Importing runs the agent's code: call this only in the process in which the agent may run. Raises
+    `InputError` if there is no such agent or if its import fails.
     """
     name, _, argument = spec.partition(":")
+    check_name(spec)
     entry = _entry(name)
-    if entry is not None:
-        return _load(entry, spec), argument
-    known = ", ".join(agent_names()) or "none; is birdenv installed with pip?"
-    hint = f"known agents: {known}; or give module:factory"
-    if not argument:
-        raise InputError(f"unknown agent {spec!r}; {hint}")
     try:
+        if entry is not None:
+            return _checked(entry.load(), spec), argument
         return _checked(getattr(importlib.import_module(name), argument), spec), ""
+    except InputError:
+        raise
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise InputError(f"unknown agent {spec!r}; {hint}") from None
+            raise _unknown(spec) from None
         raise InputError(f"agent {spec!r} cannot be imported: {error}") from None
     except Exception as error:
         raise InputError(f"agent {spec!r} cannot be imported: {describe_error(error)}") from None
+
+
+def _unknown(spec: str) -> InputError:
+    known = ", ".join(agent_names()) or "none; is birdenv installed with pip?"
+    return InputError(f"unknown agent {spec!r}; known agents: {known}; or give module:factory")
 
 
 def is_ours(spec: str) -> bool:
@@ -102,16 +115,6 @@ def _entry(name: str) -> EntryPoint | None:
     found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
     found.sort(key=lambda entry: not _ships_with_birdenv(entry))
     return found[0] if found else None
-
-
-def _load(entry: EntryPoint, spec: str) -> AgentFactory:
-    try:
-        factory = entry.load()
-    except Exception as error:
-        raise InputError(
-            f"agent {spec!r} is installed but cannot be imported: {describe_error(error)}"
-        ) from None
-    return _checked(factory, spec)
 
 
 def _checked(factory: Any, spec: str) -> AgentFactory:

@@ -15,7 +15,7 @@ from birdenv.grading import GRADER_VERSION, ExGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
 from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
-from birdenv.runs._summary_text import breakdown, rate_line, rule
+from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
 from birdenv.tasks import chat_messages, file_digest, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
 
@@ -33,7 +33,8 @@ _STATUSES = {
 }
 """Status of a record -> its name in `overall.json`. The first four are the seed harness's."""
 
-_UNRATED = frozenset({"ungraded", "skipped"})
+_UNRATED = frozenset({"ungraded", "skipped", "infra_error"})
+"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 
 @dataclass
@@ -55,7 +56,7 @@ class BirdRun:
     game: Game = "bird"
 
     def __post_init__(self) -> None:
-        self._grader = ExGrader(self.source, clean=self.clean)
+        self._grader = ExGrader(self.source, self.limits, clean=self.clean)
 
     def config(self) -> dict[str, Any]:
         databases = sorted({task.public.db_id for task in self.tasks})
@@ -115,6 +116,7 @@ def _task_fields(task: BirdTask) -> dict[str, Any]:
 
 def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any]:
     task, verdict = controller.task, controller.verdict
+    error = verdict.error if verdict and verdict.status != "gold_error" else None
     history = chat_messages(controller.view(0).instruction, controller.events)
     result: dict[str, Any] = {
         "is_correct": bool(verdict and verdict.ex),
@@ -122,8 +124,8 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
         "ex_bird": int(bool(verdict and verdict.ex_bird)),
         "predicted_sql": controller.submission,
         "predicted_result": result_text(verdict.pred_result) if verdict and verdict.pred_result else None,
-        "error": verdict.error.message if verdict and verdict.error else None,
-        "error_kind": verdict.error.kind if verdict and verdict.error else None,
+        "error": error.message if error else None,
+        "error_kind": error.kind if error else None,
         "verdict": verdict.status if verdict else None,
         "clean_steps": list(verdict.clean_steps) if verdict else [],
         "rows_pred": verdict.rows_pred if verdict else None,
@@ -132,12 +134,19 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
     record: dict[str, Any] = {
         "index": task.public.index,
         "question_id": task.public.question_id,
-        "status": broken.status if broken else controller.status,
+        "status": _status(controller, broken),
         "turns": len(controller.events),
         "history": history,
         "result": result,
     }
     return record | ({"error": broken.error} if broken else {})
+
+
+def _status(controller: BirdController, broken: Failure | None) -> str:
+    """Whatever way an episode ends, without gold it is ungraded."""
+    if broken:
+        return broken.status
+    return controller.status if controller.task.has_gold else "ungraded"
 
 
 def _private(controller: BirdController) -> dict[str, Any]:
@@ -149,6 +158,7 @@ def _private(controller: BirdController) -> dict[str, Any]:
         "gold_result": result_text(verdict.gold_result) if verdict.gold_result else None,
         "rows_gold": verdict.rows_gold,
         "gold_empty": verdict.gold_empty,
+        "gold_error": verdict.error.message if verdict.error and verdict.status == "gold_error" else None,
         "matched_gold": verdict.matched_gold,
         "reason": verdict.reason,
         "flags": list(verdict.flags),
@@ -223,10 +233,5 @@ def _notes(overall: Mapping[str, Any]) -> list[str]:
         )
     if overall["gold_errors"]:
         notes.append(f"The gold SQL of these tasks does not run: {', '.join(overall['gold_errors'])}")
-    if overall["status"]["ungraded"]:
-        notes.append(
-            f"{overall['status']['ungraded']} task(s) without gold were played, not graded or counted."
-        )
-    if overall["status"]["skipped"]:
-        notes.append(f"{overall['status']['skipped']} task(s) without gold were skipped.")
+    notes += status_notes(overall["status"])
     return ["", *(f"Note: {note}" for note in notes)] if notes else []

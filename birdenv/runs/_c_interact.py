@@ -14,16 +14,17 @@ from birdenv.databases import Limits, SqliteSource
 from birdenv.dialogue import Example
 from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
 from birdenv.runs._agents import Agent, Game, Setting
-from birdenv.runs._digests import database_digests
+from birdenv.runs._digests import database_digests, notes_digests
 from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
-from birdenv.runs._summary_text import breakdown, rate_line, rule
+from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
 from birdenv.tasks import file_digest
 from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
 from birdenv.users import User
 
 __all__ = ["CInteractRun"]
 
-_UNRATED = frozenset({"ungraded", "skipped"})
+_UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
+"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 _CALLS = {
     "labelled": "on annotated points",
     "unlabelled": "on other points",
@@ -54,7 +55,7 @@ class CInteractRun:
     game: Game = "c-interact"
 
     def __post_init__(self) -> None:
-        self._grader = ConversationalGrader(self.source)
+        self._grader = ConversationalGrader(self.source, self.limits)
 
     def config(self) -> dict[str, Any]:
         databases = sorted({task.public.database for task in self.tasks})
@@ -73,6 +74,7 @@ class CInteractRun:
             "execute_sql": self.execute_sql,
             "user": self.user_name,
             "sql_timeout_s": self.limits.seconds,
+            "notes_sha256": notes_digests(self.tasks),
         }
 
     def play(self, task: CInteractTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
@@ -113,7 +115,7 @@ class CInteractRun:
     def _public(self, controller: CInteractController, broken: Failure | None) -> dict[str, Any]:
         task = controller.task.public
         outcome = controller.outcome()
-        status = broken.status if broken else controller.status
+        status = broken.status if broken else controller.status if controller.task.has_gold else "ungraded"
         example = Example(
             uuid=f"E_{task.instance_id}",
             scenario_uuid=task.instance_id,
@@ -140,8 +142,15 @@ def _task_fields(task: CInteractTask) -> dict[str, Any]:
         "database": task.public.database,
         "category": task.private.category,
         "difficulty": task.public.difficulty,
-        "has_follow_up": task.private.follow_up is not None,
+        "follow_up": _follow_up_kind(task),
     }
+
+
+def _follow_up_kind(task: CInteractTask) -> str:
+    """`none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
+    if task.private.follow_up is None:
+        return "none"
+    return "graded" if task.private.follow_up.gold else "ungraded"
 
 
 def _private(controller: CInteractController) -> dict[str, Any]:
@@ -167,18 +176,22 @@ def _rate(runs: Sequence[Mapping[str, Any]], test: Callable[[Mapping[str, Any]],
 
 
 def _figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Success before and after debug over all tasks, and the mean reward (BIRD-Interact §5.1)."""
+    """Success before and after debug over all tasks, and the mean reward (BIRD-Interact §5.1).
+
+    Phase 2 is divided by all tasks too, less those whose follow-up has no gold.
+    """
     a, b, c, d = (
         sum(_passed(run, phase, attempt) for run in runs)
         for phase in (1, 2)
         for attempt in ("first", "debug")
     )
+    followed = [run for run in runs if run["follow_up"] != "ungraded"]
     return {
         "tasks": len(runs),
         "phase_1_first": _rate(runs, lambda run: _passed(run, 1, "first")),
         "phase_1": _rate(runs, lambda run: _passed(run, 1)),
-        "phase_2_first": _rate(runs, lambda run: _passed(run, 2, "first")),
-        "phase_2": _rate(runs, lambda run: _passed(run, 2)),
+        "phase_2_first": _rate(followed, lambda run: _passed(run, 2, "first")),
+        "phase_2": _rate(followed, lambda run: _passed(run, 2)),
         "mean_reward": batch_reward(a, b, c, d, len(runs)) if runs else 0.0,
     }
 
@@ -189,10 +202,11 @@ def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, A
     calls = Counter(
         entry["call"] for record in private for entry in record["log"] if entry["kind"] == "answer"
     )
-    reached = [run for run in rated if _passed(run, 1) and run["has_follow_up"]]
+    reached = [run for run in rated if _passed(run, 1) and run["follow_up"] == "graded"]
     return {
         **_figures(rated),
         "phase_2_of_reached": _rate(reached, lambda run: _passed(run, 2)),
+        "follow_ups_without_gold": sum(run["follow_up"] == "ungraded" for run in rated),
         "status": dict(sorted(Counter(run["status"] for run in runs).items())),
         "attempts": dict(sorted(Counter(a["status"] for run in runs for a in run["attempts"]).items())),
         "questions_asked": _mean([run["questions"] for run in played]),
@@ -233,14 +247,14 @@ def _text(overall: Mapping[str, Any]) -> str:
         lines += breakdown(f"Phase 1 by {title}", {name: group["phase_1"] for name, group in groups.items()})
     lines += ["", "Status"]
     lines += [f"  {name:<22}{count:>5}" for name, count in overall["status"].items()]
-    lines += _notes(overall["status"])
+    lines += _notes(overall)
     return "\n".join([*lines, rule("=")]) + "\n"
 
 
-def _notes(status: Mapping[str, int]) -> list[str]:
-    notes = []
-    if status.get("ungraded"):
-        notes.append(f"{status['ungraded']} task(s) without gold were played, not graded or counted.")
-    if status.get("skipped"):
-        notes.append(f"{status['skipped']} task(s) without gold were skipped.")
+def _notes(overall: Mapping[str, Any]) -> list[str]:
+    notes = status_notes(overall["status"])
+    if overall["follow_ups_without_gold"]:
+        notes.append(
+            f"{overall['follow_ups_without_gold']} follow-up(s) without gold were not asked or counted."
+        )
     return ["", *(f"Note: {note}" for note in notes)] if notes else []

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Protocol, TypeVar
 
 from birdenv.dialogue import Controller, Session, play
-from birdenv.errors import BenchmarkError, BirdenvError, describe_error
+from birdenv.errors import BenchmarkError, BirdenvError, InputError, describe_error
 from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
@@ -87,8 +87,8 @@ def play_safely(controller: Controller, sessions: Sequence[Session]) -> Failure 
 
 
 def failure(error: Exception) -> Failure:
-    """Whose fault an exception is: the benchmark's, or the agent's (or ours)."""
-    if isinstance(error, BenchmarkError):
+    """Whose fault an exception is: the data's (gone or broken), or the agent's (or ours)."""
+    if isinstance(error, BenchmarkError | InputError):
         return Failure("infra_error", str(error))
     return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 

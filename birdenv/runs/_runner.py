@@ -11,11 +11,10 @@ from typing import Any
 import birdenv
 from birdenv.errors import InputError
 from birdenv.runs._agent_process import AgentProcess
-from birdenv.runs._agents import Agent, find_agent, is_ours
-from birdenv.runs._digests import code_digest
+from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
+from birdenv.runs._digests import code_digest, path_digest
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import RETRIED, RunGame, Summary, Task, task_rng
-from birdenv.tasks import file_digest
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
@@ -28,20 +27,21 @@ _FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel"})
 
 def make_agent(spec: str, game: RunGame[Task]) -> Agent:
     """The agent that `spec` names: in this process if it is ours, else behind a process of its own."""
+    check_name(spec)
+    if not is_ours(spec):
+        return AgentProcess(spec, game.setting)
     factory, argument = find_agent(spec)
-    if is_ours(spec):
-        return factory(argument, game.setting)
-    return AgentProcess(spec, game.setting)
+    return factory(argument, game.setting)
 
 
 def run_config(game: RunGame[Task], agent: str, seed: int, parallel: int = 1) -> dict[str, Any]:
     """What `config.json` holds: everything that the records depend on."""
-    argument = Path(agent.partition(":")[2])
+    argument = agent.partition(":")[2]
     return {
         "birdenv": birdenv.__version__,
         "code_sha256": code_digest(),
         "agent": agent,
-        "agent_file_sha256": file_digest(argument) if argument.is_file() else None,
+        "agent_file_sha256": path_digest(Path(argument)) if argument else None,
         "agent_options": dict(game.setting.options),
         "seed": seed,
         "parallel": parallel,

@@ -4,7 +4,7 @@ This door exports what they share: the two seats, the system's actions, what the
 which it reads query results, and the same dialogue as chat messages.
 """
 
-from birdenv.tasks._actions import KINDS, SYSTEM, USER, Kind, clarify, execute_sql, submit_sql
+from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, USER, Kind, clarify, execute_sql, submit_sql
 from birdenv.tasks._chat import chat_messages, tool_schemas
 from birdenv.tasks._record_files import file_digest, read_records, read_text
 from birdenv.tasks._result_text import result_text
@@ -13,6 +13,7 @@ from birdenv.tasks._view import SENDERS, Sender, SystemView
 
 __all__ = [
     "KINDS",
+    "MAX_TEXT",
     "SENDERS",
     "SYSTEM",
     "USER",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
-__all__ = ["KINDS", "SYSTEM", "USER", "Action", "Kind", "clarify", "execute_sql", "submit_sql"]
+__all__ = ["KINDS", "MAX_TEXT", "SYSTEM", "USER", "Action", "Kind", "clarify", "execute_sql", "submit_sql"]
 
 SYSTEM, USER = 0, 1
 """Seat indices: the evaluated agent and the simulated (or human) user."""
@@ -13,6 +13,10 @@ Kind: TypeAlias = Literal["clarify", "execute_sql", "submit_sql"]
 
 KINDS: tuple[Kind, ...] = ("clarify", "execute_sql", "submit_sql")
 """Index in this tuple = the `kind` of a Gymnasium action."""
+
+
+MAX_TEXT = 2**16
+"""Characters of one action; a longer one is malformed."""
 
 
 class Action(TypedDict):

@@ -10,7 +10,7 @@ import re
 
 from birdenv.databases import Cell, QueryError, QueryResult, Result
 
-__all__ = ["FETCHED_ROWS", "SHOWN_CHARACTERS", "SHOWN_ROWS", "cell_text", "result_text"]
+__all__ = ["FETCHED_ROWS", "SHOWN_CHARACTERS", "SHOWN_ROWS", "cell_text", "escaped", "result_text"]
 
 SHOWN_ROWS = 100
 FETCHED_ROWS = 1_000
@@ -27,7 +27,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 def result_text(result: Result) -> str:
     """The result as the system reads it: header, rule, rows, and a last line with the count."""
     if isinstance(result, QueryError):
-        return f"SQL error ({result.kind}): {_escaped(result.message)}"
+        return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
     if not result.columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
@@ -70,11 +70,11 @@ def _count_line(result: QueryResult, shown: int) -> str:
 def _text_cell(text: str) -> str:
     length = len(text)
     if length > SHOWN_CHARACTERS:
-        return f"{_escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
+        return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
     if not text or text == "NULL" or text[0] in " '" or text[-1] == " " or "|" in text:
         quoted = text.replace("'", "''")
-        return f"'{_escaped(quoted)}'"
-    return _escaped(text)
+        return f"'{escaped(quoted)}'"
+    return escaped(text)
 
 
 def _cut(text: str, limit: int, length: int | None = None) -> str:
@@ -84,7 +84,8 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
     return f"{text[:limit]}… ({length - limit} more characters)"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text with everything unprintable, and backslashes, written as escapes."""
     return _UNPRINTABLE.sub(_escape, text)
 
 

@@ -1,11 +1,11 @@
-"""What follows a function's name: arguments, CAST and EXTRACT, windows and their frames."""
+"""What encloses its parts: function calls, CAST and EXTRACT, CASE, windows and their frames."""
 
 from __future__ import annotations
 
 from birdenv.users._cursor import TokenReader
 from birdenv.users._functions import function_words, needs_brackets, takes_atoms, type_words
 from birdenv.users._operators import FRAME
-from birdenv.users._phrases import ATOM, LOOSE, PREFIX, Phrase
+from birdenv.users._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase
 from birdenv.users._wording import enumerate_words
 
 __all__ = ["CallReader"]
@@ -77,6 +77,24 @@ class CallReader(TokenReader):
                 self.at += 1
         loose = needs_brackets(name, len(arguments)) or bool(extra)
         return Phrase(function_words(self.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
+
+    def cases(self) -> Phrase:
+        """A CASE after its keyword, or the WHEN .. THEN .. of one that lost it."""
+        subject = "" if self.stopped() else self.expression().inside(LOOSE)
+        parts: list[str] = []
+        repeated = False
+        while self.take("WHEN"):
+            condition = self.expression()
+            test = condition.text
+            if subject:
+                test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
+                repeated = True
+            outcome = self.expression().inside(PREFIX) if self.take("THEN") else ""
+            parts.append(f"{outcome} if {test}" if outcome else f"if {test}")
+        if self.take("ELSE"):
+            parts.append(f"otherwise {self.expression().inside(PREFIX)}")
+        self.take("END")
+        return Phrase(", ".join(parts) if parts else subject, CHAIN)
 
     def window(self) -> str:
         if not self.take("("):

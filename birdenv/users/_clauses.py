@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from birdenv.users._changes import ChangeReader
+from birdenv.users._arrangements import ArrangementReader
 from birdenv.users._operators import CLAUSE_WORDS
-from birdenv.users._phrases import ATOM, CHAIN, LOOSE, Phrase, name_words
+from birdenv.users._phrases import CHAIN, LOOSE, Phrase, name_words
 from birdenv.users._sources import JOIN_SIDES
 from birdenv.users._wording import enumerate_words
 
 __all__ = ["ClauseReader", "Form", "Reading"]
 
-Form: TypeAlias = Literal["noun", "condition", "selection", "arrangement", "request"]
-"""How words fit into a sentence: "I mean ..", "I mean that ..", "only where ..", "sorted by ..", "show ..".
-"""
+Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
+"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..", "sorted by ..",
+"show .."."""
 
 _SET_OPERATIONS = {
     "UNION": "together with",
@@ -38,7 +38,7 @@ class Reading:
     hidden: frozenset[str]
 
 
-class ClauseReader(ChangeReader):
+class ClauseReader(ArrangementReader):
     """The reader for everything above expressions."""
 
     def reading(self) -> Reading:
@@ -52,11 +52,17 @@ class ClauseReader(ChangeReader):
                 self.at += 1
             self.take(";", ")", "]")
         text = "; ".join(phrase.text for phrase in phrases if phrase.text)
+        if first in ("AND", "OR") and phrases and phrases[0].condition:
+            lead = "and also only cases where " if first == "AND" else "or also cases where "
+            text = self.wording.say(lead) + text.removeprefix("(").removeprefix(f"{first.lower()} also ")
+            text = f"({text}" if phrases[0].text.startswith(f"({first.lower()} also ") else text
         return Reading(text, _form(first, phrases), frozenset(self.hidden))
 
     def passage(self) -> str:
         """A subquery or window, up to and over its closing bracket."""
+        self.nested += 1
         phrases = self._clauses()
+        self.nested -= 1
         self.take(")")
         return "; ".join(phrase.text for phrase in phrases if phrase.text)
 
@@ -76,12 +82,12 @@ class ClauseReader(ChangeReader):
         readers = {
             "SELECT": self._select,
             "FROM": self.read_from,
-            "GROUP": self._group,
-            "PARTITION": self._partition,
-            "ORDER": self._order,
-            "LIMIT": self._limit,
-            "OFFSET": self._offset,
-            "FETCH": self._fetch,
+            "GROUP": self.group,
+            "PARTITION": self.partition,
+            "ORDER": self.order,
+            "LIMIT": self.limit,
+            "OFFSET": self.offset,
+            "FETCH": self.fetch,
             "WITH": self._with,
             "WINDOW": self._with,
             "INSERT": self.insert,
@@ -119,7 +125,7 @@ class ClauseReader(ChangeReader):
             self.at += 1
             return Phrase(f"then {self.expression().text}")
         if key in ("ASC", "DESC", "NULLS"):
-            return Phrase(self._direction())
+            return Phrase(self.direction())
         if key in ("END", ","):
             self.at += 1
             return Phrase("")
@@ -191,11 +197,12 @@ class ClauseReader(ChangeReader):
         return index
 
     def _select(self) -> str:
-        lead = "show {}"
+        show = "" if self.nested else "show "  # within brackets it is a noun
+        lead = show + "{}"
         if self.take("DISTINCT"):
-            lead = "show the different {}"
+            lead = show + "the different {}"
             if self.take("ON"):
-                lead = "show, once for each different {{}}, {}".replace("{{}}", self._operand().text)
+                lead = ("show, " if show else "") + "once for each different {{}}, {}".replace("{{}}", self._operand().text)
         else:
             self.take("ALL")
         items: list[str] = []
@@ -208,69 +215,6 @@ class ClauseReader(ChangeReader):
         if items and "different" in lead:
             items[0] = items[0].removeprefix("the ")
         return self.wording.say(lead, ", ".join(items) if items else "") if items else ""
-
-    def _group(self) -> str:
-        self.take("BY")
-        return self.wording.say("grouped by {}", self._bare_keys())
-
-    def _partition(self) -> str:
-        self.take("BY")
-        return self.wording.say("within each {}", self._bare_keys())
-
-    def _bare_keys(self) -> str:
-        keys: list[str] = []
-        while not self.ended:
-            key = _key_words(self.expression())
-            if key:
-                keys.append(key)
-            if not self.take(","):
-                break
-        return enumerate_words(keys)
-
-    def _order(self) -> str:
-        self.take("BY")
-        keys: list[str] = []
-        while not self.ended:
-            key = _key_words(self.expression())
-            direction = self._direction()
-            if key:
-                keys.append(f"{key} {direction}")
-            elif direction:
-                keys.append(direction)
-            if not self.take(","):
-                break
-        return self.wording.say("sorted by {}", ", then by ".join(keys))
-
-    def _direction(self) -> str:
-        words = "in ascending order"
-        if self.take("DESC"):
-            words = "in descending order"
-        else:
-            self.take("ASC")
-        words = self.wording.say(words)
-        if self.take("NULLS"):
-            place = "first" if self.take("FIRST") else "last"
-            self.take("LAST")
-            words += self.wording.say(f" with missing ones {place}")
-        return words
-
-    def _limit(self) -> str:
-        count = self.expression().text
-        if self.take(","):
-            return self.wording.say(
-                "limited to the first {} after skipping {}", self.expression().text, count
-            )
-        return self.wording.say("limited to the first {}", count)
-
-    def _offset(self) -> str:
-        return self.wording.say("after skipping the first {}", self.expression().text)
-
-    def _fetch(self) -> str:
-        self.take("FIRST", "NEXT")
-        count = self._primary().text if not self.ended and self.key() not in ("ROW", "ROWS") else "one"
-        while self.take("ROW", "ROWS", "ONLY", "TIES", "WITH"):
-            pass
-        return self.wording.say("limited to the first {}", count)
 
     def _with(self) -> str:
         self.take("RECURSIVE")
@@ -296,11 +240,6 @@ class ClauseReader(ChangeReader):
         return self.wording.say("first work out{} ({})", columns, self.passage())
 
 
-def _key_words(phrase: Phrase) -> str:
-    """A sort or group key; a plain name goes without its article."""
-    return phrase.text.removeprefix("the ") if phrase.bond == ATOM else phrase.inside(LOOSE)
-
-
 def _form(first: str, phrases: list[Phrase]) -> Form:
     if first in _REQUESTS or any(phrase.text.startswith("first work out") for phrase in phrases):
         return "request"
@@ -308,4 +247,6 @@ def _form(first: str, phrases: list[Phrase]) -> Form:
         return "selection"
     if first in CLAUSE_WORDS:
         return "arrangement"
-    return "condition" if phrases and phrases[0].condition else "noun"
+    if not phrases or not phrases[0].condition:
+        return "noun"
+    return "addition" if first in ("AND", "OR") else "condition"

@@ -14,12 +14,14 @@ __all__ = ["TokenReader"]
 
 @dataclass
 class TokenReader:
-    """A cursor over tokens. `hidden` collects the table, alias and CTE names met; they are never said."""
+    """A cursor over tokens. `depth` counts operands within operands, `nested` subqueries within brackets; `hidden`
+    collects the table, alias and CTE names met; they are never said."""
 
     tokens: list[Token]
     wording: Wording
     at: int = 0
     depth: int = 0
+    nested: int = 0
     hidden: set[str] = field(default_factory=set)
 
     def key(self, ahead: int = 0) -> str:

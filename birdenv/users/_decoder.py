@@ -39,6 +39,7 @@ def _sentence(reading: Reading, term: str, identifiers: frozenset[str]) -> str:
     templates = {
         "noun": "{} I mean {}.",
         "condition": "{} I mean that {}.",
+        "addition": "{} I mean this as well: {}.",
         "selection": "{} I mean {}.",
         "arrangement": "{} I want it {}.",
         "request": "{} please {}.",

@@ -18,6 +18,7 @@ from birdenv.users._operators import (
     CONSTANTS,
     NEGATED,
     QUANTIFIERS,
+    STOPS,
 )
 from birdenv.users._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, connected, name_words, side
 from birdenv.users._wording import enumerate_words, quoted
@@ -25,6 +26,7 @@ from birdenv.users._wording import enumerate_words, quoted
 __all__ = ["ExpressionReader"]
 
 _MAX_DEPTH = 30
+_NOT_PROSE = frozenset({"AND", "OR", "IS", "NOT", *COMPARISONS, *STOPS})
 
 
 class ExpressionReader(CallReader):
@@ -66,7 +68,12 @@ class ExpressionReader(CallReader):
                     parts += ["and", side(self._arithmetic())]
         if not parts:
             return first
-        return Phrase(" ".join(filter(None, [side(first), *parts])), CHAIN, True)
+        subject = side(first) or "it"
+        if parts == ["equals", subject] and subject.startswith("the ") and first.bond == ATOM:
+            parts[1] = "that of the other one"
+        elif not parts[-1]:
+            parts[-1] = "something"
+        return Phrase(" ".join([subject, *parts]), CHAIN, True)
 
     def _comparator(self) -> str:
         key = self.key()
@@ -109,7 +116,7 @@ class ExpressionReader(CallReader):
         condition = False
         while not self.stopped() and self.key() not in ("AND", "OR"):
             key = self.key()
-            if phrases and key in ARITHMETIC and not (key in ("DIV", "MOD") and self.key(1) == "("):
+            if key in ARITHMETIC and self._is_binary(key, bool(phrases)):
                 self.at += 1
                 words.append(ARITHMETIC[key])
             elif key in ("+", "-"):
@@ -121,6 +128,8 @@ class ExpressionReader(CallReader):
                 return Phrase(" ".join([*words, self._comparison().inside(LOOSE)]), CHAIN, True)
             elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
                 break
+            elif self._passes_gap(bool(words)):
+                words += ["and so on"] if words else []
             else:
                 operand = self._operand()
                 if not operand.text:
@@ -129,12 +138,37 @@ class ExpressionReader(CallReader):
                 words.append("{}")
         if len(words) == 1 and phrases:
             return phrases[0]
+        if words and words[-1] in ARITHMETIC.values():
+            words.append("something")
         condition = any(phrase.condition for phrase in phrases)
-        if len(words) == len(phrases):  # names side by side without an operator: prose
+        if words.count("{}") + words.count("and so on") == len(words):  # names side by side without an operator: prose
             phrases = [Phrase(phrase.text.removeprefix("the "), phrase.bond) for phrase in phrases]
         filled = iter(phrases)
         text = " ".join(next(filled).inside(PREFIX) if word == "{}" else word for word in words)
         return Phrase(text, CHAIN, condition and len(phrases) == 1)
+
+    def _is_binary(self, key: str, has_left: bool) -> bool:
+        """Whether this is an operator, whose left side a fragment may have lost; a lone * is none."""
+        if key in ("DIV", "MOD"):
+            return has_left and self.key(1) != "("
+        if has_left or key != "*":
+            return True
+        self.at += 1
+        alone = self.stopped() or self.key() in COMPARISONS or self.key() in ("AND", "OR", "NOT", "IS")
+        self.at -= 1
+        return not alone
+
+    def _passes_gap(self, after_words: bool) -> bool:
+        """Step over an ellipsis between things that no operator joins; elsewhere it stands for something."""
+        if self.tokens[self.at].kind != "gap":
+            return False
+        joined = after_words and self.key(-1) in ARITHMETIC
+        following = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+        prose = following is not None and following.kind != "symbol" and following.key not in _NOT_PROSE
+        if joined or not (after_words or prose):
+            return False
+        self.at += 1
+        return True
 
     def _operand(self) -> Phrase:
         if self.ended:
@@ -164,7 +198,8 @@ class ExpressionReader(CallReader):
         if token.kind == "number":
             return Phrase(token.text)
         if token.kind == "gap":
-            return Phrase(self.wording.say("the figure"))
+            argument = self.at > 1 and self.key(-2) == "(" and self.key() in (",", ")")
+            return Phrase(self.wording.say("the figure") if argument else "something")
         if token.kind == "quoted":
             self.at -= 1
             return self._column()
@@ -214,24 +249,6 @@ class ExpressionReader(CallReader):
         if following is not None and following.key == "(":
             return self.call()
         return self._column()
-
-    def cases(self) -> Phrase:
-        """A CASE after its keyword, or the WHEN .. THEN .. of one that lost it."""
-        subject = "" if self.stopped() else self.expression().inside(LOOSE)
-        parts: list[str] = []
-        repeated = False
-        while self.take("WHEN"):
-            condition = self.expression()
-            test = condition.text
-            if subject:
-                test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
-                repeated = True
-            outcome = self.expression().inside(PREFIX) if self.take("THEN") else ""
-            parts.append(f"{outcome} if {test}" if outcome else f"if {test}")
-        if self.take("ELSE"):
-            parts.append(f"otherwise {self.expression().inside(PREFIX)}")
-        self.take("END")
-        return Phrase(", ".join(parts) if parts else subject, CHAIN)
 
     def _column(self) -> Phrase:
         """A name with its qualifiers; only the last part is said, the others are table names."""

@@ -11,13 +11,22 @@ _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″�
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """a about all also am an and any are as asked at be been by can cases clarify could define
-    definition did do does each every exactly explain for from get give had has have here how i if
-    in into interpret is it its kind know let like may me mean meaning means might more my need of
-    on one or our please question refer result results see shall should show so some specify tell
-    term than that the their them then there these they this those to understand use used using want
-    was we were what when where whether which who will with would word you your""".split()
+    """a about according actually all also am an and answer any anything are as ask asked asking at based be been
+    before being but by call called can cases clarification clarify come consider considered context correct
+    could current dataset define defined definition describe details determine did do does done during each
+    else every exactly example explain express for from get give given go had hand has have hello help here hey
+    hi how i if in into interpret is it its just kind know let like look looking made make makes may me mean
+    meaning means meant might more my need now of ok okay on one or our out please possible precise precisely
+    print provide qualifies qualify question questions really refer refers regard regarding request respond
+    result results reveal right say see shall should show so some somebody someone something sort specific
+    specifically specify state still such sure take talk tell term terms than thank thanks that the their them
+    then there these they thing things think this those to today together understand up us use used user users
+    using very wait want was way we were what when where whether which while who whom why will with within word
+    words work would write wrote yes you your yourself""".split()
 )
+"""Words that say nothing about which term a question is about."""
+
+_FRAMES = re.compile(r"\b(?:what |who )?(?:count|counts|counted|qualify|qualifies|serve|serves) as\b")
 
 
 def clean(text: str) -> str:

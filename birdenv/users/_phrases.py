@@ -40,7 +40,7 @@ def side(phrase: Phrase) -> str:
 def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
     """Conditions joined by "and" and "or"; where both occur, what "and" joins is put in brackets."""
     if not pieces:
-        return Phrase(dangling)
+        return Phrase(f"{dangling} something else" if dangling else "")
     if len(pieces) == 1 and not links[0] and not dangling:
         return pieces[0]
     mixed = "or" in links and "and" in links[1:]
@@ -59,6 +59,6 @@ def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
             run += [links[i], pieces[i].text]
         words.append(f"({' '.join(filter(None, run))})" if len(group) > 1 else run[0])
     if dangling:
-        words.append(dangling)
+        words.append(f"{dangling} something else")
     conditions = len(pieces) > 1 or bool(links[0]) or pieces[0].condition
     return Phrase(" ".join(words), CHAIN, conditions)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from birdenv.users._expressions import ExpressionReader
 from birdenv.users._operators import CLAUSE_WORDS
 from birdenv.users._wording import enumerate_words
 
 __all__ = ["JOIN_SIDES", "SourceReader"]
 
+_SAME_NAME = re.compile(r"the ((?:(?!equals\b)[\w ]){1,80}) equals that of the other one")
 JOIN_SIDES = frozenset({"LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER"})
 _TABLE_ENDS = CLAUSE_WORDS | frozenset({")", ",", ";", "AS", "AND", "OR", "WHEN"})
 
@@ -69,7 +72,9 @@ class SourceReader(ExpressionReader):
         source = self.source()
         words = self.wording.say("matched with {}", source or self.wording.say("further records"))
         if self.take("ON"):
-            words += f" where {self.expression().text}"
+            condition = self.expression().text
+            same = _SAME_NAME.fullmatch(condition)
+            words += f" by {same[1]}" if same else f" where {condition}"
         elif self.take("USING"):
             words += f" with the same {self._operand().text}"
         endings = {

@@ -12,6 +12,7 @@ from functools import lru_cache
 from birdenv.users._clauses import ClauseReader, Reading
 from birdenv.users._lexer import Token, balanced, split_words, tokenize
 from birdenv.users._operators import CLAUSE_WORDS
+from birdenv.users._spelling import respelt
 from birdenv.users._wording import Wording
 
 __all__ = ["read_aloud", "verbalise"]
@@ -32,7 +33,7 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 @lru_cache(maxsize=4096)
 def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Reading:
     """`verbalise`, with the form of the sentence and the names that were kept back."""
-    tokens = balanced(tokenize(snippet))
+    tokens = balanced(respelt(tokenize(snippet), identifiers))
     if _is_prose(tokens):
         return Reading(_as_written(tokens), "noun", frozenset())
     draft = ClauseReader(tokens, Wording(frozenset())).reading()

@@ -82,7 +82,7 @@ def _c_interact_tasks(folder: Path, data: Path) -> None:
     env = gymnasium.make("birdenv/CInteract-v0", data_dir=str(folder), data=str(data), patience=20)
     records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
     playable = env.unwrapped.instance_ids  # type: ignore[attr-defined]
-    assert len(playable) >= 30
+    assert len(playable) in (38, 261)  # the demo; Mini-Interact less what has no database
     for name in playable:
         record = records[name]
         points = record["user_query_ambiguity"]["critical_ambiguity"] + record["knowledge_ambiguity"]

@@ -88,3 +88,9 @@ class OddSession:
 
     def move(self, view: SystemView) -> Any:
         return self.thing
+
+
+class Chatty(First):
+    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
+        print("thinking aloud")
+        return FirstSession()

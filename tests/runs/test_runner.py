@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
-from birdenv.databases import SqliteSource
+from birdenv.databases import Limits, SqliteSource
 from birdenv.errors import InputError
 from birdenv.runs import BirdRun, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
-from birdenv.runs._agent_process import AgentCrashError, _decoded
+from birdenv.runs._agent_process import decode
 from birdenv.tasks.bird import load_tasks
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tasks" / "c_interact"))
+from toy_tasks import QUERY, write_benchmark  # noqa: E402
+
 FOREIGN = "foreign_agents"
 
 
@@ -180,6 +183,99 @@ def golds(task: Any) -> list[str]:
     return [*task.private.gold, *(follow_up.gold if follow_up else ())]
 
 
+def toy_run(folder: Path, *records: dict[str, Any], agent: str, **options: Any) -> dict[str, Any]:
+    """The figures of a run over records of the toy benchmark."""
+    benchmark = load_benchmark(write_benchmark(folder / "toy", *records))
+    game = CInteractRun(
+        tasks=benchmark.tasks,
+        source=benchmark.source,
+        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+        data_file=benchmark.task_file,
+        profile=PROFILES["strict"],
+        user=RuleUser(),
+        **options,
+    )
+    directory = RunDirectory.create(folder / "runs")
+    figures = run(game, make_agent(agent, game), directory).overall
+    return figures | {"summary": (directory.path / "summary.txt").read_text()}
+
+
+NO_GOLD = QUERY | {"instance_id": "club_2", "sol_sql": []}
+
+
+def test_tasks_without_gold_are_never_counted_however_they_end(tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").write_text('{"instance_id": "x", "sql": "SELECT 1"}\n')
+    found = toy_run(tmp_path, QUERY, NO_GOLD, agent=f"predictions:{tmp_path / 'none.jsonl'}")
+    assert (found["tasks"], found["phase_1"]["total"]) == (1, 1)
+    assert found["status"] == {"no_submission": 1, "ungraded": 1}
+    assert "1 task(s) without gold were played" in found["summary"]
+
+
+def test_a_follow_up_without_gold_is_left_out_of_phase_two(tmp_path: Path) -> None:
+    record = QUERY | {"follow_up": QUERY["follow_up"] | {"sol_sql": []}}
+    found = toy_run(tmp_path, record, agent="oracle")
+    assert found["phase_1"]["passed"] == 1
+    assert found["phase_2"]["total"] == 0
+    assert "1 follow-up(s) without gold were not asked" in found["summary"]
+
+
+def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:
+    broken = QUERY | {"instance_id": "club_2", "sol_sql": ["SELECT nope FROM member"]}
+    found = toy_run(tmp_path, QUERY, broken, agent="asks-first")
+    assert found["tasks"] == 1
+    assert found["status"]["infra_error"] == 1
+    assert "not counted" in found["summary"]
+
+
+def test_errors_of_the_gold_are_private(demo: Path, tmp_path: Path) -> None:
+    rows = json.loads((demo / DEMO_BIRD_FILE).read_text())[:1]
+    rows[0]["SQL"] = "SELECT top_secret_column FROM members"
+    (tmp_path / "tasks.json").write_text(json.dumps(rows))
+    tasks = load_tasks(tmp_path / "tasks.json")
+    game = BirdRun(tasks, SqliteSource(demo), Setting("bird", [tasks[0].public]), tmp_path / "tasks.json")
+    directory = play(game, "random", tmp_path)
+    assert "top_secret" not in directory.file("runs").read_text()
+    assert "no such column: top_secret_column" in directory.file("private").read_text()
+    assert "does not run" in (directory.path / "summary.txt").read_text()
+
+
+def test_the_time_limit_holds_for_grading_too(demo: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text(
+        json.dumps(
+            {
+                "question_id": 1,
+                "sql": "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT max(x) FROM n",
+            }
+        )
+    )
+    started = time.monotonic()
+    directory = play(
+        bird(demo, 1, limits=Limits(seconds=0.5)), f"predictions:{tmp_path / 'p.jsonl'}", tmp_path
+    )
+    assert time.monotonic() - started < 10
+    [record] = directory.read("runs").values()
+    assert record["result"]["error_kind"] == "timeout"
+
+
+def test_resume_with_changed_knowledge_is_refused(tmp_path: Path) -> None:
+    configs = []
+    for name in ("a", "b"):
+        folder = write_benchmark(tmp_path / name, QUERY)
+        if name == "b":
+            with (folder / "club" / "club_kb.jsonl").open("a") as file:
+                file.write('{"id": 9, "knowledge": "New", "description": "", "definition": ""}\n')
+        benchmark = load_benchmark(folder)
+        setting = Setting("c-interact", [])
+        game = CInteractRun(
+            benchmark.tasks, benchmark.source, setting, benchmark.task_file, PROFILES["strict"], RuleUser()
+        )
+        configs.append(run_config(game, "oracle", 0))
+    directory = RunDirectory.create(tmp_path / "runs")
+    prepare(directory, configs[0], resume=False)
+    with pytest.raises(InputError, match="notes_sha256"):
+        prepare(directory, configs[1], resume=True)
+
+
 @pytest.fixture
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
@@ -233,11 +329,58 @@ def test_an_agent_that_returns_no_move_is_told_so(demo: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "reply", [b"", b"\x80\x04N.", b'["move", {"a": 1}]', b'["run", "x"]', b"[" * 100_000]
+    "reply", [b"", b"\x80\x04N.", b'[1, "move", {"a": 1}]', b'[1, "run", "x"]', b"[" * 100_000]
 )
 def test_what_an_agents_process_sends_is_not_trusted(reply: bytes) -> None:
-    with pytest.raises(AgentCrashError, match="something else than a move"):
-        _decoded(reply)
+    assert decode(reply, 1, "move") is None
+
+
+def test_a_reply_out_of_step_is_not_taken() -> None:
+    reply = b'[2, "move", ["submit_sql", "SELECT 1"]]'
+    assert decode(reply, 2, "move") == ("move", ("submit_sql", "SELECT 1"))
+    assert decode(reply, 3, "move") is None
+    assert decode(reply, 2, "new") is None
+
+
+@pytest.mark.usefixtures("importable")
+def test_a_foreign_agents_module_is_imported_in_its_own_process_only(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "imported"
+    monkeypatch.setenv("IMPORT_LOG", str(log))
+    play(bird(demo, 2), "import_logger:First", tmp_path)
+    importers = set(log.read_text().split())
+    assert importers
+    assert str(os.getpid()) not in importers
+
+
+@pytest.mark.usefixtures("importable")
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("no_such_module:Agent", "known agents"),
+        ("foreign_agents:Missing", "cannot be imported"),
+        ("foreign_agents:gc", "cannot be imported"),
+        ("foreign_agents:FirstSession", "cannot be made"),
+        (".x:y", "known agents"),
+    ],
+)
+def test_a_foreign_agent_that_cannot_be_made_is_refused_at_once(demo: Path, spec: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        make_agent(spec, bird(demo, 1))
+
+
+@pytest.mark.usefixtures("importable")
+def test_what_an_agent_prints_stays_out_of_the_results(tmp_path: Path) -> None:
+    done = subprocess.run(
+        birdenv("bird", "--agent", f"{FOREIGN}:Chatty", "-n", "1", "-o", str(tmp_path)),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "thinking aloud" in done.stderr
+    assert "thinking aloud" not in done.stdout
 
 
 def birdenv(*arguments: str) -> list[str]:

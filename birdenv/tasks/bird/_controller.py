@@ -8,7 +8,7 @@ from typing import Any
 from birdenv.databases import Limits, SqliteDatabase, SqliteSource
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
-from birdenv.tasks._actions import KINDS, SYSTEM, Kind
+from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, Kind
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks._schema_text import schema_text
 from birdenv.tasks._view import Sender, SystemView
@@ -91,6 +91,8 @@ class BirdController:
         sql = move.data if isinstance(move.data, str) else ""
         if move.action not in _LEGAL:
             event = self._record(move, "judge", _refusal(move.action))
+        elif len(sql) > MAX_TEXT:
+            event = self._record(Move(move.action), "judge", f"SQL is limited to {MAX_TEXT} characters.")
         elif not sql.strip():
             event = self._record(move, "judge", f"No SQL given. {move.action} needs one SQL statement.")
         elif move.action == "execute_sql":

@@ -6,7 +6,7 @@ from birdenv.grading import Assignment, Category
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
 
-__all__ = ["assignment"]
+__all__ = ["assignment", "own_state"]
 
 
 def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str | None) -> Assignment:
@@ -47,6 +47,17 @@ def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str 
         base_gold=base_gold,
         base_pred=base_pred,
     )
+
+
+def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> tuple[str, ...]:
+    """The statements that bring the system's own database to where it stands: never gold, in any profile.
+
+    `accepted` is the system's SQL that passed phase 1, None before that.
+    """
+    private = task.private
+    setup, cleanup = (private.preprocess, private.cleanup) if profile.setup else ((), ())
+    managed = _category(profile, task.public.instance_id, private.category) == "Management"
+    return (*setup, accepted, *cleanup) if managed and accepted is not None else setup
 
 
 def _category(profile: Profile, instance_id: str, category: Category) -> Category:

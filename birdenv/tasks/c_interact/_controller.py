@@ -8,11 +8,11 @@ from typing import Any, Literal
 from birdenv.databases import Limits, QueryError, SqliteDatabase, SqliteSource
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ConversationalGrader, Grade, reward
-from birdenv.tasks._actions import SYSTEM, USER, Kind
+from birdenv.tasks._actions import MAX_TEXT, SYSTEM, USER, Kind
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks._view import Sender, SystemView
 from birdenv.tasks.c_interact import _messages as messages
-from birdenv.tasks.c_interact._assignment import assignment
+from birdenv.tasks.c_interact._assignment import assignment, own_state
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._task import CInteractTask
 from birdenv.users import Answer, Brief, RuleUser, guard_answer
@@ -169,12 +169,12 @@ class CInteractController:
 
     def _act(self, move: Move) -> Event:
         self._actions += 1
-        text = move.data if isinstance(move.data, str) else None
+        text = move.data if isinstance(move.data, str) and len(move.data) <= MAX_TEXT else None
         if move.action == "quit":
             event = self._record(move, "judge", messages.LEFT)
             self._end("completed" if self.attempts else "no_submission")
         elif text is None or move.action not in self._legal():
-            event = self._refuse(move, messages.refusal(move.action, self._legal()))
+            event = self._refuse(Move(move.action, text), messages.refusal(move.action, self._legal()))
         elif move.action == "submit_sql":
             event = self._submit(move, text)
         elif not text.strip():
@@ -272,9 +272,9 @@ class CInteractController:
 
     def _open(self) -> QueryError | None:
         """Open the system's own database, in the state from which this phase starts."""
-        job = assignment(self.task, self.profile, self.phase, self._accepted)
-        self._database = self._source.open(job.database, self._limits)
-        result = self._database.run([*job.setup, *job.base_pred])
+        statements = own_state(self.task, self.profile, self._accepted)
+        self._database = self._source.open(self.task.public.database, self._limits)
+        result = self._database.run(statements)
         return result if isinstance(result, QueryError) else None
 
     # --- the user's moves
@@ -292,7 +292,7 @@ class CInteractController:
         if isinstance(move.data, Answer):
             answer = move.data
         else:  # a learner, a human or a stranger: what may be said follows from the question
-            text = move.data if isinstance(move.data, str) else ""
+            text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
             answer = replace(RuleUser().answer(brief, self._pending), text=text)
         guarded = guard_answer(answer.text, brief, answer.granted)
         self.private_log.append(

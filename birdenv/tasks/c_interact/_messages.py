@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from birdenv.databases import QueryError
 from birdenv.tasks._actions import KINDS, Kind
+from birdenv.tasks._result_text import escaped
 from birdenv.tasks.c_interact._knowledge import knowledge_text
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -14,7 +15,7 @@ __all__ = ["cost", "debug", "failed", "follow_up", "instruction", "refusal"]
 
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
-COUNTS_AS_EMPTY = "With no question left it counts as an empty submission."
+COUNTS_AS_EMPTY = "With the budget of questions used up it counts as an empty submission."
 UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 DONE = "Your SQL is correct. The task is complete."
@@ -27,6 +28,9 @@ meant, then write the SQL.
 If it is right, a follow-up request may come, again with one more attempt if you need it.
 An action that is not possible costs a question; with none left it counts as an empty submission.
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+
+_SHOWN = 300
+"""Characters of a database's message that are passed on."""
 
 _EXECUTE = """
 - execute_sql runs one statement on your own copy of the database and shows the result."""
@@ -83,8 +87,12 @@ def failed(error: QueryError | None, error_text: bool) -> str:
 
 
 def _not_executed(error: QueryError, error_text: bool) -> str:
-    said = f" ({error.kind}): {error.message}" if error_text else "."
-    return f"Your SQL could not be executed{said}"
+    """With the database's own words where they are about the statement, not about the data."""
+    if not error_text:
+        return "Your SQL could not be executed."
+    if error.kind == "engine":
+        return "Your SQL could not be executed: the database reports a fault while running it."
+    return f"Your SQL could not be executed ({error.kind}): {escaped(error.message[:_SHOWN])}"
 
 
 def follow_up(query: str, may_clarify: bool) -> str:

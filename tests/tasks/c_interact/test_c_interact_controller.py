@@ -12,7 +12,7 @@ from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, controll
 
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
-from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks import MAX_TEXT, SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractController, UserSession, load_benchmark
 from birdenv.users import RuleUser
 
@@ -240,6 +240,46 @@ def test_a_broken_benchmark_is_not_the_agents_failure(tmp_path: Path, broken: di
     submit(episode, RIGHT)
     assert episode.truncated
     assert episode.status == "infra_error"
+
+
+def test_what_the_data_say_does_not_come_back_in_an_error(tmp_path: Path) -> None:
+    episode = controller(tmp_path, QUERY)
+    submit(episode, "SELECT json_extract('{}', (SELECT group_concat(name) FROM member))")
+    assert "could not be executed" in episode.system_view().message
+    assert "Ann" not in episode.system_view().message
+
+
+def test_a_long_or_odd_error_message_is_cut_and_escaped(tmp_path: Path) -> None:
+    episode = controller(tmp_path, QUERY)
+    submit(episode, 'SELECT "\x1b[31m' + "x" * 5000 + '" FROM member, loan WHERE missing_column = 1')
+    message = episode.system_view().message
+    assert len(message) < 500
+    assert "\x1b" not in message
+
+
+def test_a_text_beyond_the_limit_is_malformed(tmp_path: Path) -> None:
+    episode = controller(tmp_path, QUERY)
+    submit(episode, RIGHT + " " * MAX_TEXT)
+    assert not episode.attempts
+    assert episode.system_view().turns_left == 4
+    assert episode.events[-1].data is None
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_the_systems_own_database_never_holds_the_golds_work(tmp_path: Path, profile: str) -> None:
+    record = MANAGEMENT | {"sol_sql": ["CREATE VIEW late AS SELECT book FROM loan WHERE days > 30"]}
+    episode = controller(tmp_path, record, profile, execute_sql=True)
+    submit(episode, "CREATE VIEW late AS SELECT l.book FROM loan l WHERE NOT l.days <= 30")
+    assert episode.system_view().phase == 2
+    episode.apply(SYSTEM, Move("execute_sql", "SELECT sql FROM sqlite_master WHERE name = 'late'"))
+    assert "NOT l.days <= 30" in episode.system_view().message
+    assert "days > 30" not in episode.system_view().message
+
+
+def test_the_last_failure_names_its_error(tmp_path: Path) -> None:
+    episode = controller(tmp_path, QUERY)
+    submit(episode, WRONG, "SELECT shoe_size FROM member")
+    assert "no such column: shoe_size\nThe episode ends." in episode.system_view().message
 
 
 def test_set_up_that_fails_under_execute_sql_is_not_the_agents_failure(tmp_path: Path) -> None:

@@ -1,0 +1,225 @@
+"""Reading and writing whole files; whatever goes wrong is an `InputError` that names the file.
+
+Everything that birdenv reads as JSON goes through `parse_json`, and every whole file that it writes through
+`write_text`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+
+__all__ = [
+    "check_text",
+    "check_writable",
+    "exists",
+    "file_digest",
+    "file_errors",
+    "is_directory",
+    "parse_json",
+    "read_json",
+    "read_records",
+    "read_text",
+    "write_records",
+    "write_text",
+]
+
+_LFS = "version https://git-lfs"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_NESTED = 100
+
+PairsHook = Callable[[list[tuple[str, Any]]], Any]
+
+
+@contextmanager
+def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
+    """Tell what the operating system or the encoding objects to as an `InputError`."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except UnicodeEncodeError as error:
+        held = ascii(error.object[error.start])
+        raise InputError(f"{path}: cannot be {done}: UTF-8 has no place for {held} in it{hint}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be {done}: {error.strerror or error}{hint}") from None
+    except ValueError as error:  # a null character in the path
+        raise InputError(f"{path}: cannot be {done}: {error}{hint}") from None
+
+
+def exists(path: Path) -> bool:
+    """Whether there is something; `InputError` where that cannot be seen."""
+    with file_errors(path):
+        return path.exists()
+
+
+def is_directory(path: Path) -> bool:
+    """Whether the path is a folder; `InputError` where that cannot be seen."""
+    with file_errors(path):
+        return path.is_dir()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of the file's bytes, in hex."""
+    with file_errors(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: Path) -> str:
+    """The file as UTF-8 text without a byte-order mark; `InputError` where that cannot be."""
+    if not exists(path):
+        raise InputError(f"{path}: no such file")
+    if is_directory(path):
+        raise InputError(f"{path} is a directory; give the file itself")
+    with file_errors(path):
+        text = path.read_text(encoding="utf-8-sig")
+    if text.startswith(_LFS):
+        raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` in its repository")
+    return text
+
+
+def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
+    """The value that the text holds; `InputError` for anything that Python cannot read.
+
+    `line` is the number of the text's line in the file that `where` names, if it is one line of many.
+    """
+    at = where if line is None else f"{where}: line {line}"
+    try:
+        return json.loads(text, object_pairs_hook=pairs_hook)
+    except json.JSONDecodeError as error:
+        number = error.lineno if line is None else line
+        raise InputError(f"{where}: line {number} is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{at}: the JSON is nested too deeply") from None
+    except ValueError:
+        raise InputError(f"{at}: the JSON holds a number of too many digits") from None
+
+
+def check_text(value: Any, where: str, depth: int = 0) -> None:
+    """Refuse half characters (lone surrogates), which no file or terminal can hold, and endless nesting."""
+    if isinstance(value, str):
+        half = None if value.isascii() else _SURROGATE.search(value)
+        if half is not None:
+            raise InputError(f"{where} holds half a character ({ascii(half.group())}); mend or remove it")
+    elif isinstance(value, dict | list):
+        if depth >= _MOST_NESTED:
+            raise InputError(f"{where} is nested too deeply")
+        pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+        for key, item in pairs:
+            check_text(key, where, depth + 1)
+            named = f"{where}: the field {key!a}" if depth == 0 and key is not None else where
+            check_text(item, named, depth + 1)
+
+
+def read_json(path: Path) -> Any:
+    """The one JSON value of a file."""
+    value = parse_json(read_text(path), str(path))
+    check_text(value, str(path))
+    return value
+
+
+def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
+    """All objects of a `.json` list or a `.jsonl` file; which of the two is seen from the content.
+
+    `what` says in messages what the records are. Raises `InputError` naming the file and the line for
+    anything that is not a list of objects, and for text that is not made of whole characters.
+    """
+    text = read_text(path)
+    if not text.strip():
+        raise InputError(f"{path} is empty: expected a JSON list of {what}, or one JSON object a line")
+    records = _records(text, path, what)
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            raise InputError(f"{path}: record {number} is not a JSON object")
+        check_text(record, f"{path}: record {number}")
+    if not records:
+        raise InputError(f"{path} holds no {what}")
+    return records
+
+
+def _records(text: str, path: Path, what: str) -> list[Any]:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    try:
+        whole = parse_json(text, str(path))
+    except InputError as error:
+        if text.lstrip().startswith("["):
+            raise InputError(f"{error}; the file may be cut off: fetch it again") from None
+        return [_line(path, number, line) for number, line in lines]
+    if isinstance(whole, list):
+        return whole
+    if not isinstance(whole, dict):
+        raise InputError(f"{path}: expected a JSON list of objects, found {type(whole).__name__}")
+    if len(lines) > 1:
+        raise InputError(f"{path}: expected a JSON list of {what}, found a single object")
+    return [whole]
+
+
+def _line(path: Path, number: int, line: str) -> Any:
+    try:
+        return parse_json(line, str(path), line=number)
+    except InputError as error:
+        raise InputError(f"{error}; the file may be cut off: fetch it again") from None
+
+
+def check_writable(path: Path) -> None:
+    """Raise the `InputError` of `write_text` now, before long work, where it can be foreseen."""
+    with file_errors(path, "written"):
+        place = Path(os.path.realpath(path))
+        if place.is_dir():
+            raise InputError(f"{path} is a directory; give a file to write")
+        needed = os.W_OK
+        while not _there(place):
+            place, needed = place.parent, os.W_OK | os.X_OK
+            if _there(place) and not place.is_dir():
+                raise InputError(f"{path}: cannot be written: {place} is not a directory")
+        if not os.access(place, needed):
+            raise InputError(f"{path}: cannot be written: no permission to write to {place}")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file atomically, and make its folder if need be.
+
+    What a link names is replaced, not the link; devices and pipes are written to as they are.
+    """
+    with file_errors(path, "written"):
+        data = text.encode()
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if _there(target) and not stat.S_ISREG(target.stat().st_mode):
+            target.write_bytes(data)
+            return
+        temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines atomically."""
+    write_text(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+
+
+def _there(path: Path) -> bool:
+    """Whether there is something, a broken link too; an error where a name on the way is unusable."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
