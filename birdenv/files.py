@@ -98,7 +98,8 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
         return json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError as error:
         number = error.lineno if line is None else line
-        raise InputError(f"{where}: line {number} is not JSON: {error.msg}") from None
+        fault = f"line {number} is not JSON: {error.msg}"
+        raise InputError(f"{where}: {fault}; the file may be cut off: fetch it again") from None
     except RecursionError:
         raise InputError(f"{at}: the JSON is nested too deeply") from None
     except ValueError:
@@ -110,7 +111,7 @@ def check_text(value: Any, where: str, depth: int = 0) -> None:
     if isinstance(value, str):
         half = None if value.isascii() else _SURROGATE.search(value)
         if half is not None:
-            raise InputError(f"{where} holds half a character ({ascii(half.group())}); mend or remove it")
+            raise InputError(f"{where} holds half a character ({half.group()!a}); mend or remove it")
     elif isinstance(value, dict | list):
         if depth >= _MOST_NESTED:
             raise InputError(f"{where} is nested too deeply")
@@ -151,10 +152,10 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     try:
         whole = parse_json(text, str(path))
-    except InputError as error:
+    except InputError:
         if text.lstrip().startswith("["):
-            raise InputError(f"{error}; the file may be cut off: fetch it again") from None
-        return [_line(path, number, line) for number, line in lines]
+            raise
+        return [parse_json(line, str(path), line=number) for number, line in lines]
     if isinstance(whole, list):
         return whole
     if not isinstance(whole, dict):
@@ -162,13 +163,6 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
     if len(lines) > 1:
         raise InputError(f"{path}: expected a JSON list of {what}, found a single object")
     return [whole]
-
-
-def _line(path: Path, number: int, line: str) -> Any:
-    try:
-        return parse_json(line, str(path), line=number)
-    except InputError as error:
-        raise InputError(f"{error}; the file may be cut off: fetch it again") from None
 
 
 def check_writable(path: Path) -> None:
@@ -182,7 +176,7 @@ def check_writable(path: Path) -> None:
             place, needed = place.parent, os.W_OK | os.X_OK
             if _there(place) and not place.is_dir():
                 raise InputError(f"{path}: cannot be written: {place} is not a directory")
-        if not os.access(place, needed):
+        if not os.access(place, needed, effective_ids=os.access in os.supports_effective_ids):
             raise InputError(f"{path}: cannot be written: no permission to write to {place}")
 
 

@@ -37,11 +37,13 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_readmes_first_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    first, agent = blocks("python")
-    exec(first, {})
+    first, faces, agent = blocks("python")
+    exec(first, namespace := {})
     assert capsys.readouterr().out in (ROOT / "README.md").read_text(encoding="utf-8")
     assert first.count("\n") == 5
-    exec(agent, namespace := {})
+    exec(faces, namespace)
+    assert namespace["game"].possible_agents == ["system_0", "user_0"]
+    exec(agent, namespace)
     assert namespace["Mine"]("", None).move(None).action == "submit_sql"
 
 

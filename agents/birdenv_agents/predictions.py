@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 from birdenv.benchmarks import has_2024_signature, keys_of_2024
 from birdenv.dialogue import Move, Session
 from birdenv.errors import InputError
+from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.runs import Setting
-from birdenv.tasks import SystemView, as_script, read_records, read_text
+from birdenv.tasks import SystemView, as_script
 from birdenv.tasks.bird import PublicBirdTask
 
 __all__ = ["PredictionsAgent"]
@@ -56,7 +56,11 @@ class PredictionsAgent:
     def __init__(self, argument: str, setting: Setting) -> None:
         if not argument:
             raise InputError("predictions needs a file: --agent predictions:FILE")
-        self._recorded = _read(Path(argument).expanduser(), setting)
+        try:
+            path = Path(argument).expanduser()
+        except RuntimeError:
+            raise InputError(f"{argument}: there is no such home directory; write the path in full") from None
+        self._recorded = _read(path, setting)
 
     def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
         return _Playback(self._recorded.get(task.instance_id, _Recorded(())))
@@ -72,25 +76,30 @@ class _Playback:
 
 
 def _read(path: Path, setting: Setting) -> Mapping[str, _Recorded]:
-    if path.is_dir():
+    if is_directory(path):
         return _read_directory(path)
     text = read_text(path)
+    repeated: list[str] = []
     if text.lstrip().startswith("{"):
         try:
-            whole = json.loads(text, object_pairs_hook=lambda pairs: _no_repeats(path, pairs))
-        except json.JSONDecodeError:
-            whole = None  # one object a line
+            whole = parse_json(text, str(path), pairs_hook=lambda pairs: _noting_repeats(pairs, repeated))
+        except InputError:
+            whole = None  # one object a line, or a fault that reading it so will tell
         if isinstance(whole, dict) and not _is_record(whole):
+            if repeated:
+                raise InputError(f"{path}: the key {repeated[0]!r} occurs twice")
+            check_text(whole, str(path))
             return _read_positions(path, whole, setting)
     return _read_rows(path)
 
 
-def _no_repeats(path: Path, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise InputError(f"{path}: the key {twice!r} occurs twice")
-    return dict(pairs)
+def _noting_repeats(pairs: Sequence[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made:
+            repeated.append(key)
+        made[key] = value
+    return made
 
 
 def _is_record(row: Mapping[str, Any]) -> bool:
@@ -132,11 +141,13 @@ def _tasks_by_position(
 
 def _read_rows(path: Path) -> Mapping[str, _Recorded]:
     recorded: dict[str, _Recorded] = {}
-    for number, row in enumerate(read_records(path), 1):
+    for number, row in enumerate(read_records(path, "predictions"), 1):
         where = f"{path}: record {number}"
         name = row.get("instance_id", row.get("question_id"))
         if name is None:
             raise InputError(f"{where} has neither `instance_id` nor `question_id`")
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise InputError(f"{where}: its id must be a whole number or text")
         if str(name) in recorded:
             raise InputError(f"{where}: {name} occurs twice")
         field = next((field for field in _SQL_FIELDS if field in row), None)
@@ -157,7 +168,8 @@ def _attempts(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _read_directory(path: Path) -> Mapping[str, _Recorded]:
-    files = sorted(path.glob("*.sql"))
+    with file_errors(path):
+        files = sorted(file for file in path.iterdir() if file.suffix == ".sql")
     if not files:
         raise InputError(f"{path} holds no .sql files; expected <instance_id>.sql")
     texts = {file.name.removesuffix(".sql"): read_text(file) for file in files}

@@ -1,7 +1,7 @@
 """The built-in demo benchmark, and getting the public ones ready: merging ground truth, verifying data."""
 
 from birdenv.benchmarks._demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE, demo_folder
-from birdenv.benchmarks._merge import merge_files, write_records
+from birdenv.benchmarks._merge import merge_files
 from birdenv.benchmarks._mini_dev import has_2024_signature, keys_of_2024
 from birdenv.benchmarks._report import Problem, Report
 from birdenv.benchmarks._verify import verify_records
@@ -16,5 +16,4 @@ __all__ = [
     "keys_of_2024",
     "merge_files",
     "verify_records",
-    "write_records",
 ]

@@ -6,15 +6,21 @@ import hashlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
+import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+from birdenv.errors import InputError
 
 __all__ = ["DEMO_BIRD_FILE", "DEMO_C_INTERACT_FILE", "demo_folder"]
 
 DEMO_BIRD_FILE = "bird.json"
 DEMO_C_INTERACT_FILE = "c_interact.jsonl"
 
+_MONTH = 30 * 24 * 3600
 _CONTENT = Path(__file__).parent / "demo"
 
 
@@ -24,25 +30,60 @@ def demo_folder() -> Path:
 
     It stands in the user's cache directory under a name that changes with the content and with the SQLite
     version, so that every process on the machine shares it; where that cannot be written, in a temporary
-    directory.
+    directory. A folder that lacks a file is built anew; versions unused for a month are removed.
     """
     name = f"demo-{_digest()}"
-    for parent in (_cache_directory(), Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}"):
-        folder = parent / name
+    for place in (_cache_directory, _own_temporary_directory):
         try:
-            if not folder.is_dir():
+            parent = place()
+            folder = parent / name
+            if not _is_whole(folder):
                 _build(folder)
-        except OSError:
+                _remove_old(parent, folder)
+            with suppress(OSError):
+                os.utime(folder)
+        except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: a user without home directory
             continue
         return folder
-    folder = Path(tempfile.mkdtemp(prefix="birdenv-")) / name
-    _build(folder)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="birdenv-")) / name
+        _build(folder)
+    except (OSError, sqlite3.Error) as error:
+        raise InputError(
+            f"the demo benchmark cannot be built: {error}; set XDG_CACHE_HOME to a folder with room for it"
+        ) from None
     return folder
 
 
 def _cache_directory() -> Path:
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "birdenv"
+
+
+def _own_temporary_directory() -> Path:
+    """A fixed folder among everybody's temporary files; `OSError` unless it is ours alone to write."""
+    path = Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+        raise PermissionError(f"{path} is not ours")
+    return path
+
+
+def _is_whole(folder: Path) -> bool:
+    expected = [DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE]
+    for notes in (_CONTENT / "databases").iterdir():
+        expected.append(f"{notes.name}/{notes.name}.sqlite")
+        expected += [f"{notes.name}/{path.name}" for path in notes.iterdir() if path.suffix != ".sql"]
+    return all((folder / name).is_file() for name in expected)
+
+
+def _remove_old(parent: Path, current: Path) -> None:
+    """Remove other versions of the demo that have not been used for a month."""
+    for folder in parent.glob("demo-*"):
+        with suppress(OSError):
+            if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
+                shutil.rmtree(folder)
 
 
 def _digest() -> str:
@@ -64,10 +105,12 @@ def _build(folder: Path) -> None:
             shutil.copyfile(_CONTENT / task_file, made / task_file)
         for notes in sorted((_CONTENT / "databases").iterdir()):
             _build_database(notes, made / notes.name)
+        if os.path.lexists(folder) and not _is_whole(folder):
+            folder.rename(Path(scratch) / "broken")
         try:
             made.rename(folder)
         except OSError:
-            if not folder.is_dir():  # another process may have been faster
+            if not _is_whole(folder):  # another process may have been faster
                 raise
 
 

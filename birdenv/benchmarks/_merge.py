@@ -6,17 +6,16 @@ nothing is dropped in silence.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from birdenv.benchmarks._report import Problem
 from birdenv.errors import InputError
-from birdenv.tasks import read_records
+from birdenv.files import read_records
 
-__all__ = ["Merged", "merge_files", "write_records"]
+__all__ = ["Merged", "merge_files"]
 
 _KEYS = ("sol_sql", "external_knowledge", "test_cases")
 
@@ -45,31 +44,19 @@ def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -
     ]
     if not partial:
         problems += [
-            Problem(name, f"no ground truth in {truth_file.name}") for name in public if name not in truth
+            Problem(name, f"no ground truth in {truth_file.name}", truth_missing=True)
+            for name in public
+            if name not in truth
         ]
     records = [_merge(row, truth[name]) if name in truth else row for name, row in public.items()]
     return Merged(records, problems, matched=sum(name in truth for name in public))
-
-
-def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write JSON lines atomically."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            for record in records:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _by_id(path: Path) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(read_records(path), 1):
         name = row.get("instance_id")
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name.strip():
             raise InputError(f"{path}: record {number} has no instance_id")
         if name in rows:
             raise InputError(f"{path}: {name} occurs twice")

@@ -11,10 +11,14 @@ __all__ = ["Problem", "Report"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with one task; `instance_id` is "" for the file as a whole."""
+    """One thing wrong with one task; `instance_id` is "" for the file as a whole.
+
+    `truth_missing` marks what `--partial` permits.
+    """
 
     instance_id: str
     message: str
+    truth_missing: bool = False
 
     def __str__(self) -> str:
         return f"{self.instance_id}: {self.message}" if self.instance_id else self.message
@@ -31,6 +35,11 @@ class Report:
     @property
     def passed(self) -> bool:
         return not self.problems
+
+    @property
+    def partial_would_pass(self) -> bool:
+        """Whether nothing but ground truth is missing."""
+        return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
         return {

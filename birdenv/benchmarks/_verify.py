@@ -24,6 +24,8 @@ from birdenv.tasks.c_interact import (
 
 __all__ = ["verify_records"]
 
+_NO_TRUTH = "sol_sql is empty: the ground truth is missing (see `birdenv data merge`)"
+
 Progress = Callable[[str], object]
 
 
@@ -61,7 +63,7 @@ def verify_records(
                     figures["oracle passed"] += not found
         except BirdenvError as error:
             found.append(str(error).removeprefix(f"{name}: "))
-        problems += [Problem(name, text) for text in found]
+        problems += [Problem(name, text, truth_missing=text == _NO_TRUTH) for text in found]
         if progress is not None:
             progress(name)
     return Report(tuple(problems), tuple(warnings), figures)
@@ -70,7 +72,7 @@ def verify_records(
 def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
     if not record.sol_sql:
         if not partial:
-            yield "sol_sql is empty: the ground truth is missing (see `birdenv data merge`)"
+            yield _NO_TRUTH
         return
     yield from _solution(record.category, record.test_cases, "")
     follow_up = record.follow_up
@@ -80,7 +82,7 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
         yield "follow_up has no query"
     if not follow_up.sol_sql:
         yield "follow_up.sol_sql is empty: the ground truth is missing"
-    yield from _solution(follow_up.category or "", follow_up.test_cases, "follow_up.")
+    yield from _solution(follow_up.category_below(record.category), follow_up.test_cases, "follow_up.")
 
 
 def _solution(category: str, test_cases: Sequence[str], prefix: str) -> Iterator[str]:

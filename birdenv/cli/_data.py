@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +11,10 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records, write_records
+from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records
+from birdenv.databases import is_database_name
 from birdenv.errors import InputError
-from birdenv.tasks import read_records
+from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
 from birdenv.tasks.c_interact import find_task_file
 
 __all__ = ["app"]
@@ -40,8 +42,8 @@ def merge(
     OUT is written only if every check passes, the oracle's run included (where the databases stand beside
     PUBLIC or are named with --dir). Exit code 1 if one does not.
     """
-    if out.resolve() in {public.resolve(), ground_truth.resolve()}:
-        raise InputError("OUT must be a file of its own, not one of the inputs")
+    _own_file("OUT", out, public, ground_truth)
+    _own_file("--report", report, public, ground_truth, out)
     merged = merge_files(public, ground_truth, partial=partial)
     folder = directory or _folder_of(public, merged.records)
     verdict = _verify(merged.records, folder, partial)
@@ -52,7 +54,8 @@ def merge(
     )
     _show(verdict, report)
     if not verdict.passed:
-        print(f"Not written: {out}. Mend the problems above" + ("." if partial else ", or use --partial."))
+        hint = ", or use --partial." if verdict.partial_would_pass else "."
+        print(f"Not written: {out}. Mend the problems above{hint}")
         raise typer.Exit(1)
     write_records(out, merged.records)
     print(f"Written: {out} ({len(merged.records)} tasks)")
@@ -75,7 +78,8 @@ def verify(
     Exit code 0 if all is well, 1 if there are problems, 2 if the data cannot be read.
     """
     path = demo_folder() if data is None else data
-    file = find_task_file(path) if path.is_dir() else path
+    file = find_task_file(path) if is_directory(path) else path
+    _own_file("--report", report, file)
     verdict = _verify(read_records(file), directory or file.parent, partial)
     _show(verdict, report)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
@@ -86,12 +90,12 @@ def verify(
 def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
     """The task file's folder, if any of the tasks' databases has its folder there."""
     names = {str(record.get("selected_database")) for record in records}
-    there = any((task_file.parent / name).is_dir() for name in names if name and Path(name).name == name)
+    there = any(is_directory(task_file.parent / name) for name in filter(is_database_name, names))
     return task_file.parent if there else None
 
 
 def _verify(records: list[dict[str, Any]], folder: Path | None, partial: bool) -> Report:
-    if folder is not None and not folder.is_dir():
+    if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
     console = Console(stderr=True)
     steps = track(
@@ -106,4 +110,13 @@ def _verify(records: list[dict[str, Any]], folder: Path | None, partial: bool) -
 def _show(verdict: Report, path: Path | None) -> None:
     print("\n".join(verdict.lines()))
     if path is not None:
-        path.write_text(json.dumps(verdict.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(verdict.to_json(), indent=2, ensure_ascii=False) + "\n")
+
+
+def _own_file(name: str, path: Path | None, *others: Path) -> None:
+    """Before the long work: the file can be written, and is none of the others."""
+    if path is None:
+        return
+    if os.path.realpath(path) in map(os.path.realpath, others):
+        raise InputError(f"{name} must be a file of its own: {path} is already in use by this command")
+    check_writable(path)

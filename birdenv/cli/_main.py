@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
+from typing import NoReturn
 
 import typer
 
@@ -42,11 +44,20 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 a check found problems, 2 unusable input, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names of files may be no text
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(standalone_mode=True)
     except BirdenvError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(str(error))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # what no room expected: a full disk, a name that is too long
+        _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _end(message: str) -> NoReturn:
+    print("Error:", " ".join(message.splitlines()), file=sys.stderr)
+    sys.exit(2)

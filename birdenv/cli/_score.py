@@ -10,11 +10,10 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import write_records
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
+from birdenv.files import check_writable, read_records, write_records
 from birdenv.grading import ExGrader
-from birdenv.tasks import read_records
 
 __all__ = ["score"]
 
@@ -39,12 +38,14 @@ def score(
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
     exactly as submitted.
     """
-    records = read_records(pairs)
+    records = read_records(pairs, "pairs")
     source = SqliteSource(db_dir)
     for number, record in enumerate(records, 1):
         _check(record, f"{pairs}: record {number}")
     for name in sorted({record["db_id"] for record in records}):
         source.check(name)
+    if out is not None:
+        check_writable(out)
     grader = ExGrader(source, clean=clean)
 
     def judge(record: dict[str, Any]) -> dict[str, Any]:

@@ -10,14 +10,15 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
-from birdenv.databases._limits import Limits
+from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._results import Cell, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases._sql_text import split_statements
 from birdenv.databases._sqlite_database import SqliteDatabase
-from birdenv.databases._sqlite_source import SqliteSource
+from birdenv.databases._sqlite_source import SqliteSource, is_database_name
 from birdenv.databases._state import DatabaseState, SchemaObject
 
 __all__ = [
+    "LONGEST_SQL",
     "Cell",
     "DatabaseState",
     "ErrorKind",
@@ -29,5 +30,6 @@ __all__ = [
     "SchemaObject",
     "SqliteDatabase",
     "SqliteSource",
+    "is_database_name",
     "split_statements",
 ]

@@ -1,26 +1,34 @@
-"""Reading a stored CREATE TABLE or CREATE INDEX for what SQLite's pragmas do not tell."""
+"""Reading a stored CREATE TABLE or CREATE INDEX for what SQLite's pragmas do not tell.
+
+In linear time: the text is as long, and its parentheses as many, as whoever wrote it liked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from birdenv.databases._sql_text import Token, spelling, tokens, unquoted
+from birdenv.databases._sql_text import Token, folded, spelling, tokens, unquoted
 
 __all__ = ["IndexText", "TableText", "index_text", "read_table_text"]
 
 _CONSTRAINT_STARTS = frozenset(["constraint", "primary", "unique", "check", "foreign"])
+_CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON CONFLICT means nothing
 
 
 @dataclass
 class TableText:
-    """What a CREATE TABLE says beyond the pragmas; names in lower case, expressions as normalised tokens."""
+    """What a CREATE TABLE says beyond the pragmas; names folded, expressions as normalised tokens."""
 
     checks: list[str] = field(default_factory=list)
     collations: dict[str, str] = field(default_factory=dict)
     """Column to collation, without `binary`, the default."""
     generated: dict[str, str] = field(default_factory=dict)
     """Column to the expression that computes it."""
+    conflicts: list[str] = field(default_factory=list)
+    """`unique (a , b): ignore`, for each ON CONFLICT but `abort`, the default."""
+    deferred: list[str] = field(default_factory=list)
+    """The columns and the parent of each foreign key that is INITIALLY DEFERRED."""
     autoincrement: bool = False
 
 
@@ -39,7 +47,9 @@ def read_table_text(sql: str) -> TableText:
     for definition in _split(body):
         if definition:
             is_constraint = _word(definition[0]) in _CONSTRAINT_STARTS
-            _read_definition(definition, "" if is_constraint else unquoted(definition[0].text).lower(), text)
+            _Definition(
+                definition, "" if is_constraint else folded(unquoted(definition[0].text)), text
+            ).read()
     return text
 
 
@@ -51,34 +61,73 @@ def index_text(sql: str) -> IndexText:
     return IndexText(terms, _join(rest[1:]) if is_partial else "")
 
 
-def _read_definition(definition: list[Token], column: str, text: TableText) -> None:
-    """Collect from one column definition (or table constraint: `column` is empty)."""
-    position = 0
-    while position < len(definition):
-        word = _word(definition[position]) if position or not column else ""
-        position += 1
-        if word == "collate" and column and position < len(definition):
-            collation = spelling(definition[position])
-            if collation != "binary":
-                text.collations[column] = collation
-        elif definition[position : position + 1] and definition[position].text == "(":
-            inside, rest = _parentheses(definition[position:])
-            position = len(definition) - len(rest)
-            if word == "check":
-                text.checks.append(_join(inside))
-            elif word == "as" and column:
-                text.generated[column] = _join(inside)
+class _Definition:
+    """One column definition, or one or more table constraints (`column` is empty), read from the left."""
+
+    def __init__(self, pieces: list[Token], column: str, text: TableText) -> None:
+        self._pieces = pieces
+        self._column = column
+        self._text = text
+        self._constraint = ""  # the one that an ON CONFLICT belongs to
+        self._columns = column  # its columns
+        self._foreign_key = ""
+
+    def read(self) -> None:
+        """Collect everything into the text."""
+        pieces = self._pieces
+        position = 1 if self._column else 0
+        before = ""
+        while position < len(pieces):
+            word = _word(pieces[position])
+            if pieces[position].text == "(":
+                end = _closing(pieces, position)
+                self._read_parentheses(before, pieces[position + 1 : end])
+                position = end
+            else:
+                self._read_word(before, word, pieces[position + 1 : position + 3])
+            before = word
+            position += 1
+
+    def _read_word(self, before: str, word: str, following: list[Token]) -> None:
+        after = [spelling(token) for token in following]
+        if word == "collate" and self._column and after:
+            if after[0] != "binary":
+                self._text.collations[self._column] = after[0]
+        elif word in ("primary", "unique", "check", "foreign", "null"):
+            self._constraint, self._columns = word, self._column
+        elif word == "references" and after:
+            self._foreign_key = f"{self._columns} -> {after[0]}"
+        elif before == "on" and word == "conflict" and after:
+            if self._constraint in _CONFLICT_CONSTRAINTS and after[0] != "abort":
+                name = {"primary": "primary key", "null": "not null"}.get(self._constraint, self._constraint)
+                self._text.conflicts.append(f"{name} ({self._columns}): {after[0]}")
+        elif word == "deferrable" and before != "not" and after == ["initially", "deferred"]:
+            self._text.deferred.append(self._foreign_key)
+
+    def _read_parentheses(self, before: str, inside: list[Token]) -> None:
+        if before == "check":
+            self._text.checks.append(_join(inside))
+        elif before == "as" and self._column:
+            self._text.generated[self._column] = _join(inside)
+        elif before in ("key", "unique") and not self._column:
+            self._columns = " , ".join(_join(_without_order(term)) for term in _split(inside))
 
 
 def _parentheses(pieces: list[Token]) -> tuple[list[Token], list[Token]]:
     """What is inside the first pair of parentheses, and what follows it."""
     start = next((i for i, token in enumerate(pieces) if token.text == "("), len(pieces))
+    end = _closing(pieces, start)
+    return pieces[start + 1 : end], pieces[end + 1 :]
+
+
+def _closing(pieces: list[Token], start: int) -> int:
+    """Where the parenthesis closes that opens at `start`; the end if it never does."""
     depth = 0
     for i in range(start, len(pieces)):
         depth += {"(": 1, ")": -1}.get(pieces[i].text, 0)
         if depth == 0:
-            return pieces[start + 1 : i], pieces[i + 1 :]
-    return pieces[start + 1 :], []
+            return i
+    return len(pieces)
 
 
 def _split(pieces: list[Token]) -> Iterator[list[Token]]:

@@ -62,16 +62,17 @@ class Guard:
         return self.expired
 
     @contextmanager
-    def trusted(self) -> Iterator[None]:
-        """No rules and no deadline inside: for statements of our own that run no text of the agent's."""
+    def trusted(self, seconds: float = float("inf")) -> Iterator[None]:
+        """No rules inside, and a clock of its own: for statements of ours that run no text of the agent's."""
         self._trusted = True
+        self._deadline, self.expired = time.monotonic() + seconds, False
         try:
             yield
         finally:
             self._trusted = False
 
     def _tick(self) -> int:
-        return 0 if self._trusted else int(self.is_late())
+        return int(self.is_late())
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None

@@ -1,12 +1,18 @@
-"""How much one statement may cost before it is stopped."""
+"""How much one statement, and several together, may cost before they are stopped."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from birdenv.errors import InputError
 
-__all__ = ["Limits"]
+__all__ = ["LONGEST_SQL", "Budget", "Limits"]
+
+LONGEST_SQL = 1_000_000
+"""Characters of SQL in one text; a longer one is refused before anything looks into it."""
+
+_STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times the seconds of a statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +21,8 @@ class Limits:
 
     `seconds`: wall-clock time; beyond it the answer is a `timeout` error. `rows`: rows fetched at most; if
     one more was there the result is `truncated`. `bytes`: size of the fetched cells (text and blobs by
-    length, 8 for each cell besides); beyond it the answer is a `too_large` error.
+    length, 8 for each cell besides); beyond it the answer is a `too_large` error. One call of `run` or
+    `state` gets `seconds_in_all` for everything that it does, and a state holds at most `bytes` in all.
 
     Raises `InputError` for a limit that lets nothing run.
     """
@@ -29,3 +36,21 @@ class Limits:
             raise InputError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
         if self.rows < 0 or self.bytes < 0:
             raise InputError(f"row and byte limits cannot be negative (rows={self.rows}, bytes={self.bytes})")
+
+    @property
+    def seconds_in_all(self) -> float:
+        """The wall-clock time of several statements together: four times `seconds`."""
+        return _STATEMENTS_TIME * self.seconds
+
+
+class Budget:
+    """What is left for the statements of one call; the clock runs from the making of it."""
+
+    def __init__(self, seconds: float = float("inf"), most_bytes: float = float("inf")) -> None:
+        self._deadline = time.monotonic() + seconds
+        self.bytes = most_bytes
+
+    @property
+    def seconds(self) -> float:
+        """Seconds to the end of the budget; below 0 after it."""
+        return self._deadline - time.monotonic()

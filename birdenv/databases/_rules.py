@@ -31,15 +31,16 @@ READING_PRAGMAS = _words(
 # What full-text search asks by itself while it reads.
 _INNER_PRAGMAS = _words("data_version")
 
-# Pragmas of one connection or one database: on a private copy they may be read and set.
+# Pragmas of one connection or one database: on a private copy they may be read and set. Not among them are
+# full_column_names and short_column_names: they rename the columns of everyone's queries, ours too.
 _PRIVATE_PRAGMAS = _words("""
     analysis_limit application_id auto_vacuum automatic_index busy_timeout case_sensitive_like cell_size_check
     checkpoint_fullfsync collation_list compile_options count_changes database_list defer_foreign_keys
-    empty_result_callbacks encoding foreign_key_check foreign_keys freelist_count full_column_names fullfsync
+    empty_result_callbacks encoding foreign_key_check foreign_keys freelist_count fullfsync
     function_list ignore_check_constraints incremental_vacuum integrity_check journal_mode journal_size_limit
     legacy_alter_table legacy_file_format locking_mode module_list optimize page_count pragma_list query_only
     quick_check read_uncommitted recursive_triggers reverse_unordered_selects secure_delete
-    short_column_names shrink_memory synchronous trusted_schema user_version wal_autocheckpoint wal_checkpoint
+    shrink_memory synchronous trusted_schema user_version wal_autocheckpoint wal_checkpoint
     """)
 # These reach beyond the copy, or lift a bound of ours: they may be read but not set.
 _READABLE_PRAGMAS = _words(

@@ -7,12 +7,14 @@ scripts, names the kind of a statement, and compares definitions.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
 __all__ = [
     "Token",
     "first_keyword",
+    "folded",
     "normalised",
     "quoted",
     "spelling",
@@ -33,9 +35,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_TO_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _PLAIN_NAME = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]*")
-_TRIGGER_HEAD = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?TRIGGER ")
-_LONGEST_HEAD = 6  # EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
+_TRIGGER_HEAD = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?TRIGGER")
+_LONGEST_HEAD = 6  # tokens: EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
 
 
 class Token(NamedTuple):
@@ -65,19 +68,20 @@ def split_statements(sql: str) -> list[str]:
     """
     pieces: list[str] = []
     start = end = 0  # of the piece being read; `end` stays behind `start` while it holds no token
-    head, is_trigger = "", False
+    head: list[str] = []  # the first tokens of the piece, up to `_LONGEST_HEAD`
+    is_trigger = False
     before, last = "", ""  # the two latest tokens of the piece
     for token in tokens(sql):
         if token.text == ";" and (not is_trigger or (before == ";" and last == "END")):
             if end > start:
                 pieces.append(sql[start:end].strip())
-            start, head, is_trigger, before, last = token.end, "", False, "", ""
+            start, head, is_trigger, before, last = token.end, [], False, "", ""
             continue
         end = token.end
-        before, last = last, token.text.upper() if token.kind == "word" else token.text
-        if head.count(" ") < _LONGEST_HEAD and not is_trigger:
-            head += last + " "
-            is_trigger = _TRIGGER_HEAD.fullmatch(head) is not None
+        before, last = last, _upper(token.text) if token.kind == "word" else token.text[:1]
+        if len(head) < _LONGEST_HEAD and not is_trigger:
+            head.append(last)
+            is_trigger = _TRIGGER_HEAD.fullmatch(" ".join(head)) is not None
     if end > start:
         pieces.append(sql[start:end].strip())
     return pieces
@@ -87,8 +91,17 @@ def first_keyword(sql: str) -> str:
     """The first token after comments and opening parentheses, in upper case; empty for blank text."""
     for token in tokens(sql):
         if token.text not in ("(", ";"):
-            return token.text.upper()
+            return _upper(token.text)
     return ""
+
+
+def folded(name: str) -> str:
+    """A name as SQLite compares names: A to Z in lower case, every other character as it is."""
+    return name.lower() if name.isascii() else name.translate(_TO_LOWER)
+
+
+def _upper(word: str) -> str:
+    return word.upper() if word.isascii() else word
 
 
 def quoted(name: str) -> str:
@@ -106,9 +119,9 @@ def unquoted(text: str) -> str:
 def spelling(token: Token) -> str:
     """One spelling for a token: names in lower case and without needless quotes, strings as they are."""
     if token.kind == "word":
-        return token.text.lower()
+        return folded(token.text)
     if token.kind == "quoted":
-        name = unquoted(token.text).lower()
+        name = folded(unquoted(token.text))
         return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
     return {"<>": "!=", "==": "="}.get(token.text, token.text)
 

@@ -76,7 +76,8 @@ def bound_growth(connection: sqlite3.Connection) -> None:
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses."""
     names = connection.execute(
-        "SELECT name FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)"
+        "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
+        " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
         " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()
     _prepare_reading(connection, [name for (name,) in names])

@@ -8,54 +8,87 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
-from typing import Any
+import string
+from collections.abc import Callable, Container
+from typing import Any, TypeAlias
 
 from birdenv.databases._create_table import TableText, index_text, read_table_text
-from birdenv.databases._sql_text import normalised, quoted
+from birdenv.databases._sql_text import folded, normalised, quoted
 from birdenv.databases._state import SchemaObject
 
-__all__ = ["read_schema", "table_names"]
+__all__ = ["Fetch", "content_queries", "definitions", "read_schema"]
+
+Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
+"""Runs one statement of ours on the main connection and gives all its rows; raises `sqlite3.Error`."""
 
 
-def table_names(connection: sqlite3.Connection) -> list[str]:
+_TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+
+
+def content_queries(fetch: Fetch) -> dict[str, str]:
+    """A query for the contents of every table and view, by the key in `DatabaseState.contents`."""
+    queries: dict[str, str] = {}
+    for name in table_names(fetch):
+        queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"
+    if fetch("SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_sequence'"):
+        counters = "FROM main.sqlite_sequence WHERE seq IS NOT NULL AND seq <> 0"  # 0 says as much as no row
+        if fetch(f"SELECT 1 {counters} LIMIT 1"):
+            queries["sqlite_sequence"] = f"SELECT lower(name) AS name, seq AS seq {counters}"
+    return queries
+
+
+def definitions(fetch: Fetch) -> tuple[str, ...]:
+    """The stored SQL of every object, sorted."""
+    rows = fetch("SELECT sql AS sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")
+    return tuple(sql for (sql,) in rows)
+
+
+def _free(key: str, taken: Container[str]) -> str:
+    """The key, or one like it if it is taken: no two objects may hide each other."""
+    while key in taken:
+        key += "'"
+    return key
+
+
+def table_names(fetch: Fetch) -> list[str]:
     """Tables and views of the main database, sorted, without SQLite's own and virtual tables' inner ones."""
-    shadows = {name for name, kind, *_ in _table_list(connection) if kind == "shadow"}
-    rows = connection.execute(
+    shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
+    rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
         " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-    ).fetchall()
+    )
     return [name for (name,) in rows if name not in shadows]
 
 
-def read_schema(connection: sqlite3.Connection) -> dict[str, SchemaObject]:
+def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
     """Every table, view and trigger of the main database; keys as in `DatabaseState.schema`.
 
     Raises `sqlite3.Error` if the schema itself is damaged.
     """
-    flags = {
-        name: (bool(rowidless), bool(strict)) for name, _, _, rowidless, strict in _table_list(connection)
-    }
-    stored = connection.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_schema").fetchall()
+    flags = {name: (bool(rowidless), bool(strict)) for name, _, _, rowidless, strict in _table_list(fetch)}
+    stored = fetch("SELECT type, name, tbl_name, sql FROM main.sqlite_schema")
     index_texts = {name: sql or "" for kind, name, _, sql in stored if kind == "index"}
-    readable = set(table_names(connection))
+    readable = set(table_names(fetch))
     schema: dict[str, SchemaObject] = {}
     for kind, name, table, sql in stored:
         if kind == "trigger":
-            schema[f"trigger {name.lower()}"] = {"table": table.lower(), "text": normalised(sql)}
+            schema[_free(f"trigger {folded(name)}", schema)] = {
+                "table": folded(table),
+                "text": normalised(sql or ""),
+            }
         elif name not in readable:
             continue
         elif kind == "view":
-            schema[f"view {name.lower()}"] = {"columns": _view_columns(connection, name)}
+            schema[_free(f"view {folded(name)}", schema)] = {"columns": _view_columns(fetch, name)}
         elif re.match(r"create\s+virtual\s", sql, re.IGNORECASE):
-            schema[f"table {name.lower()}"] = {"virtual": normalised(sql)}
+            schema[_free(f"table {folded(name)}", schema)] = {"virtual": normalised(sql)}
         elif kind == "table":
-            schema[f"table {name.lower()}"] = _table(connection, name, sql, flags, index_texts)
+            schema[_free(f"table {folded(name)}", schema)] = _table(fetch, name, sql, flags, index_texts)
     return dict(sorted(schema.items()))
 
 
 def _table(
-    connection: sqlite3.Connection,
+    fetch: Fetch,
     name: str,
     sql: str,
     flags: dict[str, tuple[bool, bool]],
@@ -64,75 +97,81 @@ def _table(
     text = read_table_text(sql)
     without_rowid, strict = flags.get(name, (False, False))
     return {
-        "columns": _columns(connection, name, text),
+        "columns": _columns(fetch, name, text),
         "without_rowid": without_rowid,
         "strict": strict,
         "autoincrement": text.autoincrement,
         "checks": sorted(text.checks),
-        "foreign_keys": _foreign_keys(connection, name),
-        "indexes": _indexes(connection, name, index_texts),
+        "conflicts": sorted(text.conflicts),
+        "foreign_keys": _foreign_keys(fetch, name),
+        "deferred": sorted(text.deferred),
+        "indexes": _indexes(fetch, name, index_texts),
     }
 
 
-def _columns(connection: sqlite3.Connection, table: str, text: TableText) -> list[dict[str, Any]]:
+def _columns(fetch: Fetch, table: str, text: TableText) -> list[dict[str, Any]]:
     columns = []
-    for row in _pragma(connection, "table_xinfo", table):
+    for row in _pragma(fetch, "table_xinfo", table):
         _, name, declared, not_null, default, place_in_key, hidden = row
         columns.append(
             {
-                "name": name.lower(),
-                "type": re.sub(r"\s*([(),])\s*", r"\1", " ".join(declared.split())).upper(),
+                "name": folded(name),
+                "type": re.sub(r"\s*([(),])\s*", r"\1", " ".join(declared.split())).translate(_TO_UPPER),
                 "not_null": bool(not_null),
                 "default": None if default is None else normalised(default),
                 "primary_key": place_in_key,
                 "hidden": hidden,
-                "collation": text.collations.get(name.lower(), "binary"),
-                "generated_as": text.generated.get(name.lower()),
+                "collation": text.collations.get(folded(name), "binary"),
+                "generated_as": text.generated.get(folded(name)),
             }
         )
     return columns
 
 
-def _view_columns(connection: sqlite3.Connection, view: str) -> list[str]:
+def _view_columns(fetch: Fetch, view: str) -> list[str]:
     try:
-        return [row[1].lower() for row in _pragma(connection, "table_xinfo", view)]
+        return [folded(row[1]) for row in _pragma(fetch, "table_xinfo", view)]
     except sqlite3.Error:  # a view on something that is gone; its contents say which
         return []
 
 
-def _foreign_keys(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+def _foreign_keys(fetch: Fetch, table: str) -> list[dict[str, Any]]:
     keys: dict[int, dict[str, Any]] = {}
-    for row in _pragma(connection, "foreign_key_list", table):
+    primary_keys: dict[str, list[str]] = {}
+    for row in _pragma(fetch, "foreign_key_list", table):
         number, _, parent, child, target, update, delete, match = row
         actions = {"on_update": update, "on_delete": delete, "match": match}
-        key = keys.setdefault(number, {"table": parent.lower(), "columns": [], **actions})
-        key["columns"].append([child.lower(), target and target.lower()])
+        key = keys.setdefault(number, {"table": folded(parent), "columns": [], **actions})
+        key["columns"].append([folded(child), target and folded(target)])
     for key in keys.values():
         if any(target is None for _, target in key["columns"]):  # REFERENCES t: its primary key
-            targets = _primary_key(connection, key["table"])
+            parent = key["table"]
+            if parent not in primary_keys:
+                primary_keys[parent] = _primary_key(fetch, parent)
+            targets = primary_keys[parent]
             if len(targets) == len(key["columns"]):
                 key["columns"] = [[c, t] for (c, _), t in zip(key["columns"], targets, strict=True)]
         key["columns"].sort()
     return sorted(keys.values(), key=repr)
 
 
-def _primary_key(connection: sqlite3.Connection, table: str) -> list[str]:
-    columns = [(row[5], row[1].lower()) for row in _pragma(connection, "table_xinfo", table) if row[5]]
+def _primary_key(fetch: Fetch, table: str) -> list[str]:
+    columns = [(row[5], folded(row[1])) for row in _pragma(fetch, "table_xinfo", table) if row[5]]
     return [name for _, name in sorted(columns)]
 
 
-def _indexes(connection: sqlite3.Connection, table: str, texts: dict[str, str]) -> list[dict[str, Any]]:
+def _indexes(fetch: Fetch, table: str, texts: dict[str, str]) -> list[dict[str, Any]]:
     indexes = []
-    for _, name, unique, origin, partial in _pragma(connection, "index_list", table):
+    for _, name, unique, origin, partial in _pragma(fetch, "index_list", table):
         text = index_text(texts.get(name) or "")
         columns = []
-        for position, _, column, descending, collation, is_key in _pragma(connection, "index_xinfo", name):
+        for position, _, column, descending, collation, is_key in _pragma(fetch, "index_xinfo", name):
             if is_key:
-                what = text.terms[position] if column is None else column.lower()
-                columns.append([what, "desc" if descending else "asc", collation.lower()])
+                what = "".join(text.terms[position : position + 1]) if column is None else folded(column)
+                columns.append([what, "desc" if descending else "asc", folded(collation)])
         indexes.append(
             {
-                "name": name.lower() if origin == "c" else None,
+                "name": folded(name) if origin == "c" else None,
                 "unique": bool(unique),
                 "origin": {"c": "index", "u": "unique", "pk": "primary key"}[origin],
                 "columns": columns,
@@ -142,10 +181,10 @@ def _indexes(connection: sqlite3.Connection, table: str, texts: dict[str, str]) 
     return sorted(indexes, key=repr)
 
 
-def _table_list(connection: sqlite3.Connection) -> list[tuple[str, str, int, int, int]]:
+def _table_list(fetch: Fetch) -> list[tuple[str, str, int, int, int]]:
     """(name, kind, columns, without rowid, strict) of the main database; empty before SQLite 3.37."""
-    return [row[1:] for row in connection.execute("PRAGMA main.table_list").fetchall()]
+    return [(row[1], row[2], row[3], row[4], row[5]) for row in fetch("PRAGMA main.table_list")]
 
 
-def _pragma(connection: sqlite3.Connection, pragma: str, name: str) -> Iterable[tuple[Any, ...]]:
-    return connection.execute(f"PRAGMA main.{pragma}({quoted(name)})").fetchall()
+def _pragma(fetch: Fetch, pragma: str, name: str) -> list[tuple[Any, ...]]:
+    return fetch(f"PRAGMA main.{pragma}({quoted(name)})")

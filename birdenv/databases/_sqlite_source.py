@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import stat
 from pathlib import Path
+from typing import TypeGuard
 
 from birdenv.databases._guard import Guard
 from birdenv.databases._limits import Limits
 from birdenv.databases._sqlite_connection import connect_reading
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.errors import InputError
+from birdenv.files import file_digest, file_errors, is_directory
 
-__all__ = ["SqliteSource"]
+__all__ = ["SqliteSource", "is_database_name"]
 
 _MAGIC = b"SQLite format 3\0"
 _LFS_POINTER = b"version https://git-lfs"
@@ -33,7 +34,7 @@ class SqliteSource:
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root).absolute()
         self._digests: dict[tuple[Path, int, int], str] = {}
-        if not self.root.is_dir():
+        if not is_directory(self.root):
             raise InputError(f"no directory of databases at {self.root}")
 
     @property
@@ -46,11 +47,10 @@ class SqliteSource:
 
         Raises `InputError` if the directory cannot be read.
         """
-        try:
+        with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
-        except OSError as error:
-            raise InputError(f"cannot read {self.root}: {error.strerror}") from error
-        return sorted(name for name in entries if _is_id(name) and os.path.lexists(self._file(name)))
+        named = filter(is_database_name, entries)
+        return sorted(name for name in named if os.path.lexists(self._file(name)))
 
     def path(self, db_id: str) -> Path:
         """The file of a database, after looking at its first bytes.
@@ -58,20 +58,20 @@ class SqliteSource:
         Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
         unreadable, empty, a Git LFS pointer, not SQLite, or has changes in a journal beside it.
         """
-        if not _is_id(db_id):
+        if not is_database_name(db_id):
             raise InputError(f"not a database id: {db_id!r} (expected the plain name of a directory)")
         path = self._file(db_id)
-        if not os.path.lexists(path):
-            raise InputError(self._unknown(db_id))
-        try:
+        with file_errors(path):
+            try:
+                path.lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                raise InputError(self._unknown(db_id)) from None
             if not stat.S_ISREG(path.stat().st_mode):
                 raise InputError(f"{path} is not a file")
             with path.open("rb") as file:
                 head = file.read(64)
             _check_head(path, head)
             _check_journals(path)
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
         return path
 
     def check(self, db_id: str) -> None:
@@ -84,11 +84,11 @@ class SqliteSource:
         Raises `InputError` as `path` does.
         """
         path = self.path(db_id)
-        status = path.stat()
+        with file_errors(path):
+            status = path.stat()
         key = (path, status.st_size, status.st_mtime_ns)
         if key not in self._digests:
-            with path.open("rb") as file:
-                self._digests[key] = hashlib.file_digest(file, "sha256").hexdigest()
+            self._digests[key] = file_digest(path)
         return self._digests[key]
 
     def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
@@ -108,7 +108,7 @@ class SqliteSource:
         return self.root / db_id / f"{db_id}.sqlite"
 
     def _unknown(self, db_id: str) -> str:
-        if (self.root / db_id).is_dir():
+        if is_directory(self.root / db_id):
             return f"{self.root / db_id} holds no {db_id}.sqlite"
         names = self.names()
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
@@ -116,15 +116,15 @@ class SqliteSource:
         return f"no database {db_id!r} in {self.root}: it holds {held}{more}"
 
 
-def _is_id(db_id: object) -> bool:
-    """Whether a value is a name that cannot lead out of the directory."""
+def is_database_name(name: object) -> TypeGuard[str]:
+    """Whether a value is a plain name: one that cannot lead out of the directory of databases."""
     return (
-        isinstance(db_id, str)
-        and 0 < len(db_id) <= 200
-        and db_id == db_id.strip()
-        and not db_id.startswith(".")
-        and db_id.isprintable()
-        and not set(db_id) & set("/\\:")
+        isinstance(name, str)
+        and name == name.strip()
+        and not name.startswith(".")
+        and name.isprintable()
+        and 0 < len(name.encode()) <= 200
+        and not set(name) & set("/\\:")
     )
 
 

@@ -8,6 +8,7 @@ semicolons and comments.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -28,11 +29,11 @@ _START_TAG: Final = re.compile(
     r"|<\|(?:end_header_id|begin_of_text|assistant|user|system|end)\|>)",
     re.IGNORECASE,
 )
-_END_TAG: Final = re.compile(
+_ENDING: Final = (
     r"(?:</s>|<s>|<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eom_id|end|end_of_turn)\|>"
-    r"|<(?:end_of_turn|eos)>)\Z",
-    re.IGNORECASE,
+    r"|<(?:end_of_turn|eos)>)"
 )
+_END_TAG: Final = re.compile(_ENDING + r"\Z", re.IGNORECASE)
 _FENCE: Final = "```"
 _OPENING: Final = re.compile(r"```[ \t]*(?P<tag>[A-Za-z][\w.+#-]*)?(?P<rest>[ \t]*\r?\n|[ \t]+|\Z)?")
 _NOT_A_TAG: Final = frozenset(
@@ -43,23 +44,25 @@ _LANGUAGES: Final = frozenset(
 )
 
 _LONGEST_TAG: Final = 24
+_MOST_ROUNDS: Final = 16  # each takes away everything at the ends that needs no other step first
 
 _Change: TypeAlias = tuple[str, tuple[str, ...]]
 """The text after a change, and the steps that it took."""
 
 _PIECE: Final = re.compile(
-    r"""
+    rf"""
     (?P<space>\s+)
   | (?P<comment>--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/)
   | (?P<semicolon>;)
   | (?P<open>/\*)
+  | (?P<tag>(?i:{_ENDING}))
   | (?P<token>
         (?<![\w$])[eE]'[^'\\]*(?:(?:\\.|'')[^'\\]*)*(?P<end_e>')?
       | '[^']*(?:''[^']*)*(?P<end_s>')?
       | "[^"]*(?:""[^"]*)*(?P<end_d>")?
       | `[^`]*(?:``[^`]*)*(?P<end_b>`)?
-      | \[[^\]'"`\n]*\]
-      | (?<![\w$])\$(?P<dollar>(?:[^\W\d]\w*)?)\$.*?\$(?P=dollar)\$
+      | \[[^\]'"`\n]{{0,128}}\]
+      | (?<![\w$])(?P<dollar>\$(?:[^\W\d]\w*)?\$)
       | \w+
       | .
     )
@@ -68,10 +71,13 @@ _PIECE: Final = re.compile(
 )
 
 
+_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*)?\$))")
+
+
 def clean_sql(text: str) -> Cleaned:
     """Clean one answer; see the module's first lines. What is already clean comes back as it is."""
     steps: dict[str, None] = {}
-    while True:
+    for _ in range(_MOST_ROUNDS):
         before = text
         for change in (_without_bom, _without_space, _without_tags, _without_fence, _without_trailing):
             if change is _without_fence and "code_fence" in steps:
@@ -79,7 +85,8 @@ def clean_sql(text: str) -> Cleaned:
             text, done = change(text)
             steps |= dict.fromkeys(done)
         if text == before:
-            return Cleaned(text, tuple(steps))
+            break
+    return Cleaned(text, tuple(steps))
 
 
 def _without_bom(text: str) -> _Change:
@@ -93,13 +100,20 @@ def _without_space(text: str) -> _Change:
 
 def _without_tags(text: str) -> _Change:
     start, end = 0, len(text)
+    found = False
     while match := _START_TAG.match(text, start):
         start = match.end()
-    while match := _END_TAG.search(text, max(start, end - _LONGEST_TAG), end):
-        end = match.start()
-    if end < len(text) and _is_inside_quotes(text[start:end]):
-        end = len(text)
-    return text[start:end], ("chat_tag",) if end - start < len(text) else ()
+        found = True
+        while start < end and text[start].isspace():
+            start += 1
+    last = end
+    while match := _END_TAG.search(text, max(start, last - _LONGEST_TAG), last):
+        last = match.start()
+        while last > start and text[last - 1].isspace():
+            last -= 1
+    if last < end and not _is_inside_quotes(text[start:last]):
+        end, found = last, True
+    return text[start:end], ("chat_tag",) if found else ()
 
 
 def _without_fence(text: str) -> _Change:
@@ -127,9 +141,23 @@ def _after_opening(text: str) -> int:
     return match.end() if is_alone or tag in _LANGUAGES else len(_FENCE)
 
 
+def _pieces(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Each piece and where it ends: a dollar quote with its contents, or its `$` alone if it never closes."""
+    closings = {match[1]: match.start() for match in _DOLLAR.finditer(text)} if "$" in text else {}
+    place = 0
+    while match := _PIECE.match(text, place):
+        place = match.end()
+        if match["dollar"]:
+            is_closed = closings[match["dollar"]] >= place
+            place = (
+                text.index(match["dollar"], place) + place - match.start() if is_closed else match.start() + 1
+            )
+        yield match, place
+
+
 def _is_inside_quotes(text: str) -> bool:
     """Whether quotes or a block comment are still open at the end of the text."""
-    for match in _PIECE.finditer(text):
+    for match, _ in _pieces(text):
         if match["open"] or (match["token"] and match["token"][0] in "eE'\"`" and _is_unterminated(match)):
             return True
     return False
@@ -149,12 +177,12 @@ def _without_trailing(text: str) -> _Change:
     such a comment ends.
     """
     end, kinds = 0, dict[str, None]()
-    for match in _PIECE.finditer(text):
+    for match, after in _pieces(text):
         if match["open"]:
             return text, ()
         if match.lastgroup == "token":
-            end, kinds = match.end(), {}
+            end, kinds = after, {}
         else:
-            kinds[str(match.lastgroup)] = None
-    done = tuple(kind for kind in ("semicolon", "comment") if kind in kinds)
+            kinds["chat_tag" if match.lastgroup == "tag" else str(match.lastgroup)] = None
+    done = tuple(kind for kind in ("semicolon", "comment", "chat_tag") if kind in kinds)
     return (text[:end], done) if done else (text, ())

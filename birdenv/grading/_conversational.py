@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from birdenv.databases import DatabaseState, Limits, QueryError, Result
 from birdenv.grading._distinct import without_outer_distinct
-from birdenv.grading._gold import GoldCache, reads_clock, whole
+from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
 from birdenv.grading._source import Database, Source
 from birdenv.grading._states import changed_objects, first_difference, unreadable
 from birdenv.grading._strict import Conditions, compare_strict
@@ -73,13 +73,25 @@ class Grade:
     rows_pred: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _GoldState:
+    """What a Management gold leaves; `is_worked`: as it was before the clean-up."""
+
+    state: DatabaseState
+    is_worked: bool
+    flags: tuple[str, ...]
+    is_lasting: bool
+    """Whether another run of the same SQL leaves the same: nothing in the database reads the clock."""
+
+
 class ConversationalGrader:
     """Grades c-Interact submissions; may be used by several threads."""
 
     def __init__(self, source: Source, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._source = source
         self._limits = limits
-        self._golds = GoldCache()
+        self._golds = GoldCache(rows_of_result)
+        self._states = GoldCache(_rows_of_state)
 
     def grade(self, assignment: Assignment, prediction: str) -> Grade:
         """Grade one submission. Raises `InputError` if the database cannot be opened.
@@ -87,6 +99,8 @@ class ConversationalGrader:
         Query: exactly one statement that reads and returns rows; they must be the last gold statement's by
         `compare_strict`. Management: schema, tables' rows and views' results after the prediction must be
         those after the gold, both after the clean-up, or before it if it undoes anything that the gold did.
+        What the prediction leaves in an open transaction is lost, and counts as not done. `base_pred` is the
+        prediction's too: where it fails, the prediction fails.
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
@@ -101,7 +115,7 @@ class ConversationalGrader:
         if isinstance(gold, QueryError):
             return _broken("the gold", gold)
         with self._source.open(assignment.database, self._limits) as database:
-            failed = _prepare(database, assignment.setup, assignment.base_pred)
+            failed = _prepare_prediction(database, assignment)
             if failed is not None:
                 return failed
             pred = database.query(self._as_compared(prediction, assignment))
@@ -130,9 +144,10 @@ class ConversationalGrader:
 
     def _run_gold(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
         with self._source.open(assignment.database, self._limits) as database:
-            ready = database.run((*assignment.setup, *assignment.base_gold, *statements[:-1]))
-            if isinstance(ready, QueryError):
-                return ready
+            for scripts in (assignment.setup, assignment.base_gold, statements[:-1]):
+                ready = database.run(scripts)
+                if isinstance(ready, QueryError):
+                    return ready
             result = database.query(statements[-1])
             if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
                 result = database.run(statements[-1:])  # several statements in one text, or one that writes
@@ -144,52 +159,102 @@ class ConversationalGrader:
         return sql
 
     def _grade_management(self, assignment: Assignment, prediction: str) -> Grade:
+        gold = self._gold_state(assignment)
+        if isinstance(gold, Grade):
+            return gold
         with self._source.open(assignment.database, self._limits) as database:
-            failed = _prepare(database, assignment.setup, assignment.base_gold)
-            if failed is not None:
-                return failed
-            start = database.state()
-            done = database.run(assignment.gold)
-            if isinstance(done, QueryError):
-                return _broken("the gold", done)
-            worked = database.state()
-            expected = _clean_up(database, assignment.cleanup, worked)
-        if fault := unreadable(worked):
-            return Grade(False, "infra_error", f"the gold's state is out of reach: {fault}")
-
-        changed = changed_objects(start, worked)
-        hides = bool(assignment.cleanup) and not changed.isdisjoint(changed_objects(worked, expected))
-        flags = () if changed else ("gold_changes_nothing",)
-        if hides:
-            expected, flags = worked, (*flags, "cleanup_undoes_gold")
-
-        with self._source.open(assignment.database, self._limits) as database:
-            failed = _prepare(database, assignment.setup, assignment.base_pred)
+            failed = _prepare_prediction(database, assignment)
             if failed is not None:
                 return failed
             done = database.run((prediction,))
             if isinstance(done, QueryError):
-                return _failed(done, flags=flags)
-            returned = database.state() if hides else _clean_up(database, assignment.cleanup, None)
-        reason = first_difference(expected, returned)
-        return Grade(not reason, "wrong_result" if reason else "passed", reason, flags=flags)
+                return _failed(done, flags=gold.flags)
+            cleanup = () if gold.is_worked else assignment.cleanup
+            returned = _clean_up(database, cleanup, like=gold.state)
+        if isinstance(returned, QueryError):
+            return _failed(returned, flags=gold.flags)
+        reason = first_difference(gold.state, returned)
+        return Grade(not reason, "wrong_result" if reason else "passed", reason, flags=gold.flags)
+
+    def _gold_state(self, assignment: Assignment) -> _GoldState | Grade:
+        """What the gold leaves; remembered if nothing in it reads the clock."""
+        scripts = (assignment.setup, assignment.base_gold, assignment.gold, assignment.cleanup)
+        if any(reads_clock(script) for part in scripts for script in part):
+            return self._run_management_gold(assignment)
+        key = (assignment.database, self._source.digest(assignment.database), scripts)
+        return self._states.get(key, lambda: self._run_management_gold(assignment))
+
+    def _run_management_gold(self, assignment: Assignment) -> _GoldState | Grade:
+        with self._source.open(assignment.database, self._limits) as database:
+            failed = _prepare_gold(database, assignment)
+            if failed is not None:
+                return failed
+            start = database.state()
+            if isinstance(start, QueryError):
+                return _broken("the starting state", start)
+            done = database.run(assignment.gold)
+            if isinstance(done, QueryError):
+                return _broken("the gold", done)
+            worked = database.state()
+            if isinstance(worked, QueryError):
+                return _broken("the gold's state", worked)
+            expected = _clean_up(database, assignment.cleanup) if assignment.cleanup else worked
+            if isinstance(expected, QueryError):
+                return _broken("the state after the clean-up", expected)
+        for state in (worked, expected):
+            if fault := unreadable(state):
+                return Grade(False, "infra_error", f"the gold's state is out of reach: {fault}")
+        is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
+        changed = changed_objects(start, worked)
+        flags = () if changed else ("gold_changes_nothing",)
+        if assignment.cleanup and not changed.isdisjoint(changed_objects(worked, expected)):
+            return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting)
+        return _GoldState(expected, False, flags, is_lasting)
 
 
-def _prepare(database: Database, setup: tuple[str, ...], base: tuple[str, ...]) -> Grade | None:
-    for what, statements in (("the set-up", setup), ("the starting state", base)):
-        result = database.run(statements)
-        if isinstance(result, QueryError):
-            return _broken(what, result)
+def _rows_of_state(gold: _GoldState | Grade) -> int | None:
+    """How many rows a gold's state has; None if it may not be remembered."""
+    if isinstance(gold, Grade) or not gold.is_lasting:
+        return None
+    return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
+
+
+def _prepare_gold(database: Database, assignment: Assignment) -> Grade | None:
+    for what, scripts in (("the set-up", assignment.setup), ("the starting state", assignment.base_gold)):
+        failure = _run_whole(database, scripts)
+        if failure is not None:
+            return _broken(what, failure)
     return None
 
 
-def _clean_up(database: Database, statements: tuple[str, ...], before: DatabaseState | None) -> DatabaseState:
-    """The state after the clean-up; `before` itself, if given, where there is nothing to run."""
-    if before is not None and not statements:
-        return before
-    for statement in statements:
+def _prepare_prediction(database: Database, assignment: Assignment) -> Grade | None:
+    failure = _run_whole(database, assignment.setup)
+    if failure is not None:
+        return _broken("the set-up", failure)
+    failure = _run_whole(database, assignment.base_pred)
+    return None if failure is None else _failed(failure)
+
+
+def _run_whole(database: Database, scripts: tuple[str, ...]) -> QueryError | None:
+    """Run scripts and end the transaction that they may leave open, so that nothing else ends it."""
+    if not scripts:
+        return None
+    result = database.run(scripts)
+    if isinstance(result, QueryError):
+        return result
+    database.run(("ROLLBACK",))  # an error if there is none, which is as good
+    return None
+
+
+def _clean_up(
+    database: Database, cleanup: tuple[str, ...], like: DatabaseState | None = None
+) -> DatabaseState | QueryError:
+    """The state after the clean-up, which starts from what is committed."""
+    if cleanup:
+        database.run(("ROLLBACK",))
+    for statement in cleanup:
         database.run((statement,))
-    return database.state()
+    return database.state(like)
 
 
 def _broken(what: str, error: QueryError) -> Grade:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from birdenv.databases import LONGEST_SQL
 
 __all__ = ["without_outer_distinct"]
 
@@ -22,8 +25,11 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
 
     Unchanged: DISTINCT ON, DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a query whose
     outermost level is a set operation; several statements, or one that is no plain SELECT or WITH ... SELECT;
-    text that sqlglot cannot cut into tokens of `dialect`.
+    text that sqlglot cannot cut into tokens of `dialect`; text longer than `LONGEST_SQL`, which no database
+    runs.
     """
+    if len(sql) > LONGEST_SQL:
+        return sql
     tokens = _unwrapped(_tokens(sql, dialect))
     if not tokens or tokens[0].kind not in ("SELECT", "WITH"):
         return sql
@@ -52,13 +58,28 @@ def _tokens(sql: str, dialect: str) -> list[_Token]:
 
 def _unwrapped(tokens: list[_Token]) -> list[_Token]:
     """The tokens without semicolons at the end and parentheses around the whole statement."""
-    while True:
-        if tokens and tokens[-1].kind == "SEMICOLON":
-            tokens = tokens[:-1]
-        elif tokens and tokens[0].kind == "L_PAREN" and _outermost(tokens) == [0, len(tokens) - 1]:
-            tokens = tokens[1:-1]
+    closing = _closing(tokens)
+    start, end = 0, len(tokens)
+    while start < end:
+        if tokens[end - 1].kind == "SEMICOLON":
+            end -= 1
+        elif closing.get(start) == end - 1:
+            start, end = start + 1, end - 1
         else:
-            return tokens
+            break
+    return tokens[start:end]
+
+
+def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
+    """Where each parenthesis closes, by where it opens."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.kind == "L_PAREN":
+            opened.append(i)
+        elif token.kind == "R_PAREN" and opened:
+            closing[opened.pop()] = i
+    return closing
 
 
 def _outermost(tokens: list[_Token]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from birdenv.databases import Limits, QueryError, QueryResult, Result
 from birdenv.grading._cleaning import clean_sql
 from birdenv.grading._compare import Comparison, compare_bird, compare_multiset
-from birdenv.grading._gold import GoldCache, reads_clock, whole
+from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
 from birdenv.grading._source import Source
 
 __all__ = ["ExGrader", "ExStatus", "ExVerdict"]
@@ -61,7 +61,7 @@ class ExGrader:
         self._source = source
         self._limits = limits
         self._clean = clean
-        self._golds = GoldCache()
+        self._golds = GoldCache(rows_of_result)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.

@@ -7,14 +7,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from birdenv.databases import QueryError, QueryResult, Result
 
-__all__ = ["GoldCache", "reads_clock", "whole"]
+__all__ = ["GoldCache", "reads_clock", "rows_of_result", "whole"]
 
-_MOST_REMEMBERED: Final = 1_024  # results
-_MOST_ROWS: Final = 100_000  # a longer result is worked out again each time
+_MOST_REMEMBERED: Final = 1_024  # results or states
+_MOST_ROWS: Final = 100_000  # what has more is worked out again each time
+_MOST_ROWS_IN_ALL: Final = 2_000_000
+_T = TypeVar("_T")
 
 _CLOCK: Final = re.compile(
     r"""
@@ -41,42 +43,54 @@ def reads_clock(sql: str) -> bool:
 
 
 def whole(result: Result) -> Result:
-    """The result, or a `too_large` error where it was cut at the row limit: part of a gold grades nothing."""
+    """The result, its rows frozen; a `too_large` error where it was cut: part of a gold grades nothing."""
     if isinstance(result, QueryResult) and result.truncated:
         return QueryError("too_large", f"more than {len(result.rows)} rows", result.elapsed)
-    return result
+    return replace(result, rows=tuple(result.rows)) if isinstance(result, QueryResult) else result
 
 
-class GoldCache:
-    """Results by key, for several threads: the same key is worked out once, others in parallel.
+class GoldCache(Generic[_T]):
+    """What golds give by key, for several threads: the same key is worked out once, others in parallel.
 
-    Errors are not remembered (a timeout may be the machine's), nor very long results.
+    `rows_of` tells how many rows a value holds, None if it must not be remembered: errors are not (a timeout
+    may be the machine's), nor is what has very many rows. The least used go first.
     """
 
-    def __init__(self) -> None:
-        self._results: OrderedDict[Hashable, QueryResult] = OrderedDict()
+    def __init__(self, rows_of: Callable[[_T], int | None]) -> None:
+        self._rows_of = rows_of
+        self._values: OrderedDict[Hashable, tuple[_T, int]] = OrderedDict()
+        self._rows = 0
         self._locks: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, work_out: Callable[[], Result]) -> Result:
-        """The remembered result of this key, or that of `work_out()`, which is then remembered."""
+    def get(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
+        """The remembered value of this key, or that of `work_out()`, which is then remembered."""
         with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-                return self._results[key]
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key][0]
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             with self._lock:
-                if key in self._results:
-                    return self._results[key]
-            result = work_out()
-            self._remember(key, result)
-            return result
+                if key in self._values:
+                    return self._values[key][0]
+            value = work_out()
+            self._remember(key, value)
+            return value
 
-    def _remember(self, key: Hashable, result: Result) -> None:
+    def _remember(self, key: Hashable, value: _T) -> None:
+        rows = self._rows_of(value)
         with self._lock:
             self._locks.pop(key, None)
-            if isinstance(result, QueryResult) and len(result.rows) <= _MOST_ROWS:
-                self._results[key] = replace(result, rows=tuple(result.rows))
-                while len(self._results) > _MOST_REMEMBERED:
-                    self._results.popitem(last=False)
+            if rows is None or rows > _MOST_ROWS or key in self._values:
+                return
+            self._values[key] = (value, rows)
+            self._rows += rows
+            while len(self._values) > _MOST_REMEMBERED or self._rows > _MOST_ROWS_IN_ALL:
+                _, (_, forgotten) = self._values.popitem(last=False)
+                self._rows -= forgotten
+
+
+def rows_of_result(result: Result) -> int | None:
+    """How many rows a result has; None for an error."""
+    return len(result.rows) if isinstance(result, QueryResult) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Protocol
 
-from birdenv.databases import DatabaseState, Limits, Result
+from birdenv.databases import DatabaseState, Limits, QueryError, Result
 
 __all__ = ["Database", "Source"]
 
@@ -20,8 +20,8 @@ class Database(Protocol):
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts up to the first error; otherwise the result of the last statement."""
 
-    def state(self) -> DatabaseState:
-        """Schema and contents as they are now."""
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
 
     def __enter__(self) -> Database: ...
 

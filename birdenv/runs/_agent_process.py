@@ -11,8 +11,11 @@ from __future__ import annotations
 import json
 import multiprocessing
 import queue
+import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -80,7 +83,8 @@ class _Child:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, spec, setting), daemon=True)
-        self._process.start()
+        with _no_interrupts():
+            self._process.start()
         self._requests = 0
         theirs.close()
         try:
@@ -120,6 +124,16 @@ class _Child:
         self._connection.close()
 
 
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A process started in here never sees Ctrl-C: it ends when the parent lets go of it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def decode(reply: bytes, number: int, kind: str) -> tuple[str, Any] | None:
     """The child's reply to request `number`, taken apart without trusting it; None if it is no such reply."""
     try:
@@ -145,7 +159,7 @@ def _serve(connection: Connection, spec: str, setting: Setting) -> None:
             number, kind, *values = connection.recv()
             status, value = state.answer(kind, values)
             connection.send_bytes(json.dumps([number, status, value]).encode())
-        except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        except (EOFError, BrokenPipeError):
             return
 
 

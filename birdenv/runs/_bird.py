@@ -11,12 +11,13 @@ from random import Random
 from typing import Any
 
 from birdenv.databases import Limits, SqliteSource
+from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, ExGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
 from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
-from birdenv.tasks import chat_messages, file_digest, result_text
+from birdenv.tasks import chat_messages, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
 
 __all__ = ["BirdRun"]

@@ -12,12 +12,12 @@ from typing import Any
 
 from birdenv.databases import Limits, SqliteSource
 from birdenv.dialogue import Example
+from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests, notes_digests
 from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
-from birdenv.tasks import file_digest
 from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
 from birdenv.users import User
 

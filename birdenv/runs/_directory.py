@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
 
 __all__ = ["STREAMS", "RunDirectory"]
 
 STREAMS = ("runs", "private", "timings")
 """`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
 
+_CONFIG = "config.json"
+_TYPES = {"result": dict, "history": list, "attempts": list}
+"""Fields of `runs.jsonl` that one game or the other has, and what they hold."""
+
 
 class RunDirectory:
     """Appends one line to each stream as an episode finishes; rewrites them in task order at the end.
 
-    Each line carries `instance_id`. An episode counts as recorded once its line is in `runs.jsonl`, which
-    is written last.
+    Each line carries `instance_id`. An episode is finished once it has a line in every stream.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, new: bool = False) -> None:
         self.path = path
+        self._new = new
         self._lock = threading.Lock()
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make `run-<date>-<time>` below `parent`, with a number behind it if that is taken."""
+        """Make `run-<date>-<time>` below `parent`, with a number behind it if that is taken.
+
+        The run begins when its `config.json` is written: `latest` then names it. If that file cannot be
+        written, the folder goes away again.
+        """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:
             parent.mkdir(parents=True, exist_ok=True)
@@ -41,8 +50,7 @@ class RunDirectory:
                     path.mkdir()
                 except FileExistsError:
                     continue
-                _point_latest(parent / "latest", path)
-                return cls(path)
+                return cls(path, new=True)
         except OSError as error:
             raise InputError(
                 f"{parent}: cannot write results there: {error.strerror}; see --output"
@@ -52,7 +60,7 @@ class RunDirectory:
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
         """A run to resume; `InputError` if it is not one."""
-        if not (path / "config.json").is_file():
+        if not exists(path / _CONFIG):
             raise InputError(
                 f"{path} is not a run directory (no config.json); --resume takes a run-... folder"
             )
@@ -66,28 +74,43 @@ class RunDirectory:
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
             for stream in reversed(STREAMS):
-                with self.file(stream).open("a", encoding="utf-8") as file:
-                    file.write(lines[stream])
+                hint = f"; finished episodes are saved, go on with --resume {self.path}"
+                with file_errors(self.file(stream), "written", hint):
+                    _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Records by `instance_id`; the last of a repeated one. A torn last line is dropped."""
+        """Records by `instance_id`; the last of a repeated one. A torn last line is dropped.
+
+        Raises `InputError` naming the first other line that is not a record of this stream.
+        """
         path = self.file(stream)
-        if not path.exists():
+        if not exists(path):
             return {}
+        if is_directory(path):
+            raise InputError(f"{path} is a directory, not the records of a run; start a new run")
+        with file_errors(path):
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         records = {}
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         for number, line in enumerate(lines, 1):
             if not line:
                 continue
             try:
-                record = json.loads(line)
-                records[str(record["instance_id"])] = record
-            except (json.JSONDecodeError, KeyError, TypeError):
-                if number < len(lines):
-                    raise InputError(
-                        f"{path}: line {number} is damaged; remove it to run its task again"
-                    ) from None
+                record = _record(parse_json(line, str(path), line=number), stream)
+            except (InputError, ValueError) as error:
+                if number == len(lines):
+                    continue
+                why = f" ({error})" if isinstance(error, ValueError) else ""
+                raise InputError(
+                    f"{path}: line {number} is damaged{why}; remove it to run its task again"
+                ) from None
+            records[record["instance_id"]] = record
         return records
+
+    def finished(self) -> dict[str, dict[str, Any]]:
+        """The records of `runs` whose episode is in every stream, by `instance_id`."""
+        others = [self.read(stream) for stream in STREAMS if stream != "runs"]
+        runs = self.read("runs")
+        return {name: run for name, run in runs.items() if all(name in other for other in others)}
 
     def rewrite(self, order: Iterable[str]) -> None:
         """Leave exactly the episodes named, in this order, in every stream; each file atomically."""
@@ -99,29 +122,58 @@ class RunDirectory:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a whole file atomically."""
-        target = self.path / name
-        temporary = target.with_name(f".{name}.tmp")
-        try:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+        write_text(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
-        self.write_text(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        """Write a JSON file atomically. `config.json` is what makes a new folder a run (see `create`)."""
+        try:
+            self.write_text(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        except BaseException:
+            if self._new and name == _CONFIG:
+                with suppress(OSError):
+                    self.path.rmdir()
+            raise
+        if self._new and name == _CONFIG:
+            self._new = False
+            with suppress(OSError):  # a convenience, which some file systems cannot give
+                _point_latest(self.path.parent / "latest", self.path)
 
     def read_config(self) -> dict[str, Any]:
+        path = self.path / _CONFIG
         try:
-            config = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError):
-            raise InputError(f"{self.path}/config.json is damaged; start a new run") from None
+            config = read_json(path)
+        except InputError as error:
+            raise InputError(f"{error}; start a new run without --resume") from None
         if not isinstance(config, dict):
-            raise InputError(f"{self.path}/config.json is damaged; start a new run")
+            raise InputError(f"{path}: expected a JSON object; start a new run without --resume")
         return config
+
+
+def _record(value: Any, stream: str) -> dict[str, Any]:
+    """The value, if it is a record of the stream; otherwise a `ValueError` says what is wrong."""
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    needed = ("instance_id", "status") if stream == "runs" else ("instance_id",)
+    for name in needed:
+        if not isinstance(value.get(name), str):
+            raise ValueError(f"the field `{name}` must be text")
+    for name, kind in _TYPES.items():
+        if stream == "runs" and name in value and not isinstance(value[name], kind):
+            raise ValueError(f"the field `{name}` must be {'an object' if kind is dict else 'a list'}")
+    return value
+
+
+def _append(path: Path, data: bytes) -> None:
+    """Add the bytes to the file: all of them, or none if there is no room for them."""
+    with path.open("ab", buffering=0) as file:
+        start = file.tell()
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[file.write(rest) :]
+        except OSError:
+            file.truncate(start)
+            raise
 
 
 def _line(record: Mapping[str, Any]) -> str:

@@ -121,7 +121,7 @@ def run(
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
     """Ids of the finished episodes; lines that are torn or are to be retried are removed from the files."""
-    finished = {name for name, run in directory.read("runs").items() if run["status"] not in RETRIED}
+    finished = {name for name, run in directory.finished().items() if run["status"] not in RETRIED}
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)
     return finished

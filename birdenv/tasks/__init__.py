@@ -6,7 +6,6 @@ which it reads query results, and the same dialogue as chat messages.
 
 from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, USER, Kind, clarify, execute_sql, submit_sql
 from birdenv.tasks._chat import chat_messages, tool_schemas
-from birdenv.tasks._record_files import file_digest, read_records, read_text
 from birdenv.tasks._result_text import result_text
 from birdenv.tasks._script import as_script
 from birdenv.tasks._view import SENDERS, Sender, SystemView
@@ -24,9 +23,6 @@ __all__ = [
     "chat_messages",
     "clarify",
     "execute_sql",
-    "file_digest",
-    "read_records",
-    "read_text",
     "result_text",
     "submit_sql",
     "tool_schemas",

@@ -43,7 +43,8 @@ class Brief:
 class Answer:
     """The user's words, and the private trace of how they came about.
 
-    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable);
+    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable, or
+    if an unlabelled question is about a kind of clause that the gold SQL does not have);
     `granted` the SQL snippets that the answer may draw on; `guarded` is true where the leak guard replaced
     the answer.
     """

@@ -18,8 +18,8 @@ from birdenv.users._wording import enumerate_words
 __all__ = ["ClauseReader", "Form", "Reading"]
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
-"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..", "sorted by ..",
-"show .."."""
+"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..",
+"sorted by ..", "show .."."""
 
 _SET_OPERATIONS = {
     "UNION": "together with",
@@ -202,7 +202,9 @@ class ClauseReader(ArrangementReader):
         if self.take("DISTINCT"):
             lead = show + "the different {}"
             if self.take("ON"):
-                lead = ("show, " if show else "") + "once for each different {{}}, {}".replace("{{}}", self._operand().text)
+                lead = ("show, " if show else "") + "once for each different {{}}, {}".replace(
+                    "{{}}", self._operand().text
+                )
         else:
             self.take("ALL")
         items: list[str] = []

@@ -14,8 +14,8 @@ __all__ = ["TokenReader"]
 
 @dataclass
 class TokenReader:
-    """A cursor over tokens. `depth` counts operands within operands, `nested` subqueries within brackets; `hidden`
-    collects the table, alias and CTE names met; they are never said."""
+    """A cursor over tokens. `depth` counts operands within operands, `nested` subqueries within brackets;
+    `hidden` collects the table, alias and CTE names met; they are never said."""
 
     tokens: list[Token]
     wording: Wording

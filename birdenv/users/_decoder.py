@@ -10,10 +10,13 @@ from birdenv.users._encoder import Choice
 from birdenv.users._verbalise import read_aloud
 from birdenv.users._wording import Wording, quoted
 
-__all__ = ["OUT_OF_SCOPE", "decode"]
+__all__ = ["NO_PREFERENCE", "OUT_OF_SCOPE", "decode"]
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
 """What a user says to everything that is unanswerable."""
+
+NO_PREFERENCE = "I have no preference about that."
+"""What a user says to a question about a kind of clause that is not in the gold SQL."""
 
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -22,6 +25,8 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
     """The answer's words: one sentence for each thing granted."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
+    if choice.call == "unlabelled" and choice.segment is None:
+        return NO_PREFERENCE
     if choice.segment is not None:
         return _sentence(read_aloud(choice.segment.sql, identifiers), "", identifiers)
     sentences: list[str] = []

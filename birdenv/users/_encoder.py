@@ -9,23 +9,29 @@ Rules, the first that fits wins:
 3. a term at least `OVERLAP` of whose content words occur in the question, up to light stemming;
 4. a non-critical point whose type the question speaks of: sorting, rounding, missing values, duplicates ..;
 5. the part of the gold SQL whose kind of clause, names or literals the question speaks of;
-6. the one term that has a content word of the question ("roomy?" for "roomy branches"), if it is only one.
+6. the one term that has a content word of the question which no other term has ("roomy?" for "roomy
+   branches"), if most of the question's content words are the term's (half, in a question that quotes).
 
-Whatever was matched, a question that besides the term's own words asks for SQL, for table or column names,
-for the answer or for instructions is unanswerable. A term that was annotated several times grants all of its
-snippets.
+Where the gold SQL is known and has no sorting, limit or removal of duplicates, a question for one of these is
+answered by having no preference (between 4 and 5: unlabelled, without a segment).
+
+Whatever was matched, a question that besides the term's own words asks for SQL, for the answer, for
+instructions or for everything at once is unanswerable; so is one for table or column names that names no
+term. A term that was annotated several times grants all of its snippets.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._lexer import split_words, tokenize
-from birdenv.users._matching import clean, content_stems, stem, words
-from birdenv.users._refusals import out_of_scope
+from birdenv.users._matching import ASIDE_STEMS, SMALL_TALK, clean, content_stems, stem, words
+from birdenv.users._preferences import is_left_open
+from birdenv.users._refusals import asks_for_everything, out_of_scope
 from birdenv.users._segments import Segment, segments
 from birdenv.users._verbalise import read_aloud
 
@@ -39,7 +45,7 @@ _TYPE_STEMS: tuple[tuple[str, frozenset[str]], ...] = (
     ("rank", frozenset({"rank", "ty", "tie", "order"})),
     ("decimal", frozenset({"round", "decimal", "precision", "digit", "precis"})),
     ("null", frozenset({"null", "miss", "empty", "blank", "absent", "unknown"})),
-    ("distinct", frozenset({"distinct", "duplicat", "unique", "uniqu", "different", "repeat"})),
+    ("distinct", frozenset({"distinct", "duplicat", "unique", "uniqu", "different"})),
     ("join", frozenset({"join", "unmatch", "inner", "outer", "match"})),
     ("divide_zero", frozenset({"zero", "division", "divid"})),
     ("date_format", frozenset({"date", "format"})),
@@ -61,6 +67,12 @@ _CLAUSE_STEMS: tuple[tuple[str, frozenset[str]], ...] = (
 _ANSWERABLE = frozenset(clause for clause, _ in _CLAUSE_STEMS) | {"select", "columns", "column"}
 _NEEDED = 2.0
 _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
+_GENERIC = frozenset(
+    """columns column data database details different display duplicates fields filter filters group
+    groups join joins limit list name names number order output query rank results round rounded
+    rounding row rows show sort sorted sorting table tables top type values value""".split()
+)
+"""Terms of these words alone are not named by a question that merely has the word, unless it is in quotes."""
 _ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
 
 
@@ -78,25 +90,30 @@ def encode(brief: Brief, question: str) -> Choice:
     """The choice for one question; no history is taken into account."""
     text = clean(question)
     spaced = f" {' '.join(words(text))} "
-    term, said = _named(brief, text, spaced)
-    remainder = spaced.replace(f" {said} ", " ") if said else spaced
-    if out_of_scope(remainder.strip()):
+    term, said, in_quotes = _named(brief, text, spaced)
+    remainder = spaced.replace(f" {said} ", " ").strip() if said else spaced.strip()
+    plainly = in_quotes or not _GENERIC.issuperset(said.split())
+    if out_of_scope(remainder, about_a_term=bool(term) and plainly):
+        return Choice("unanswerable")
+    if not in_quotes and asks_for_everything(remainder if plainly else spaced.strip()):
         return Choice("unanswerable")
     stems = frozenset(stem(word) for word in words(text))
     content = content_stems(text)
     term = term or _overlapping(brief, content) or _by_type(brief, stems)
+    if not term and any(brief.gold) and is_left_open(spaced, _parts(brief.gold, brief.dialect)):
+        return Choice("unlabelled")
     segment = None if term else _part_of_gold(brief, stems, spaced)
     if segment is not None:
         return Choice("unlabelled", segment.id, (), segment)
-    term = term or _sharing_a_word(brief, content)
+    term = term or _sharing_a_word(brief, content, text.count("'") > 1)
     if not term:
         return Choice("unanswerable")
     key = clean(term)
     return Choice("labelled", term, tuple(item for item in brief.ambiguities if clean(item.term) == key))
 
 
-def _named(brief: Brief, text: str, spaced: str) -> tuple[str, str]:
-    """(the term named, the words that name it), both "" if there is none."""
+def _named(brief: Brief, text: str, spaced: str) -> tuple[str, str, bool]:
+    """(the term named, the words that name it, whether in quotes); ("", "", False) if there is none."""
     found: list[tuple[int, int, int, str, str]] = []
     unframed = _FRAMES.sub(" ", spaced)
     for index, item in enumerate(brief.ambiguities):
@@ -113,9 +130,9 @@ def _named(brief: Brief, text: str, spaced: str) -> tuple[str, str]:
                     found.append((rank, -len(name), at, item.term, said))
                     break
     if not found:
-        return "", ""
-    _, _, _, term, said = min(found)
-    return term, said
+        return "", "", False
+    rank, _, _, term, said = min(found)
+    return term, said, rank == 0
 
 
 def _names(term: str) -> list[str]:
@@ -147,10 +164,15 @@ def _by_type(brief: Brief, question: frozenset[str]) -> str:
     return ""
 
 
-def _sharing_a_word(brief: Brief, question: frozenset[str]) -> str:
+def _sharing_a_word(brief: Brief, question: frozenset[str], has_quotes: bool) -> str:
     terms = {clean(item.term): item.term for item in brief.ambiguities}
-    sharing = [term for name, term in terms.items() if content_stems(name) & question]
-    return sharing[0] if len(sharing) == 1 else ""
+    evidence = question if has_quotes else question - ASIDE_STEMS or question - SMALL_TALK
+    stems = {name: content_stems(name) for name in terms}
+    times = Counter(word for found in stems.values() for word in found)
+    sharing = [name for name, found in stems.items() if any(times[word] == 1 for word in found & evidence)]
+    if len(sharing) != 1 or 2 * len(stems[sharing[0]] & evidence) + has_quotes <= len(evidence):
+        return ""
+    return terms[sharing[0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +185,14 @@ class _Topic:
 
 
 @lru_cache(maxsize=64)
+def _parts(gold: tuple[str, ...], dialect: str) -> tuple[Segment, ...]:
+    return segments(gold, dialect)
+
+
+@lru_cache(maxsize=64)
 def _topics(gold: tuple[str, ...], dialect: str) -> tuple[_Topic, ...]:
     topics = []
-    for part in segments(gold, dialect):
+    for part in _parts(gold, dialect):
         if part.clause in _ANSWERABLE:
             hidden = read_aloud(part.sql).hidden
             tokens = tokenize(part.sql)

@@ -141,7 +141,9 @@ class ExpressionReader(CallReader):
         if words and words[-1] in ARITHMETIC.values():
             words.append("something")
         condition = any(phrase.condition for phrase in phrases)
-        if words.count("{}") + words.count("and so on") == len(words):  # names side by side without an operator: prose
+        if words.count("{}") + words.count("and so on") == len(
+            words
+        ):  # names side by side without an operator: prose
             phrases = [Phrase(phrase.text.removeprefix("the "), phrase.bond) for phrase in phrases]
         filled = iter(phrases)
         text = " ".join(next(filled).inside(PREFIX) if word == "{}" else word for word in words)

@@ -5,26 +5,33 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["STOP_WORDS", "clean", "content_stems", "stem", "words"]
+__all__ = ["ASIDE_STEMS", "SMALL_TALK", "STOP_WORDS", "clean", "content_stems", "stem", "words"]
 
 _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″ʼ'"), "'")
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """a about according actually all also am an and answer any anything are as ask asked asking at based be been
-    before being but by call called can cases clarification clarify come consider considered context correct
-    could current dataset define defined definition describe details determine did do does done during each
-    else every exactly example explain express for from get give given go had hand has have hello help here hey
-    hi how i if in into interpret is it its just kind know let like look looking made make makes may me mean
-    meaning means meant might more my need now of ok okay on one or our out please possible precise precisely
-    print provide qualifies qualify question questions really refer refers regard regarding request respond
-    result results reveal right say see shall should show so some somebody someone something sort specific
-    specifically specify state still such sure take talk tell term terms than thank thanks that the their them
-    then there these they thing things think this those to today together understand up us use used user users
-    using very wait want was way we were what when where whether which while who whom why will with within word
-    words work would write wrote yes you your yourself""".split()
+    """a about according actually all also am an and answer any anything are as ask asked asking at
+    be been being but by can cases clarify consider considered could define defined definition did
+    do does done during each every exactly exclude explain express for from get give given go had
+    has have hello help here hey hi how i if in include into interpret is it its just kind know let
+    like may me mean meaning means might more my need of off ok okay on one or our please precisely
+    print question really refer refers regard regarding respond result results reveal say see shall
+    should show so some specify still sure talk tell term terms than thank thanks that the their
+    them then there these they thing things think this those today together tomorrow understand up
+    us use used using want was we were what when where whether which while who whom whose why will
+    with word words would write wrote yes you your yourself""".split()
 )
 """Words that say nothing about which term a question is about."""
+
+_ASIDE = frozenset(
+    """above apply area basis below calculate case certain column compute count criteria criterion
+    cutoff data day decide describe determine entry exact example field figure formula hour identify
+    include item judge least level limit list look match maximum measure minimum month name number
+    order percent percentage point quantify range rate record row rule score state table threshold
+    time treat type unit value week year""".split()
+)
+"""Words that questions about any term use; with other content words beside them they tell nothing."""
 
 _FRAMES = re.compile(r"\b(?:what |who )?(?:count|counts|counted|qualify|qualifies|serve|serves) as\b")
 
@@ -41,18 +48,28 @@ def words(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """A word without its commonest English endings: "sorting", "sorted" and "sorts" are "sort"."""
+    """A word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is "late"."""
+    if len(word) > 6 and word.endswith("ness"):
+        word = word[:-5] + "y" if word.endswith("iness") else word[:-4]
     if len(word) > 4 and word.endswith(("ies", "ied")):
-        return word[:-3] + "y"
+        word = word[:-3] + "y"
     for ending in ("ings", "ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith("ss"):
             word = word[: -len(ending)]
             if ending != "s" and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
                 word = word[:-1]
             break
+    if len(word) > 5 and word.endswith("ly"):
+        word = word[:-2]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the words that are not stop words."""
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(stem(word) for word in words(_FRAMES.sub(" ", text)) if word not in STOP_WORDS)
+
+
+SMALL_TALK = frozenset({"name", "tim", "time", "day", "dat", "date", "year"})
+"""Stems that not even a question without any other content word is matched by ("what time is it?")."""
+
+ASIDE_STEMS = frozenset(map(stem, _ASIDE))

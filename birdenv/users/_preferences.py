@@ -20,8 +20,8 @@ _ASKED: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "limit",
         re.compile(
-            r"\b(?:limit(?:ed)?|how many (?:rows|results|records|entries)|(?:maximum )?number of (?:rows|results)"
-            r"|row cap|cap (?:on )?the (?:rows|results|number))\b"
+            r"\b(?:limit(?:ed)?|how many (?:rows|results|records|entries)"
+            r"|(?:maximum )?number of (?:rows|results)|row cap|cap (?:on )?the (?:rows|results|number))\b"
         ),
     ),
     (
@@ -32,7 +32,9 @@ _ASKED: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def is_left_open(text: str, parts: tuple[Segment, ...]) -> bool:
-    """Whether `text` (a question's words) asks for a sorting, a limit or the removal of duplicates, and `parts`
-    of the gold SQL have none that it asks for."""
+    """Whether a question asks for a sorting, a limit or no duplicates, none of which is in `parts`.
+
+    `text` are the question's words, `parts` those of the gold SQL.
+    """
     asked = {clause for clause, pattern in _ASKED if pattern.search(text)}
     return bool(asked) and not asked.intersection(part.clause for part in parts)

@@ -1,4 +1,4 @@
-"""Which questions a user does not answer: for SQL, names in the database, the answer, instructions, everything.
+"""Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
 
 A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
 encoder leaves the term's words out before it asks here; a question *about* a term called "sql" is then
@@ -46,7 +46,8 @@ _EVERYTHING = re.compile(
     r"\b(?:(?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?"
     r"(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
     r"|ambiguit(?:y|ies)|clarifications?|logic)"
-    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?(?:everything|it all|all of it)"
+    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?"
+    r"(?:everything|it all|all of it)"
     r"|everything (?:you|that you|about (?:your|the) (?:question|request|task)))\b"
 )
 _KINDS = tuple(

@@ -11,12 +11,11 @@ __all__ = ["respelt"]
 
 
 def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:
-    """`tokens` with each name spelt as that of the same letters in `identifiers` that splits into most words."""
+    """`tokens` with each name spelt as the one of `identifiers` that splits its letters into most words."""
     best = _best_spellings(identifiers)
     return [
         Token(token.kind, best.get(token.text.lower(), token.text))
-        if token.kind in ("word", "quoted")
-        and _parts(best.get(token.text.lower(), "")) > _parts(token.text)
+        if token.kind in ("word", "quoted") and _parts(best.get(token.text.lower(), "")) > _parts(token.text)
         else token
         for token in tokens
     ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import merge_files, verify_records
+from birdenv.benchmarks import demo_folder, merge_files, verify_records
 from birdenv.errors import InputError
 
 Row = dict[str, Any]
@@ -129,6 +133,11 @@ def follow_up(**changes: Any) -> Row:
         (QUERY, follow_up(sol_sql=[]), "follow_up.sol_sql is empty"),
         (QUERY, follow_up(sol_sql=["SELECT nope"]), "its own gold fails in phase 2"),
         (QUERY, follow_up(category="Management"), "follow_up.test_cases is empty"),
+        (
+            MANAGEMENT,
+            {"follow_up": MANAGEMENT["follow_up"] | {"category": None}},
+            "follow_up.test_cases is empty: a Management task needs at least one",
+        ),
         (QUERY, {"amb_user_query": 5}, "amb_user_query"),
         (MANAGEMENT, {"test_cases": []}, "test_cases is empty"),
         (MANAGEMENT, {"test_cases": ["def test_case(a, b, c, d):\n  assert ("]}, "test_cases:"),
@@ -159,3 +168,88 @@ def test_a_missing_database_is_named(tmp_path: Path) -> None:
     (folder / "club" / "club.sqlite").unlink()
     report = verify_records([QUERY], folder)
     assert "club" in str(report.problems[0])
+
+
+def test_an_id_that_a_knowledge_base_has_twice(tmp_path: Path) -> None:
+    folder = write_benchmark(tmp_path / "folder", QUERY)
+    knowledge = folder / "club" / "club_kb.jsonl"
+    knowledge.write_text(knowledge.read_text() + knowledge.read_text().splitlines()[1] + "\n")
+    report = verify_records([QUERY], folder)
+    assert "the id 1 occurs twice" in str(report.problems[0])
+
+
+def test_what_partial_would_permit(tmp_path: Path) -> None:
+    folder = write_benchmark(tmp_path / "folder", QUERY)
+    missing = verify_records([public(QUERY)], folder)
+    assert missing.partial_would_pass
+    assert not missing.passed
+    other = public(QUERY | {"instance_id": "club_2", "external_knowledge": []})
+    other["knowledge_ambiguity"] = [{"term": "x", "sql_snippet": "y", "deleted_knowledge": 44}]
+    assert not verify_records([public(QUERY), other], folder).partial_would_pass
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "birdenv"
+
+
+def build_demo() -> Path:
+    """As a new process would."""
+    folder: Path = demo_folder.__wrapped__()
+    return folder
+
+
+def test_a_demo_folder_that_lacks_a_file_is_built_anew(cache: Path) -> None:
+    folder = build_demo()
+    assert folder.parent == cache
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    for path in list(folder.rglob("*")):
+        if path.is_file():
+            path.unlink()
+            break
+    assert build_demo() == folder
+    assert sorted(path.relative_to(folder) for path in folder.rglob("*")) == files
+    assert [path.name for path in cache.iterdir()] == [folder.name]
+
+
+def test_only_demo_folders_that_nobody_has_used_for_a_month_are_removed(cache: Path) -> None:
+    for name, days in (("demo-old", 31), ("demo-new", 29), ("other", 99)):
+        (cache / name).mkdir(parents=True)
+        os.utime(cache / name, (time.time() - days * 86400,) * 2)
+    folder = build_demo()
+    assert {path.name for path in cache.iterdir()} == {"demo-new", "other", folder.name}
+
+
+def test_without_a_home_the_demo_is_built_among_the_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"birdenv-{os.getuid()}"
+    assert build_demo().parent == own
+    own.chmod(0o777)
+    assert build_demo().parent != own, "others can write there"
+    shutil.rmtree(own)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    own.symlink_to(tmp_path / "elsewhere")
+    assert build_demo().parent.parent == tmp_path
+    assert not list((tmp_path / "elsewhere").iterdir()), "another may have made the link"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_temporary_folder_of_another_user_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"birdenv-{os.getuid()}"
+    own.mkdir(mode=0o700)
+    os.chown(own, 65534, 65534)
+    assert own not in build_demo().parents
+    assert not list(own.iterdir())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 
 Command = Callable[..., Any]
 
@@ -176,3 +178,211 @@ def test_score_input(birdenv: Command, demo: Path, tmp_path: Path) -> None:
     pairs.write_text('{"db_id": "library", "gold_sql": "SELECT 1"}\n')
     refused(birdenv("score", pairs, demo, "--out", tmp_path / "out.jsonl"), "predicted_sql")
     assert not (tmp_path / "out.jsonl").exists()
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bird", LONG, "{demo}"],
+        ["bird", "{demo}/bird.json", LONG],
+        ["bird", "--agent", f"predictions:{LONG}"],
+        ["bird", "--resume", LONG],
+        ["c-interact", LONG],
+        ["c-interact", "{demo}", "--data", LONG],
+        ["c-interact", "--resume", LONG],
+        ["score", LONG, "{demo}"],
+        ["score", "{pairs}", LONG],
+        ["score", "{pairs}", "{demo}", "--out", LONG],
+        ["data", "verify", LONG],
+        ["data", "verify", "{demo}", "--dir", LONG],
+        ["data", "verify", "{demo}", "--report", LONG],
+        ["data", "merge", LONG, "{tasks}", "{output}"],
+        ["data", "merge", "{tasks}", LONG, "{output}"],
+        ["data", "merge", "{tasks}", "{tasks}", LONG],
+        ["data", "merge", "{tasks}", "{tasks}", "{output}", "--dir", LONG],
+        ["data", "merge", "{tasks}", "{tasks}", "{output}", "--report", LONG],
+    ],
+)
+def test_names_that_are_too_long(
+    birdenv: Command, demo: Path, tmp_path: Path, output: Path, arguments: list[str]
+) -> None:
+    places = {
+        "demo": demo,
+        "tasks": demo / DEMO_C_INTERACT_FILE,
+        "pairs": pairs(tmp_path),
+        "output": output,
+    }
+    options = ["-o", output] if arguments[0] in ("bird", "c-interact") else []
+    refused(birdenv(*(argument.format(**places) for argument in arguments), *options), "File name too long")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("command", ["bird", "c-interact", "demo"])
+def test_output_with_a_name_that_is_too_long(birdenv: Command, tmp_path: Path, command: str) -> None:
+    refused(birdenv(command, "-o", tmp_path / LONG), "cannot write results", "File name too long")
+    assert not list(tmp_path.iterdir())
+
+
+def pairs(folder: Path, **changes: object) -> Path:
+    pair = {"db_id": "library", "gold_sql": "SELECT 1", "predicted_sql": "SELECT 1"} | changes
+    path = folder / "pairs.jsonl"
+    path.write_text(json.dumps(pair) + "\n")
+    return path
+
+
+def test_reports_that_cannot_be_written_are_refused_before_the_work(
+    birdenv: Command, copy: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("birdenv.cli._data.verify_records", None)  # must not be reached
+    tasks = copy / DEMO_C_INTERACT_FILE
+    before = tasks.read_bytes()
+    refused(birdenv("data", "verify", copy, "--report", copy), "is a directory")
+    refused(birdenv("data", "verify", copy, "--report", tasks / "report"), "cannot be written")
+    refused(birdenv("data", "verify", copy, "--report", tasks), "a file of its own")
+    refused(birdenv("data", "merge", tasks, tasks, output, "--report", output), "a file of its own")
+    refused(birdenv("data", "merge", tasks, tasks, copy), "is a directory")
+    refused(birdenv("data", "merge", tasks, tasks, tasks), "a file of its own")
+    refused(birdenv("score", pairs(copy), copy, "--out", copy), "is a directory")
+    assert not output.exists()
+    assert tasks.read_bytes() == before
+
+
+def test_a_report_makes_its_folder(birdenv: Command, demo: Path, output: Path) -> None:
+    assert birdenv("data", "verify", demo, "--report", output / "below" / "report.json").code == 0
+    assert json.loads((output / "below" / "report.json").read_text())["passed"]
+    assert [path.name for path in (output / "below").iterdir()] == ["report.json"]
+
+
+def test_a_report_to_a_device_leaves_the_device(birdenv: Command, demo: Path) -> None:
+    device = Path(os.devnull)
+    assert birdenv("data", "verify", demo, "--report", device).code == 0
+    assert device.is_char_device()
+
+
+@pytest.fixture
+def guest() -> Iterator[Path]:
+    """A folder of a user who may not do everything."""
+    folder = Path(tempfile.mkdtemp())
+    root = os.geteuid() == 0
+    try:
+        if root:
+            os.chown(folder, 65534, 65534)
+            os.seteuid(65534)
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        for path in [folder, *folder.iterdir()]:
+            path.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def test_places_without_permission(birdenv: Command, guest: Path) -> None:
+    pairs(guest, question="Why?")
+    closed, open_ = guest / "closed", guest / "open"
+    (closed / "library").mkdir(parents=True)
+    open_.mkdir()
+    (closed / "file").write_text("{}")
+    closed.chmod(0)
+    for arguments in (
+        ["bird", closed / "file", open_],
+        ["bird", guest / "pairs.jsonl", closed / "library"],
+        ["bird", "--resume", closed / "file"],
+        ["c-interact", closed],
+        ["c-interact", closed / "library"],
+        ["score", guest / "pairs.jsonl", closed],
+        ["score", closed / "file", open_],
+        ["data", "verify", closed],
+        ["data", "verify", guest / "pairs.jsonl", "--report", closed / "report"],
+        ["data", "merge", guest / "pairs.jsonl", guest / "pairs.jsonl", closed / "out"],
+        ["data", "merge", closed / "file", guest / "pairs.jsonl", guest / "out"],
+    ):
+        refused(birdenv(*arguments), "ermission")
+    (guest / "report").write_text("mine")
+    (guest / "report").chmod(0o400)
+    refused(birdenv("data", "verify", guest / "pairs.jsonl", "--report", guest / "report"), "no permission")
+
+
+@pytest.mark.parametrize("agent", ["predictions:~nobody-of-that-name/x", "predictions:~nobody-of-that-name"])
+def test_predictions_in_the_home_of_nobody(birdenv: Command, output: Path, agent: str) -> None:
+    refused(birdenv("bird", "--agent", agent, "-o", output), "no such home directory")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"0": ' + "[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"0": ' + "1" * 5000 + "}", "too many digits"),
+        ('{"instance_id": "1", "sql": "\\ud800"}', "half a character"),
+        ('{"0": "\\ud800"}', "half a character"),
+        ('{"0": "SELECT 1", "0": "SELECT 2"}', "'0' occurs twice"),
+        ('[{"instance_id": [], "sql": "SELECT 1"}]', "its id must be"),
+        ("[]", "holds no predictions"),
+    ],
+)
+def test_unusable_predictions(birdenv: Command, tmp_path: Path, output: Path, text: str, says: str) -> None:
+    (tmp_path / "predictions.json").write_text(text)
+    agent = f"predictions:{tmp_path / 'predictions.json'}"
+    refused(birdenv("bird", "--agent", agent, "-o", output), "predictions.json", says)
+    assert not output.exists()
+
+
+def test_half_characters_in_pairs(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    path = pairs(tmp_path, note="\ud800")
+    refused(birdenv("score", path, demo, "--out", tmp_path / "out"), "record 1", "'note'", "half a character")
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_are_no_text(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    """A command line may hold bytes that are not UTF-8; Python reads them as half characters."""
+    ran = birdenv("bird", "-n", "1", "--agent", "predictions:\udcff", "-o", tmp_path / "output")
+    refused(ran, "no such file")
+    shutil.copyfile(demo / DEMO_BIRD_FILE, tmp_path / "\udcff.json")
+    ran = birdenv("bird", tmp_path / "\udcff.json", demo, "-n", "1", "-o", tmp_path / "output")
+    refused(ran, "config.json: cannot be written")
+    assert not list((tmp_path / "output").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"instance_id": "a"}\n', "line 1"),
+        ('{"instance_id": "a", "status": 5}\n', "line 1"),
+        ('{"instance_id": "a", "status": "completed", "result": null}\n', "line 1"),
+        (None, "is a directory"),
+    ],
+)
+def test_resume_of_damaged_records(birdenv: Command, output: Path, content: str | None, says: str) -> None:
+    assert birdenv("bird", "-n", "1", "-o", output).code == 0
+    runs = output / "latest" / "runs.jsonl"
+    runs.unlink()
+    runs.mkdir() if content is None else runs.write_text(content)
+    refused(birdenv("bird", "-n", "1", "--resume", output / "latest"), "runs.jsonl", says)
+
+
+def test_resume_with_a_configuration_that_is_no_text(birdenv: Command, output: Path) -> None:
+    assert birdenv("bird", "-n", "1", "-o", output).code == 0
+    (output / "latest" / "config.json").write_bytes(b"\xff")
+    refused(birdenv("bird", "-n", "1", "--resume", output / "latest"), "config.json", "not UTF-8")
+
+
+def test_partial_is_suggested_only_where_it_helps(birdenv: Command, copy: Path, output: Path) -> None:
+    tasks = copy / DEMO_C_INTERACT_FILE
+    rows = [json.loads(line) for line in tasks.read_text().splitlines()][:3]
+    truth = copy / "truth.jsonl"
+    truth.write_text("".join(json.dumps(row) + "\n" for row in rows[:2]))
+    rows[2] |= {"sol_sql": [], "test_cases": []}
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "use --partial" in birdenv("data", "merge", tasks, truth, output).out
+    rows[1]["category"] = "query"
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ran = birdenv("data", "merge", tasks, truth, output)
+    assert ran.code == 1
+    assert "use --partial" not in ran.out
+    assert "must be 'Query' or 'Management'" in ran.out
+    assert not output.exists()

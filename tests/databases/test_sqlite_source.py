@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from database_files import fingerprint, write_database
 
-from birdenv.databases import Limits, QueryResult, SqliteSource
+from birdenv.databases import Limits, QueryResult, SqliteSource, is_database_name
 from birdenv.errors import InputError
 
 
@@ -66,6 +66,7 @@ def test_root_must_be_a_directory(tmp_path: Path) -> None:
         " shop",
         ".hidden",
         "x" * 300,
+        "é" * 150,
         "c:shop",
         "\ud800",
         None,
@@ -76,6 +77,13 @@ def test_odd_ids_are_refused(source: SqliteSource, db_id: str) -> None:
     for use in (source.path, source.check, source.digest, source.open):
         with pytest.raises(InputError, match="not a database id"):
             use(db_id)
+
+
+def test_names_that_no_file_system_takes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="File name too long"):
+        SqliteSource(tmp_path / ("x" * 300))
+    assert not is_database_name("é" * 150)
+    assert is_database_name("two words")
 
 
 def test_an_unknown_id_says_what_the_directory_holds(source: SqliteSource, tmp_path: Path) -> None:
@@ -135,7 +143,7 @@ def test_links(source: SqliteSource, tmp_path: Path) -> None:
     assert rows(source, "linked", "SELECT count(*) FROM customers") == [(3,)]
     link.unlink()
     link.symlink_to(tmp_path / "gone")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         source.check("linked")
 
 

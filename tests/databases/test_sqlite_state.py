@@ -47,7 +47,7 @@ def test_two_spellings_give_one_state(opened: Opened) -> None:
     assert [rows(result) for result in first.contents.values()] == [
         rows(result) for result in second.contents.values()
     ]
-    assert sorted(first.contents) == ["a", "b", "cheap"]
+    assert sorted(first.contents) == ["a", "b", "cheap", "sqlite_sequence"]
     json.dumps(first.schema)
 
 

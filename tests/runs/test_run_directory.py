@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -13,19 +14,41 @@ from birdenv.runs import RunDirectory
 
 def records(name: str, **fields: object) -> dict[str, dict[str, object]]:
     return {
-        stream: {"instance_id": name, "stream": stream, **fields} for stream in ("runs", "private", "timings")
+        stream: {"instance_id": name, "stream": stream, "status": "completed", **fields}
+        for stream in ("runs", "private", "timings")
     }
 
 
 def test_two_runs_in_one_second_get_two_folders(tmp_path: Path) -> None:
-    made = [RunDirectory.create(tmp_path).path for _ in range(5)]
+    made = [begin(tmp_path).path for _ in range(5)]
     assert len(set(made)) == 5
     assert (tmp_path / "latest").resolve() == made[-1].resolve()
 
 
+def begin(parent: Path) -> RunDirectory:
+    directory = RunDirectory.create(parent)
+    directory.write_json("config.json", {})
+    return directory
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(tmp_path: Path) -> None:
+    first = begin(tmp_path).path
+    with pytest.raises(InputError, match=r"config\.json: cannot be written: UTF-8 has no place for"):
+        RunDirectory.create(tmp_path).write_json("config.json", {"agent": "x\ud800"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", first.name]
+    assert (tmp_path / "latest").resolve() == first.resolve()
+
+
+def test_latest_waits_for_the_configuration(tmp_path: Path) -> None:
+    directory = RunDirectory.create(tmp_path)
+    assert not (tmp_path / "latest").exists()
+    directory.write_json("config.json", {})
+    assert (tmp_path / "latest").resolve() == directory.path.resolve()
+
+
 def test_a_real_folder_called_latest_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "latest").mkdir()
-    RunDirectory.create(tmp_path)
+    begin(tmp_path)
     assert (tmp_path / "latest").is_dir()
     assert not (tmp_path / "latest").is_symlink()
 
@@ -34,6 +57,8 @@ def test_unwritable_parent(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write results"):
         RunDirectory.create(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match="File name too long"):
+        RunDirectory.create(tmp_path / ("x" * 300))
 
 
 def test_append_read_and_rewrite_in_task_order(tmp_path: Path) -> None:
@@ -76,3 +101,75 @@ def test_whole_files_are_replaced_atomically(tmp_path: Path) -> None:
 def test_only_a_run_can_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a run directory"):
         RunDirectory.existing(tmp_path)
+    with pytest.raises(InputError, match="File name too long"):
+        RunDirectory.existing(tmp_path / ("x" * 300))
+
+
+def line(**fields: object) -> str:
+    return json.dumps({"instance_id": "a", "status": "completed"} | fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"instance_id": "a"}', "`status` must be text"),
+        (line(status=5), "`status` must be text"),
+        (line(status=None), "`status` must be text"),
+        (line(instance_id=None), "`instance_id` must be text"),
+        (line(result=None), "`result` must be an object"),
+        (line(attempts=3), "`attempts` must be a list"),
+        (line(history=None), "`history` must be a list"),
+        ("[]", "not a JSON object"),
+        ("[" * 100_000, "damaged"),
+        ('{"instance_id": ' + "1" * 5000 + "}", "damaged"),
+    ],
+)
+def test_lines_that_are_no_records(tmp_path: Path, text: str, says: str) -> None:
+    directory = begin(tmp_path)
+    directory.file("runs").write_text(f"{line()}\n{text}\n{line()}\n")
+    with pytest.raises(InputError, match=r"runs\.jsonl: line 2 is damaged") as caught:
+        directory.read("runs")
+    assert says in str(caught.value)
+
+
+def test_a_folder_in_place_of_the_records(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    directory.file("runs").mkdir()
+    with pytest.raises(InputError, match=r"runs\.jsonl is a directory"):
+        directory.read("runs")
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"{", b"[]", b"[" * 100_000, b'{"seed": ' + b"1" * 5000 + b"}"])
+def test_unusable_configurations(tmp_path: Path, content: bytes) -> None:
+    directory = begin(tmp_path)
+    (directory.path / "config.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"config\.json.*start a new run"):
+        RunDirectory.existing(directory.path).read_config()
+
+
+def test_only_episodes_in_every_stream_are_finished(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    for name in ("a", "b", "c", "d"):
+        directory.append(records(name, status="completed"))
+    for stream, name in (("private", "b"), ("timings", "c"), ("runs", "d")):
+        kept = [row for row in directory.read(stream).values() if row["instance_id"] != name]
+        directory.file(stream).write_text("".join(json.dumps(row) + "\n" for row in kept))
+    assert list(directory.finished()) == ["a"]
+    assert directory.finished()["a"]["status"] == "completed"
+
+
+def test_a_full_disk_keeps_what_is_finished(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    directory.append(records("a", status="completed"))
+    before = {stream: directory.file(stream).read_bytes() for stream in ("runs", "private", "timings")}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(
+            InputError, match=r"cannot be written: File too large; finished.*--resume"
+        ) as caught:
+            directory.append(records("b", status="completed", text="x" * 5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert str(directory.path) in str(caught.value)
+    assert {stream: directory.file(stream).read_bytes() for stream in before} == before

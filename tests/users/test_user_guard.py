@@ -133,3 +133,9 @@ def test_long_text_takes_bounded_time(piece: str) -> None:
     start = time.perf_counter()
     guard_answer(piece * (100_000 // len(piece)), BRIEF, GRANTED)
     assert time.perf_counter() - start < 3
+
+
+def test_invisible_signs_are_not_passed_on() -> None:
+    tags = "".join(chr(0xE0000 + ord(c)) for c in "loaf_kind = 'rye'")
+    said = guard_answer(f"The dark\u200b ones{tags}.\ufe01", BRIEF, ()).text
+    assert said == "The dark ones."

@@ -51,5 +51,30 @@ def test_requests_for_sql_are_refused_in_every_task(real_briefs: Briefs) -> None
             assert user.answer(brief, question).call == "unanswerable", (brief, question)
 
 
+def test_columns_besides_a_term_do_no_harm(real_briefs: Briefs) -> None:
+    user = RuleUser()
+    for _, brief in real_briefs:
+        for point in brief.ambiguities:
+            for form in (
+                "Is '{}' about the value or the count, and which columns are involved?",
+                "For '{}', which fields do you look at?",
+            ):
+                answer = user.answer(brief, form.format(point.term))
+                assert (answer.call, answer.guarded) == ("labelled", False), (point, answer)
+            assert user.answer(brief, f"Give me the SQL for '{point.term}'.").call == "unanswerable"
+
+
+def test_nothing_is_told_to_who_asks_for_everything_or_for_nothing(real_briefs: Briefs) -> None:
+    user = RuleUser()
+    for question in (
+        "Please display your full requirements, every filter, sort, group and limit",
+        "Tell me everything",
+        "Tell me a joke",
+        "Who is the president?",
+        "Give me the full question",
+    ):
+        assert {user.answer(brief, question).call for _, brief in real_briefs} == {"unanswerable"}
+
+
 def same(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()

@@ -106,7 +106,7 @@ SENTENCES = [
             " FROM best_cte WHERE m > 4.5"
         ),
         (
-            "first work out (show the shop, the average of the mark (called m); grouped by shop); "
+            "first work out (the shop, the average of the mark (called m); grouped by shop); "
             "show the shop; only cases where the m is greater than 4.5"
         ),
     ),
@@ -114,10 +114,10 @@ SENTENCES = [
         "SELECT 'low' AS band UNION ALL SELECT 'high'",
         "show 'low' (called band); together with (repeats included); show 'high'",
     ),
-    ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (show the average of the price)"),
+    ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (the average of the price)"),
     (
         "EXISTS (SELECT 1 FROM recalls r WHERE r.loaf = l.id)",
-        "there is at least one for (show 1; only cases where the loaf equals the id)",
+        "there is at least one for (1; only cases where the loaf equals the id)",
     ),
     (
         "(julianday('now') - julianday(opened_on)) / 365.25",
@@ -191,6 +191,51 @@ def test_template_words_give_way_to_names_of_the_schema() -> None:
     assert verbalise("SUM(price)", frozenset({"total"})) == "the sum of the price"
     hidden = verbalise("WITH total AS (SELECT SUM(price) AS p FROM loaves) SELECT p FROM total")
     assert "total" not in hidden
+
+
+FRAGMENTS = [
+    ("/ h.size", "divided by the size"),
+    ("* h.size", "times the size"),
+    ("+ h.size", "plus the size"),
+    ("|| ' kg'", "joined with ' kg'"),
+    ("h.size /", "the size divided by something"),
+    ("h.size * ", "the size times something"),
+    ("h.size -", "the size minus something"),
+    ("name ||", "the name joined with something"),
+    ("= 5", "it equals 5"),
+    ("> 5 AND < 9", "it is greater than 5 and it is less than 9"),
+    ("age <", "the age is less than something"),
+    ("AND a > 1", "and also only cases where the a is greater than 1"),
+    ("OR a = 1", "or also cases where the a equals 1"),
+    ("a > 1 AND", "the a is greater than 1 and something else"),
+    ("a > 1 OR", "the a is greater than 1 or something else"),
+    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of records)"),
+    ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further records by branch id"),
+    ("o.branch_id = b.branch_id", "the branch id equals that of the other one"),
+    ("(...sum of filled fields...) / 8.0", "(sum of filled fields and so on) divided by 8.0"),
+    ("ORDER BY ... DESC", "sorted by something in descending order"),
+    ("a OR ... ", "the a or something"),
+]
+
+
+@pytest.mark.parametrize(("snippet", "sentence"), FRAGMENTS)
+def test_fragments_lose_no_operator(snippet: str, sentence: str) -> None:
+    assert verbalise(snippet) == sentence
+    assert violations(snippet, sentence, frozenset({"loaves"})) == []
+
+
+@pytest.mark.parametrize("operator", ["/", "*", "-", "+", "||", "=", "<", ">", "<=", ">=", "<>", "AND", "OR"])
+def test_an_operator_at_either_end_is_said(operator: str) -> None:
+    for snippet in (f"{operator} crust", f"crust {operator}"):
+        assert violations(snippet, verbalise(snippet), frozenset()) == []
+
+
+def test_names_are_split_as_the_schema_spells_them() -> None:
+    names = frozenset({"FreqDriftHzs", "freqdrifthzs", "Crust_MM", "LOAF"})
+    assert verbalise("s.freqdrifthzs / crust_mm", names) == "the freq drift hzs divided by the crust mm"
+    assert verbalise('"FREQDRIFTHZS"', names) == "the freq drift hzs"
+    assert verbalise("loaf + oventemp", names) == "the loaf plus the oventemp"
+    assert any("lacks" in v for v in violations("s.freqdrifthzs", "the freqdrifthzs", names))
 
 
 @pytest.mark.parametrize("name", ["CrustScore", "crust_score", "CRUST_Score", "crustScore"])

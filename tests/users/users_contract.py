@@ -129,6 +129,12 @@ def words_of(name: str) -> list[str]:
     return [w.lower() for w in re.findall(r"\d+|[^\W\d_]+", spaced)]
 
 
+def best_spelling(name: str, identifiers: frozenset[str]) -> str:
+    """The spelling in the schema that splits into most words, where one does better than `name`."""
+    same = [i for i in sorted(identifiers) if i.lower() == name.lower()]
+    return max([name, *same], key=lambda spelt: len(words_of(spelt)))
+
+
 def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str]:
     """What is wrong with `text` as the words for `snippet`; empty if nothing is."""
     # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
@@ -144,6 +150,7 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     found += _operators(tokens, bare)
     found += _functions(tokens, bare)
     hidden, shown = _names(tokens)
+    shown = [best_spelling(name, identifiers) for name in shown]
     said = Counter(re.findall(r"\w+", bare.lower()))
     for name in shown:
         if not set(words_of(name)) <= set(said):
@@ -179,6 +186,7 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
         wanted[TokenType.LEFT] = 1
     if wanted[TokenType.WHERE]:  # FILTER and EXISTS may be worded otherwise
         wanted[TokenType.WHERE] = 1
+    wanted[TokenType.EQ] -= len(re.findall(r"\bmatched with further records by \w", bare))
     found = [
         f"has {OPERATORS[kind][0]!r} fewer than {count} times"
         for kind, count in wanted.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.tasks._record_files import read_records
+from birdenv.files import read_records
 from birdenv.tasks.bird._task import BirdTask, PrivateBirdTask, PublicBirdTask
 
 __all__ = ["DIFFICULTIES", "load_tasks"]
@@ -20,12 +20,13 @@ def load_tasks(path: Path) -> list[BirdTask]:
 
     `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
     position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.
-    Raises `InputError` for a record without question or database.
+    Raises `InputError` for a record without question or database, or with an id that is neither a whole
+    number nor text.
     """
     seen: Counter[str] = Counter()
     tasks = []
     for index, record in enumerate(read_records(path)):
-        question_id = str(record.get("question_id", index))
+        question_id = _question_id(record, index, f"{path}: record {index + 1}")
         seen[question_id] += 1
         where = f"{path}: record {index + 1} (question_id {question_id})"
         public = PublicBirdTask(
@@ -42,6 +43,15 @@ def load_tasks(path: Path) -> list[BirdTask]:
     return tasks
 
 
+def _question_id(record: dict[str, Any], index: int, where: str) -> str:
+    value = record.get("question_id")
+    if value is None:
+        return str(index)
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
+        raise InputError(f"{where}: the field `question_id` must be a whole number or text")
+    return str(value)
+
+
 def _text(record: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
     value = record.get(key)
     if value is None:
@@ -50,6 +60,8 @@ def _text(record: dict[str, Any], key: str, where: str, default: str | None = No
         raise InputError(f"{where}: the field `{key}` is missing")
     if not isinstance(value, str):
         raise InputError(f"{where}: the field `{key}` is {type(value).__name__}, expected text")
+    if default is None and not value.strip():
+        raise InputError(f"{where}: the field `{key}` is empty")
     return value
 
 

@@ -1,11 +1,12 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
-from birdenv.tasks.c_interact._controller import CInteractController, UserView
+from birdenv.tasks.c_interact._controller import CInteractController
 from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes
 from birdenv.tasks.c_interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._record import TaskRecord, parse_record
 from birdenv.tasks.c_interact._task import CInteractTask, FollowUp, PrivateTask, PublicTask, split_record
+from birdenv.tasks.c_interact._user_seat import UserView
 from birdenv.tasks.c_interact._user_session import UserSession
 
 __all__ = [

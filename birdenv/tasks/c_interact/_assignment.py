@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from birdenv.grading import Assignment, Category
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -49,15 +51,22 @@ def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str 
     )
 
 
-def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> tuple[str, ...]:
-    """The statements that bring the system's own database to where it stands: never gold, in any profile.
+class OwnState(NamedTuple):
+    """What brings the system's own database to where it stands: the task's set-up, then its own SQL."""
+
+    setup: tuple[str, ...]
+    own: tuple[str, ...]
+
+
+def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
+    """The system's own database: never gold, in any profile.
 
     `accepted` is the system's SQL that passed phase 1, None before that.
     """
     private = task.private
     setup, cleanup = (private.preprocess, private.cleanup) if profile.setup else ((), ())
     managed = _category(profile, task.public.instance_id, private.category) == "Management"
-    return (*setup, accepted, *cleanup) if managed and accepted is not None else setup
+    return OwnState(setup, (accepted, *cleanup) if managed and accepted is not None else ())
 
 
 def _category(profile: Profile, instance_id: str, category: Category) -> Category:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from birdenv.databases import Limits, QueryError, SqliteDatabase, SqliteSource
@@ -15,22 +15,12 @@ from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.c_interact._assignment import assignment, own_state
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._task import CInteractTask
-from birdenv.users import Answer, Brief, RuleUser, guard_answer
+from birdenv.tasks.c_interact._user_seat import UserView, brief_of, hear
 
-__all__ = ["MAX_EXECUTIONS", "Attempt", "CInteractController", "UserView"]
+__all__ = ["MAX_EXECUTIONS", "Attempt", "CInteractController"]
 
 MAX_EXECUTIONS = 50
 """`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class UserView:
-    """All that the user's seat may see: its brief, the dialogue, and the question to answer (if any)."""
-
-    brief: Brief
-    ambiguous_query: str
-    question: str
-    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +100,8 @@ class CInteractController:
     def view(self, seat: int) -> SystemView | UserView:
         if seat == SYSTEM:
             return self.system_view()
-        return UserView(self._brief(), self.task.public.question, self._pending or "", tuple(self.events))
+        brief = brief_of(self.task, self.phase)
+        return UserView(brief, self.task.public.question, self._pending or "", tuple(self.events))
 
     def system_view(self) -> SystemView:
         follow_up = self.task.private.follow_up
@@ -261,53 +252,29 @@ class CInteractController:
     def _execute(self, move: Move, sql: str) -> Event:
         self._executions += 1
         if self._database is None:
-            fault = self._open()
-            if fault is not None:
+            self._database = self._source.open(self.task.public.database, self._limits)
+            setup, own = own_state(self.task, self.profile, self._accepted)
+            fault = self._database.run(setup)
+            if isinstance(fault, QueryError):
                 self.private_log.append({"kind": "infra_error", "reason": f"set-up fails: {fault.message}"})
                 event = self._record(move, "judge", messages.INFRASTRUCTURE)
                 self._truncate("infra_error")
                 return event
-        assert self._database is not None
+            fault = self._database.run(own)
+            if isinstance(fault, QueryError):  # the system's own SQL, which passed before
+                self.close()
+                return self._record(move, "database", result_text(fault))
         return self._record(move, "database", result_text(self._database.execute(sql, rows=FETCHED_ROWS)))
-
-    def _open(self) -> QueryError | None:
-        """Open the system's own database, in the state from which this phase starts."""
-        statements = own_state(self.task, self.profile, self._accepted)
-        self._database = self._source.open(self.task.public.database, self._limits)
-        result = self._database.run(statements)
-        return result if isinstance(result, QueryError) else None
 
     # --- the user's moves
 
-    def _brief(self) -> Brief:
-        brief, follow_up = self.task.private.brief, self.task.private.follow_up
-        if self.phase == 1 or follow_up is None:
-            return brief
-        return replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
-
     def _answer(self, move: Move) -> Event:
-        """The user's words, after the leak guard. Our own simulators bring an `Answer` with its trace."""
         assert self._pending is not None
-        brief = self._brief()
-        if isinstance(move.data, Answer):
-            answer = move.data
-        else:  # a learner, a human or a stranger: what may be said follows from the question
-            text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
-            answer = replace(RuleUser().answer(brief, self._pending), text=text)
-        guarded = guard_answer(answer.text, brief, answer.granted)
-        self.private_log.append(
-            {
-                "kind": "answer",
-                "question": self._pending,
-                "call": answer.call,
-                "target": answer.target,
-                "granted": list(answer.granted),
-                "guard": guarded.reason,
-            }
-        )
+        heard = hear(brief_of(self.task, self.phase), self._pending, move.data)
+        self.private_log.append(heard.entry)
         self._pending = None
-        self._message, self._sender = guarded.text, "user"
-        return self._append(Event(USER, self._time(), "answer", guarded.text))
+        self._message, self._sender = heard.text, "user"
+        return self._append(Event(USER, self._time(), "answer", heard.text))
 
     # --- the log
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from birdenv.databases import is_database_name
 from birdenv.errors import InputError
-from birdenv.tasks._record_files import read_records, read_text
+from birdenv.files import exists, is_directory, read_json, read_records, read_text
 
 __all__ = ["DatabaseNotes", "KnowledgeEntry", "knowledge_text", "read_notes"]
 
@@ -49,20 +50,15 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
     They stand in `root/<db>/`. Raises `InputError` if they do not, or if the name is not a plain one.
     """
-    if not database or Path(database).name != database or database in {".", ".."}:
-        raise InputError(f"{database!r} is not a database name: it must not contain a path")
+    if not is_database_name(database):
+        raise InputError(f"{database!r} is not a database name: expected the plain name of a folder")
     folder = root / database
-    if not folder.is_dir():
+    if not is_directory(folder):
         raise InputError(f"{root} has no folder {database!r} with that database's schema and knowledge")
     meanings_file = folder / f"{database}_column_meaning_base.json"
-    meanings: Any = {}
-    if meanings_file.exists():
-        try:
-            meanings = json.loads(read_text(meanings_file))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{meanings_file}: line {error.lineno} is not JSON: {error.msg}") from None
-        if not isinstance(meanings, dict):
-            raise InputError(f"{meanings_file}: expected one JSON object")
+    meanings = read_json(meanings_file) if exists(meanings_file) else {}
+    if not isinstance(meanings, dict):
+        raise InputError(f"{meanings_file}: expected one JSON object")
     return DatabaseNotes(
         schema=read_text(folder / f"{database}_schema.txt").strip(),
         knowledge=_read_knowledge(folder / f"{database}_kb.jsonl"),
@@ -94,23 +90,43 @@ def knowledge_text(
 
 
 def _read_knowledge(path: Path) -> tuple[KnowledgeEntry, ...]:
-    entries = []
-    for number, record in enumerate(read_records(path), 1):
-        try:
-            children = record.get("children_knowledge", -1)
-            entries.append(
-                KnowledgeEntry(
-                    id=int(record["id"]),
-                    name=str(record["knowledge"]),
-                    description=str(record.get("description", "")),
-                    definition=str(record.get("definition", "")),
-                    children=tuple(children) if isinstance(children, list) else (),
-                    raw=json.dumps(record, ensure_ascii=False),
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: entry {number} needs `id` and `knowledge` ({error!r})") from None
-    return tuple(entries)
+    entries: dict[int, KnowledgeEntry] = {}
+    for number, record in enumerate(read_records(path, "knowledge entries"), 1):
+        entry = _entry(record, f"{path}: entry {number}")
+        if entry.id in entries:
+            raise InputError(f"{path}: entry {number}: the id {entry.id} occurs twice")
+        entries[entry.id] = entry
+    return tuple(entries.values())
+
+
+def _entry(record: Mapping[str, Any], where: str) -> KnowledgeEntry:
+    children = record.get("children_knowledge")
+    if children is None or children == -1:  # the files' way of saying "none"
+        children = []
+    if not _is_id(record.get("id")):
+        raise InputError(f"{where}: the field `id` must be a whole number")
+    if not isinstance(children, list) or not all(map(_is_id, children)):
+        raise InputError(f"{where}: the field `children_knowledge` must be a list of ids, or -1")
+    return KnowledgeEntry(
+        id=record["id"],
+        name=_text(record, "knowledge", where),
+        description=_text(record, "description", where, default=""),
+        definition=_text(record, "definition", where, default=""),
+        children=tuple(children),
+        raw=json.dumps(record, ensure_ascii=False),
+    )
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _text(record: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+    value = record.get(key)
+    text = default if value is None else value
+    if not isinstance(text, str):
+        raise InputError(f"{where}: the field `{key}` must be text")
+    return text
 
 
 _TABLE = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)

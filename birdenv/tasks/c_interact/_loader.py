@@ -9,7 +9,7 @@ from pathlib import Path
 
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
-from birdenv.tasks._record_files import read_records
+from birdenv.files import exists, is_directory, read_records
 from birdenv.tasks.c_interact._knowledge import read_notes
 from birdenv.tasks.c_interact._record import TaskRecord, parse_record
 from birdenv.tasks.c_interact._task import CInteractTask, split_record
@@ -36,9 +36,9 @@ class Benchmark:
 
 def find_task_file(folder: Path) -> Path:
     """The folder's task file; `InputError` if there is none or the choice is open."""
-    if not folder.is_dir():
+    if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
-    found = [folder / name for name in TASK_FILES if (folder / name).exists()]
+    found = [folder / name for name in TASK_FILES if exists(folder / name)]
     if not found:
         names = ", ".join(TASK_FILES)
         raise InputError(f"{folder} holds no task file ({names}); name one with --data FILE")
@@ -52,7 +52,9 @@ def read_task_records(path: Path) -> list[TaskRecord]:
     """All records of a task file, checked; instance ids must be distinct."""
     records: dict[str, TaskRecord] = {}
     for number, raw in enumerate(read_records(path), 1):
-        where = f"{path}: record {number} ({raw.get('instance_id', 'no instance_id')})"
+        name = raw.get("instance_id")
+        shown = name if isinstance(name, str) and name else "no instance_id"
+        where = f"{path}: record {number} ({shown})"
         record = parse_record(raw, where)
         if record.instance_id in records:
             raise InputError(f"{where}: this instance_id occurs twice")

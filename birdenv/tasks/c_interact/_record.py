@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
 
 from birdenv.errors import InputError
+from birdenv.files import check_text, parse_json
 from birdenv.grading import Category
 
 __all__ = ["AmbiguityRecord", "ConditionsRecord", "FollowUpRecord", "TaskRecord", "parse_record"]
@@ -21,11 +31,15 @@ def _as_list(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        parsed = json.loads(value)
-    except json.JSONDecodeError:
+        parsed = parse_json(value, "")
+        check_text(parsed, "")
+    except InputError:
         parsed = None
     items = parsed if isinstance(parsed, list) else [value]
     return [item for item in items if str(item).strip()]
+
+
+_Filled = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class _Model(BaseModel):
@@ -45,7 +59,7 @@ class AmbiguityRecord(_Model):
     sql_snippet: str = ""
     is_mask: bool = False
     type: str = ""
-    deleted_knowledge: tuple[int, ...] = ()
+    deleted_knowledge: tuple[StrictInt, ...] = ()
 
     @field_validator("deleted_knowledge", mode="before")
     @classmethod
@@ -62,7 +76,7 @@ class QueryAmbiguityRecord(_Model):
 
 class _Solution(_Model):
     sol_sql: tuple[str, ...] = ()
-    external_knowledge: tuple[int, ...] = ()
+    external_knowledge: tuple[StrictInt, ...] = ()
     test_cases: tuple[str, ...] = ()
 
     @field_validator("sol_sql", "external_knowledge", "test_cases", mode="before")
@@ -78,13 +92,17 @@ class FollowUpRecord(_Solution):
     conditions: ConditionsRecord | None = None
     readings: tuple[str, ...] = ()
 
+    def category_below(self, parent: Category) -> Category:
+        """The follow-up's category: its own, else seen from its tests, else the parent's."""
+        return self.category or ("Management" if self.test_cases else parent)
+
 
 class TaskRecord(_Solution):
     """The union of the three files' fields (BIRD-Interact README, 'Data Fields')."""
 
-    instance_id: str
+    instance_id: _Filled
     selected_database: str
-    amb_user_query: str
+    amb_user_query: _Filled
     query: str = ""
     category: Category = "Query"
     high_level: bool | None = None
@@ -120,6 +138,34 @@ def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
     try:
         return TaskRecord.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: the field `{field}`: {first['msg'].lower()}") from None
+        raise InputError(f"{where}: the field `{field}` {_fault(first)}") from None
+
+
+_EXPECTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "a JSON object",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_type": "a whole number",
+    "finite_number": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "a JSON object",
+    "model_type": "a JSON object",
+    "string_type": "text",
+    "tuple_type": "a list",
+}
+"""What the types of pydantic's errors ask for, in words."""
+
+
+def _fault(error: ErrorDetails) -> str:
+    kind = error["type"]
+    if kind == "missing":
+        return "is missing"
+    if kind == "string_pattern_mismatch":
+        return "is empty"
+    expected = error["ctx"]["expected"] if kind == "literal_error" else _EXPECTED.get(kind)
+    return f"must be {expected}" if expected else f"cannot be used: {error['msg']}"

@@ -136,15 +136,13 @@ def _conditions(record: ConditionsRecord | None) -> Conditions | None:
 
 
 def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> FollowUp | None:
-    """The follow-up with its category: its own, else seen from its tests, else the parent's."""
     if record is None or not record.query:
         return None
-    inferred: Category = "Management" if record.test_cases else parent_category
     return FollowUp(
         query=record.query,
         gold=record.sol_sql,
         test_cases=record.test_cases,
-        category=record.category or inferred,
+        category=record.category_below(parent_category),
         conditions=_conditions(record.conditions),
         type=record.type,
         readings=record.readings,

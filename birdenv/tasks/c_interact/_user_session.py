@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from birdenv.dialogue import Move
-from birdenv.tasks.c_interact._controller import UserView
+from birdenv.tasks.c_interact._user_seat import UserView
 from birdenv.users import User
 
 __all__ = ["UserSession"]

@@ -51,6 +51,16 @@ def test_several_golds(tmp_path: Path) -> None:
     assert task.private.gold == ("SELECT 1", "SELECT 2")
 
 
+@pytest.mark.parametrize("question_id", [[], {}, float("nan"), 1.5, True, False, "", " "])
+def test_question_ids_are_numbers_or_text(tmp_path: Path, question_id: object) -> None:
+    with pytest.raises(InputError, match="record 1: the field `question_id` must be a whole number or text"):
+        load_tasks(write(tmp_path / "t.json", [ROW | {"question_id": question_id}]))
+
+
+def row(**changes: object) -> str:
+    return json.dumps(ROW | changes)
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -65,6 +75,19 @@ def test_several_golds(tmp_path: Path) -> None:
         ('[{"db_id": "a"}]', "`question` is missing"),
         ('[{"db_id": 3, "question": "q"}]', "`db_id` is int"),
         ('[{"db_id": "a", "question": "q", "SQL": 5}]', "`SQL` must be text"),
+        ('[{"db_id": "a", "question": " "}]', "`question` is empty"),
+        ('[{"db_id": "", "question": "q"}]', "`db_id` is empty"),
+        (row(question_id="\ud800"), "record 1: the field 'question_id' holds half a character"),
+        (row(difficulty="x\ud800"), "half a character"),
+        (row(extra=[{"deep": "\udfff"}]), "'extra' holds half a character"),
+        (f"{row()}\n{row(extra=1)[:-2]}{'1' * 5000}}}", "line 2: the JSON holds a number of too many digits"),
+        (f"[{row()}, {'1' * 5000}]", "number of too many digits"),
+        (f"{row()}\n{'[' * 100_000}", "line 2: the JSON is nested too deeply"),
+        ("[" * 100_000, "nested too deeply"),
+        (
+            f"[{row(extra=7)[:-2]}{'[' * 150}{']' * 150}}}]",
+            "record 1: the field 'extra' is nested too deeply",
+        ),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
         ("\ufffe\x00", "not JSON"),
     ],
@@ -82,6 +105,13 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b'[{"db_id": "\xff"}]')
     with pytest.raises(InputError, match="not UTF-8"):
         load_tasks(path)
+
+
+def test_names_and_places_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="File name too long"):
+        load_tasks(tmp_path / ("x" * 300))
+    with pytest.raises(InputError, match="is a directory"):
+        load_tasks(tmp_path)
 
 
 def test_both_editions_of_mini_dev(shared_data: Path) -> None:

@@ -1,0 +1,123 @@
+"""Predictions made to break or stall the grader, and golds remembered."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.databases import LONGEST_SQL, Limits, SqliteDatabase, SqliteSource
+from birdenv.grading import Assignment, Conditions, ConversationalGrader, clean_sql, without_outer_distinct
+
+ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
+
+
+@pytest.fixture
+def grader(source: Any) -> ConversationalGrader:
+    return ConversationalGrader(source, Limits(seconds=1.0))
+
+
+def management(*gold: str, **fields: Any) -> Assignment:
+    return Assignment("shop", "Management", gold, **fields)
+
+
+def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) -> float:
+    def seconds(size: int) -> float:
+        made, best = text(size), float("inf")
+        for _ in range(3):
+            began = time.perf_counter()
+            work(made)
+            best = min(best, time.perf_counter() - began)
+        return best
+
+    return seconds(4 * n) / seconds(n)
+
+
+TEXTS = {
+    "layers": lambda n: "SELECT 1" + "\n--\n</s>" * n,
+    "tags and space": lambda n: "SELECT 1" + "\n</s>" * n,
+    "dollar tags": lambda n: "SELECT " + " ".join(f"$a{i}$" for i in range(n)),
+    "brackets": lambda n: "SELECT " + "[" * n,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_cleaning_is_linear(text: Callable[[int], str]) -> None:
+    assert growth(clean_sql, text, 3_000) < 10
+
+
+def test_every_layer_goes() -> None:
+    assert clean_sql("SELECT 1" + "\n--\n</s>" * 500).sql == "SELECT 1"
+
+
+def test_parentheses_are_matched_once() -> None:
+    def work(sql: str) -> str:
+        return without_outer_distinct(sql, "sqlite")
+
+    assert growth(work, lambda n: "(" * n + "SELECT 1" + ")" * n, 8_000) < 10
+    assert work("((SELECT DISTINCT 1));") == "((SELECT  1));"
+    assert work("SELECT DISTINCT 1" + " " * LONGEST_SQL).startswith("SELECT DISTINCT")
+
+
+@pytest.mark.parametrize("category", ["Query", "Management"])
+def test_very_long_predictions(grader: ConversationalGrader, category: Any) -> None:
+    assignment = Assignment("shop", category, ("SELECT 1",), Conditions(distinct=False))
+    grade = grader.grade(assignment, "(" * (LONGEST_SQL + 1))
+    assert grade.status == "sql_error"
+    assert grade.error is not None
+    assert grade.error.kind == "too_large"
+
+
+def test_pragmas_that_rename_columns(grader: ConversationalGrader) -> None:
+    for pragmas in ("PRAGMA full_column_names=1; PRAGMA short_column_names=0", "PRAGMA short_column_names=0"):
+        assert grader.grade(management(ADD), f"{pragmas}; {ADD}").status == "sql_error"
+
+
+def test_work_that_is_never_committed_is_not_done(grader: ConversationalGrader) -> None:
+    for cleanup in ((), ("DROP TABLE IF EXISTS scratch",), ("COMMIT",)):
+        grade = grader.grade(management(ADD, cleanup=cleanup), f"BEGIN; {ADD}")
+        assert grade.status == "wrong_result"
+
+
+@pytest.mark.parametrize("category", ["Query", "Management"])
+def test_what_the_prediction_builds_on_is_the_predictions(
+    grader: ConversationalGrader, category: Any
+) -> None:
+    grade = grader.grade(Assignment("shop", category, ("SELECT 1",), base_pred=("BAD",)), "SELECT 1")
+    assert (grade.status, grade.passed) == ("sql_error", False)
+
+
+def test_views_fail_alike_only_with_the_same_message(grader: ConversationalGrader) -> None:
+    gold = management("CREATE VIEW v AS SELECT name FROM nowhere")
+    assert grader.grade(gold, "create view V as select name from nowhere").passed
+    assert not grader.grade(gold, "CREATE VIEW v AS SELECT name FROM elsewhere").passed
+
+
+def test_the_golds_state_is_remembered(grader: ConversationalGrader, source: Any) -> None:
+    for _ in range(3):
+        assert grader.grade(management(ADD, cleanup=("SELECT 1",)), ADD).passed
+    assert source.opened == 4
+
+
+@pytest.mark.parametrize(
+    "setup", ["CREATE TABLE t (a DEFAULT CURRENT_TIMESTAMP)", "CREATE VIEW w AS SELECT date('now') AS d"]
+)
+def test_not_where_anything_reads_the_clock(root: Path, setup: str) -> None:
+    with sqlite3.connect(root / "shop" / "shop.sqlite") as connection:
+        connection.execute(setup)
+    connection.close()
+    source = CountingSource(root)
+    grader = ConversationalGrader(source)
+    for _ in range(2):
+        assert grader.grade(management(ADD), ADD).passed
+    assert source.opened == 4
+
+
+class CountingSource(SqliteSource):
+    opened = 0
+
+    def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
+        self.opened += 1
+        return super().open(db_id, limits)
