@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -127,6 +128,7 @@ class _Child:
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
     """A process started in here never sees Ctrl-C: it ends when the parent lets go of it."""
+    resource_tracker.ensure_running()  # the first call would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -15,7 +15,7 @@ from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, ExGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
-from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
+from birdenv.runs._episode import Failure, Summary, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
 from birdenv.tasks import chat_messages, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
@@ -87,23 +87,17 @@ class BirdRun:
             max_turns=self.max_turns,
             limits=self.limits,
         )
-        try:
-            session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
-        except Exception as error:
-            broken: Failure | None = failure(error)
-        else:
-            broken = play_safely(controller, [session])
-        finally:
-            controller.close()
+        broken = play_safely(controller, task, agent, rng)
         verdict = controller.verdict
         durations = {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
         return records_for(
             task.public.instance_id, _public(controller, broken), _private(controller), started, durations
         )
 
-    def skipped(self, task: BirdTask) -> dict[str, dict[str, Any]]:
-        public = {"index": task.public.index, "question_id": task.public.question_id, "status": "skipped"}
-        public |= {"history": [], "result": _task_fields(task)}
+    def not_played(self, task: BirdTask, why: Failure) -> dict[str, dict[str, Any]]:
+        public = {"index": task.public.index, "question_id": task.public.question_id, "status": why.status}
+        public |= {"turns": 0, "history": [], "result": {"ex": 0, "ex_bird": 0, **_task_fields(task)}}
+        public |= {"error": why.error} if why.error else {}
         return records_for(task.public.instance_id, public, {}, time.perf_counter(), {})
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:

@@ -16,7 +16,7 @@ from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests, notes_digests
-from birdenv.runs._episode import Failure, Summary, failure, play_safely, records_for
+from birdenv.runs._episode import Failure, Summary, play_safely, records_for
 from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
 from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
 from birdenv.users import User
@@ -88,20 +88,14 @@ class CInteractRun:
             execute_sql=self.execute_sql,
             limits=self.limits,
         )
-        try:
-            session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
-        except Exception as error:
-            broken: Failure | None = failure(error)
-        else:
-            broken = play_safely(controller, [session, UserSession(self.user)])
-        finally:
-            controller.close()
+        broken = play_safely(controller, task, agent, rng, [UserSession(self.user)])
         public = self._public(controller, broken)
         return records_for(task.public.instance_id, public, _private(controller), started, {})
 
-    def skipped(self, task: CInteractTask) -> dict[str, dict[str, Any]]:
-        public = {"index": task.public.index, "status": "skipped", "reward": 0.0, "attempts": []}
+    def not_played(self, task: CInteractTask, why: Failure) -> dict[str, dict[str, Any]]:
+        public = {"index": task.public.index, "status": why.status, "reward": 0.0, "attempts": []}
         public |= _task_fields(task) | {"questions": 0, "max_questions": 0}
+        public |= {"error": why.error} if why.error else {}
         return records_for(task.public.instance_id, public, {"log": []}, time.perf_counter(), {})
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:

@@ -64,8 +64,8 @@ class RunGame(Protocol[Task]):
     def play(self, task: Task, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
         """One episode, as a record for each stream of the run directory."""
 
-    def skipped(self, task: Task) -> dict[str, dict[str, Any]]:
-        """The records of a task that this agent cannot play."""
+    def not_played(self, task: Task, why: Failure) -> dict[str, dict[str, Any]]:
+        """The records of a task that was skipped, or that could not even be started."""
 
     def summarise(
         self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
@@ -77,12 +77,21 @@ def task_rng(seed: int, task: AnyPublicTask) -> Random:
     return Random(f"{seed}/{task.instance_id}")
 
 
-def play_safely(controller: Controller, sessions: Sequence[Session]) -> Failure | None:
-    """Play to the end; an exception costs this episode only and is told as a `Failure`."""
+class _Closing(Controller, Protocol):
+    def close(self) -> None: ...
+
+
+def play_safely(
+    controller: _Closing, task: AnyTask, agent: Agent, rng: Random, others: Sequence[Session] = ()
+) -> Failure | None:
+    """Seat the agent, play to the end, close; an exception costs this episode only and is told."""
     try:
-        play(controller, sessions)
+        session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
+        play(controller, [session, *others])
     except Exception as error:
         return failure(error)
+    finally:
+        controller.close()
     return None
 
 

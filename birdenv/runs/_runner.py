@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import birdenv
-from birdenv.errors import InputError
+from birdenv.errors import BirdenvError, InputError
 from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
 from birdenv.runs._digests import code_digest, path_digest
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs._episode import RETRIED, RunGame, Summary, Task, task_rng
+from birdenv.runs._episode import RETRIED, Failure, RunGame, Summary, Task, failure, task_rng
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
@@ -95,9 +95,12 @@ def run(
 
     def play(task: Task) -> None:
         if agent.sees_private and not task.has_gold:
-            records = game.skipped(task)
+            records = game.not_played(task, Failure("skipped", ""))
         else:
-            records = game.play(task, agent, task_rng(seed, task.public))
+            try:
+                records = game.play(task, agent, task_rng(seed, task.public))
+            except BirdenvError as error:  # its database is gone or broken
+                records = game.not_played(task, failure(error))
         if stopped.is_set():
             return
         directory.append(records)

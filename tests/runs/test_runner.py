@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -225,6 +226,21 @@ def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:
     assert found["tasks"] == 1
     assert found["status"]["infra_error"] == 1
     assert "not counted" in found["summary"]
+
+
+@pytest.mark.parametrize("game", ["bird", "c-interact"])
+def test_a_database_that_vanishes_costs_its_own_episodes(demo: Path, tmp_path: Path, game: str) -> None:
+    copy = Path(shutil.copytree(demo, tmp_path / "copy"))
+    made: Any = bird(copy) if game == "bird" else c_interact(copy)
+    directory = RunDirectory.create(tmp_path / "runs")
+    prepare(directory, run_config(made, "asks-first", 0), resume=False)
+    (copy / "library" / "library.sqlite").unlink()
+    found = run(made, make_agent("asks-first", made), directory, parallel=2).overall
+    runs = list(directory.read("runs").values())
+    name = "db_id" if game == "bird" else "database"
+    lost = [record for record in runs if record["status"] == "infra_error"]
+    assert {(record.get("result") or record)[name] for record in lost} == {"library"}
+    assert (found["total"] if game == "bird" else found["tasks"]) == len(runs) - len(lost) > 0
 
 
 def test_errors_of_the_gold_are_private(demo: Path, tmp_path: Path) -> None:
