@@ -1,0 +1,19 @@
+"""Four BIRD episodes side by side: the loop of a trainer, without the trainer."""
+
+import gymnasium as gym
+import numpy as np
+
+import birdenv  # noqa: F401  (registers the environments)
+
+envs = gym.make_vec("birdenv/BirdSql-v0", num_envs=4)
+observations, infos = envs.reset(seed=7)
+print("questions:", [text.split("Question: ")[1].split("\n")[0] for text in observations["instruction"]])
+
+explore = {"kind": np.full(4, 1), "text": ("SELECT name FROM sqlite_master WHERE type = 'table'",) * 4}
+observations, rewards, *_ = envs.step(explore)
+print(observations["message"][0])
+
+answer = {"kind": np.full(4, 2), "text": tuple(readings[0] for readings in infos["readings"])}
+observations, rewards, terminations, truncations, infos = envs.step(answer)
+print("EX:", rewards.tolist(), "over:", terminations.tolist())
+envs.close()

@@ -1,0 +1,47 @@
+"""Every example runs and says what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+SAYS = {
+    "gymnasium_loop.py": ["library_1: Which roomy branches", "reward "],
+    "vector_env.py": ["questions:", "EX: ["],
+    "two_seats.py": ["heard: Those with 40 seats or more.", "heard: Sorry"],
+}
+
+
+def test_no_example_is_forgotten() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "own_agent.py"}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_example(name: str) -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for words in SAYS[name]:
+        assert words in done.stdout
+
+
+def test_own_agent(tmp_path: Path) -> None:
+    code = "from birdenv.cli import main; main()"
+    arguments = ["c-interact", "--agent", "own_agent:Patient", "-n", "3", "-o", str(tmp_path)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=EXAMPLES,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "broke off" not in done.stderr
+    assert "completed" in done.stdout
