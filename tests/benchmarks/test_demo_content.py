@@ -337,10 +337,10 @@ def points(task: dict[str, Any]) -> list[dict[str, Any]]:
 
 @by_database
 def test_database_builds_quickly_and_consistently(db: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     conn = sqlite3.connect(":memory:")
     conn.executescript(sql_text(db))
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 0.2
     assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
     names = tables(conn)
     assert 4 <= len(names) <= 6

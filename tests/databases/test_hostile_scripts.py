@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from growth import LINEAR, growth
 
 from birdenv.databases import (
     LONGEST_SQL,
@@ -20,20 +21,6 @@ from birdenv.databases import (
 from birdenv.databases._create_table import read_table_text
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n"
-
-
-def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) -> float:
-    """How many times longer four times the text takes; the best of three each."""
-
-    def seconds(size: int) -> float:
-        made, best = text(size), float("inf")
-        for _ in range(3):
-            began = time.perf_counter()
-            work(made)
-            best = min(best, time.perf_counter() - began)
-        return best
-
-    return seconds(4 * n) / seconds(n)
 
 
 def state_of(database: SqliteDatabase) -> DatabaseState:
@@ -59,8 +46,8 @@ def test_very_long_sql_is_refused_unread(database: SqliteDatabase) -> None:
 
 
 def test_work_grows_with_the_text() -> None:
-    assert growth(split_statements, lambda n: "SELECT '" + " x" * 50 + "' a" + " a" * n, 20_000) < 10
-    assert growth(split_statements, lambda n: "x" * n + " a" * n, 40_000) < 10
+    assert growth(split_statements, lambda n: "SELECT '" + " x" * 50 + "' a" + " a" * n, 20_000) < LINEAR
+    assert growth(split_statements, lambda n: "x" * n + " a" * n, 40_000) < LINEAR
     checks = growth(read_table_text, lambda n: f"CREATE TABLE t (a {'CHECK (1) ' * n})", 1_000)
     assert checks < 10
 

@@ -53,10 +53,10 @@ def test_endless_statements_stop_at_the_deadline(source: SqliteSource, sql: str,
         for run in (database.execute, database.query):
             began = time.monotonic()
             result = run(sql)
-            assert time.monotonic() - began < 1.0
+            assert time.monotonic() - began < 1.5
             assert isinstance(result, QueryError)
             assert (result.kind, result.message) == ("timeout", "stopped after 0.5 s")
-            assert 0.5 <= result.elapsed < 1.0
+            assert 0.5 <= result.elapsed < 1.5
         assert rows(database.query("SELECT count(*) FROM customers")) == [(3,)], "usable afterwards"
 
 

@@ -23,10 +23,10 @@ def test_contains_nothing_else(value: object) -> None:
 
 def test_membership_of_a_long_text_takes_no_time() -> None:
     space, text = UnicodeText(10**7), "x" * 10**7
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(1000):
         assert text in space
-    assert time.perf_counter() - start < 0.1
+    assert time.process_time() - start < 0.1
 
 
 def test_samples_are_members_mixed_and_free_of_surrogates() -> None:

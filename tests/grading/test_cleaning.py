@@ -91,6 +91,6 @@ def test_only_the_ends_go(text: str) -> None:
     "text", [";" * 300_000, "<s>" * 100_000, "</s>" * 100_000, "`" * 300_000, "'x" * 100_000]
 )
 def test_long_texts_take_linear_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     clean_sql(text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

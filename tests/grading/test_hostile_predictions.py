@@ -1,12 +1,12 @@
 """Predictions made to break or stall the grader, and golds remembered."""
 
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import LINEAR, growth
 
 from birdenv.databases import LONGEST_SQL, Limits, SqliteDatabase, SqliteSource
 from birdenv.grading import Assignment, Conditions, ConversationalGrader, clean_sql, without_outer_distinct
@@ -23,18 +23,6 @@ def management(*gold: str, **fields: Any) -> Assignment:
     return Assignment("shop", "Management", gold, **fields)
 
 
-def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) -> float:
-    def seconds(size: int) -> float:
-        made, best = text(size), float("inf")
-        for _ in range(3):
-            began = time.perf_counter()
-            work(made)
-            best = min(best, time.perf_counter() - began)
-        return best
-
-    return seconds(4 * n) / seconds(n)
-
-
 TEXTS = {
     "layers": lambda n: "SELECT 1" + "\n--\n</s>" * n,
     "tags and space": lambda n: "SELECT 1" + "\n</s>" * n,
@@ -45,7 +33,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_cleaning_is_linear(text: Callable[[int], str]) -> None:
-    assert growth(clean_sql, text, 3_000) < 10
+    assert growth(clean_sql, text, 3_000) < LINEAR
 
 
 def test_every_layer_goes() -> None:
@@ -56,7 +44,7 @@ def test_parentheses_are_matched_once() -> None:
     def work(sql: str) -> str:
         return without_outer_distinct(sql, "sqlite")
 
-    assert growth(work, lambda n: "(" * n + "SELECT 1" + ")" * n, 8_000) < 10
+    assert growth(work, lambda n: "(" * n + "SELECT 1" + ")" * n, 8_000) < LINEAR
     assert work("((SELECT DISTINCT 1));") == "((SELECT  1));"
     assert work("SELECT DISTINCT 1" + " " * LONGEST_SQL).startswith("SELECT DISTINCT")
 

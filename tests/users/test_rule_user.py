@@ -49,9 +49,9 @@ def test_questions_of_telling_words_are_answered(pieces: list[str]) -> None:
     "piece", ["order ", "'", "best loaves ", "which column ", "to write ", "(", "é", "\ud800"]
 )
 def test_a_question_of_100_kb_takes_bounded_time(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     RuleUser().answer(BRIEF, piece * (100_000 // len(piece)))
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize(

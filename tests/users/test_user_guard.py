@@ -130,9 +130,9 @@ def test_a_brief_without_secrets_still_stops_sql() -> None:
     "piece", ["select ", "a_", "a b ", "with x ", "where a", "/*", "count ", "ground ", "🙂 ", "é\u200b"]
 )
 def test_long_text_takes_bounded_time(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     guard_answer(piece * (100_000 // len(piece)), BRIEF, GRANTED)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 def test_invisible_signs_are_not_passed_on() -> None:

@@ -155,6 +155,6 @@ def test_a_snippet_is_secret_only_until_it_is_granted() -> None:
     "piece", ["QUJD", "4a ", "74 ", "a.b ", "in (", "between '", "x=y ", "a-", "A" * 13 + " ", "the "]
 )
 def test_long_disguises_take_bounded_time(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     guard_answer(piece * (100_000 // len(piece)), BRIEF, GRANTED)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
