@@ -23,6 +23,7 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 	$(BIN)/birdenv demo
+	@echo "(birdenv is in $(BIN): type '. $(BIN)/activate' to have it on your PATH)"
 
 test: $(VENV)/installed-dev ## Run the tests
 	$(BIN)/python -m pytest -n 2

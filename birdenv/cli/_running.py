@@ -92,7 +92,7 @@ def _with_progress(
         def advance(record: Mapping[str, Any]) -> None:
             bar.advance(line)
             if options.verbose:
-                console.print(episode_line(record), highlight=False, markup=False)
+                console.print(episode_line(record), highlight=False, markup=False, soft_wrap=True)
 
         return run(
             game,
