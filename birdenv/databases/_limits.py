@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from birdenv.errors import InputError
 
-__all__ = ["LONGEST_SQL", "Budget", "Limits"]
+__all__ = ["LONGEST_SQL", "Limits"]
 
 LONGEST_SQL = 1_000_000
 """Characters of SQL in one text; a longer one is refused before anything looks into it."""
@@ -41,16 +40,3 @@ class Limits:
     def seconds_in_all(self) -> float:
         """The wall-clock time of several statements together: four times `seconds`."""
         return _STATEMENTS_TIME * self.seconds
-
-
-class Budget:
-    """What is left for the statements of one call; the clock runs from the making of it."""
-
-    def __init__(self, seconds: float = float("inf"), most_bytes: float = float("inf")) -> None:
-        self._deadline = time.monotonic() + seconds
-        self.bytes = most_bytes
-
-    @property
-    def seconds(self) -> float:
-        """Seconds to the end of the budget; below 0 after it."""
-        return self._deadline - time.monotonic()

@@ -4,38 +4,55 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
-from birdenv.databases._guard import Guard
+from birdenv.databases._images import IMAGE_KINDS, ImageKind
 from birdenv.databases._limits import Limits
-from birdenv.databases._sqlite_connection import connect_reading
+from birdenv.databases._scratch import sweep_once
 from birdenv.databases._sqlite_database import SqliteDatabase
+from birdenv.databases._sqlite_file import SqliteFile, sqlite_file
 from birdenv.errors import InputError
-from birdenv.files import file_digest, file_errors, is_directory
+from birdenv.files import file_errors, is_directory
 
-__all__ = ["SqliteSource", "is_database_name"]
+__all__ = ["ISOLATIONS", "Isolation", "SqliteSource", "is_database_name"]
 
-_MAGIC = b"SQLite format 3\0"
-_LFS_POINTER = b"version https://git-lfs"
-_HOT_JOURNAL = bytes.fromhex("d9d505f920a163d7")
-_NAMES_SHOWN = 8
+Isolation: TypeAlias = Literal["inline", "process"]
+"""Where statements run: in this process, or in worker processes that can be killed."""
+
+ISOLATIONS: Final = get_args(Isolation)
+_NAMES_SHOWN: Final = 8
+_DEFAULT_LIMITS: Final = Limits()
 
 
 class SqliteSource:
     """Databases to open episodes on; the files are only ever read, and nothing is written beside them.
 
-    Raises `InputError` if `root` is not a directory.
+    Args:
+        root: the directory.
+        isolation: `inline` runs statements in this process, the fast way: every statement that can be stopped
+            is stopped in time, and values are kept so small that no single function call takes long. What
+            nothing can stop there is the compiling of SQL that is nested to multiply itself. `process` runs
+            them in worker processes: whatever a statement does, it is over a second after its deadline.
+        image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `reflink`,
+            `memory-map`, `deserialize` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
+            for `auto`.
+
+    Raises `InputError` if `root` is not a directory, or a setting is unknown.
     """
 
     dialect = "sqlite"
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, isolation: Isolation = "inline", image: ImageKind = "auto") -> None:
         self.root = Path(root).absolute()
-        self._digests: dict[tuple[Path, int, int], str] = {}
+        self.isolation = _known("isolation", isolation, ISOLATIONS)
+        self.image: ImageKind = _known("image", image, IMAGE_KINDS)
+        if self.image == "auto" and "BIRDENV_SQLITE_IMAGE" in os.environ:
+            self.image = _known("BIRDENV_SQLITE_IMAGE", os.environ["BIRDENV_SQLITE_IMAGE"], IMAGE_KINDS)
+        self._files: dict[str, SqliteFile] = {}
         if not is_directory(self.root):
             raise InputError(f"no directory of databases at {self.root}")
+        sweep_once()
 
     @property
     def engine(self) -> str:
@@ -50,61 +67,53 @@ class SqliteSource:
         with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
         named = filter(is_database_name, entries)
-        return sorted(name for name in named if os.path.lexists(self._file(name)))
+        return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """The file of a database, after looking at its first bytes.
+        """The file of a database, after looking at it.
 
         Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
-        unreadable, empty, a Git LFS pointer, not SQLite, or has changes in a journal beside it.
+        unreadable, empty, a Git LFS pointer, not SQLite, damaged, or being written to.
         """
+        return self._file(db_id).path
+
+    def check(self, db_id: str) -> None:
+        """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
+        self._file(db_id)
+
+    def digest(self, db_id: str) -> str:
+        """SHA-256 of the contents in hexadecimal; computed again when the file changes.
+
+        Raises `InputError` as `path` does.
+        """
+        return self._file(db_id).digest
+
+    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> SqliteDatabase:
+        """A database for one episode, private and with the contents of the file; `limits` hold for each
+        statement.
+
+        Raises `InputError` as `path` does.
+        """
+        return SqliteDatabase(self._file(db_id), limits, self.image)
+
+    def _file(self, db_id: str) -> SqliteFile:
+        file = self._files.get(db_id)
+        if file is None or not file.is_current():
+            file = self._files[db_id] = self._look_up(db_id)
+        return file
+
+    def _look_up(self, db_id: str) -> SqliteFile:
         if not is_database_name(db_id):
             raise InputError(f"not a database id: {db_id!r} (expected the plain name of a directory)")
-        path = self._file(db_id)
+        path = self._path(db_id)
         with file_errors(path):
             try:
                 path.lstat()
             except (FileNotFoundError, NotADirectoryError):
                 raise InputError(self._unknown(db_id)) from None
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise InputError(f"{path} is not a file")
-            with path.open("rb") as file:
-                head = file.read(64)
-            _check_head(path, head)
-            _check_journals(path)
-        return path
+        return sqlite_file(path)
 
-    def check(self, db_id: str) -> None:
-        """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
-        self.open(db_id).close()
-
-    def digest(self, db_id: str) -> str:
-        """SHA-256 of the file in hexadecimal; computed again when its size or modification time changes.
-
-        Raises `InputError` as `path` does.
-        """
-        path = self.path(db_id)
-        with file_errors(path):
-            status = path.stat()
-        key = (path, status.st_size, status.st_mtime_ns)
-        if key not in self._digests:
-            self._digests[key] = file_digest(path)
-        return self._digests[key]
-
-    def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
-        """A database for one episode, private and with the contents of the file; `limits` hold for each
-        statement (default `Limits()`).
-
-        Raises `InputError` as `path` does, and if SQLite finds the file damaged.
-        """
-        path, guard = self.path(db_id), Guard(private=False)
-        try:
-            connection = connect_reading(path, guard)
-        except sqlite3.Error as error:
-            raise InputError(f"{path} cannot be opened by SQLite: {error}") from error
-        return SqliteDatabase(connection, guard, limits or Limits())
-
-    def _file(self, db_id: str) -> Path:
+    def _path(self, db_id: str) -> Path:
         return self.root / db_id / f"{db_id}.sqlite"
 
     def _unknown(self, db_id: str) -> str:
@@ -128,26 +137,7 @@ def is_database_name(name: object) -> TypeGuard[str]:
     )
 
 
-def _check_head(path: Path, head: bytes) -> None:
-    if not head:
-        raise InputError(f"{path} is empty")
-    if head.startswith(_LFS_POINTER):
-        raise InputError(
-            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
-        )
-    if not head.startswith(_MAGIC):
-        raise InputError(f"{path} is not an SQLite database")
-
-
-def _check_journals(path: Path) -> None:
-    """Changes that are still in a journal would not be seen, since nothing may be written beside the file."""
-    wal, journal = path.with_name(path.name + "-wal"), path.with_name(path.name + "-journal")
-    has_changes = wal.exists() and wal.stat().st_size > 0
-    if journal.exists():
-        with journal.open("rb") as file:
-            has_changes = has_changes or file.read(8) == _HOT_JOURNAL
-    if has_changes:
-        raise InputError(
-            f"{path} has changes in a journal file beside it that are not yet part of it: close the program"
-            f" that writes to it, or run `sqlite3 {path.name} 'PRAGMA wal_checkpoint(TRUNCATE)'`"
-        )
+def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
+    if value not in known:
+        raise InputError(f"{setting} {value!r} is unknown; known: {', '.join(known)}")
+    return value

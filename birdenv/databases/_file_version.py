@@ -1,0 +1,61 @@
+"""Telling one version of a database file from another by what the file system says, without reading it."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from birdenv.errors import InputError
+
+__all__ = ["FileVersion", "look_at", "with_journals"]
+
+_HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """Which file, and what the file system says of its contents: of the file, its folder and its journals.
+
+    The folder's time says whether a journal may have appeared, at the price of one look.
+    """
+
+    path: str
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    folder_modified_ns: int
+    journals: tuple[tuple[str, int, int], ...] = ()
+    """Of those that hold changes: which, size and time."""
+
+
+def look_at(path: Path) -> FileVersion:
+    """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
+    status, folder = path.stat(), path.parent.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is not a file")
+    return FileVersion(
+        str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, folder.st_mtime_ns
+    )
+
+
+def with_journals(path: Path, version: FileVersion) -> FileVersion:
+    """The version with the journals that belong to it: a `-wal` with anything in it, a hot `-journal`."""
+    journals = []
+    for suffix, is_needed in (("-wal", _holds_anything), ("-journal", _is_hot)):
+        journal = path.with_name(path.name + suffix)
+        if journal.exists() and is_needed(journal):
+            status = journal.stat()
+            journals.append((suffix, status.st_size, status.st_mtime_ns))
+    return replace(version, journals=tuple(journals))
+
+
+def _holds_anything(wal: Path) -> bool:
+    return wal.stat().st_size > 0
+
+
+def _is_hot(journal: Path) -> bool:
+    with journal.open("rb") as file:
+        return file.read(8) == _HOT_JOURNAL

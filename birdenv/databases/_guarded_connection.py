@@ -1,0 +1,238 @@
+"""One guarded connection: running a statement on it gives a value, whatever the text and the data are."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Final, TypeVar
+
+from birdenv.databases._function_bounds import LARGEST_VALUE
+from birdenv.databases._guard import Guard
+from birdenv.databases._limits import LONGEST_SQL
+from birdenv.databases._results import QueryError, QueryResult, Result, Row
+from birdenv.databases._rules import READING_PRAGMAS
+from birdenv.databases._sql_text import first_keyword, quoted
+from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
+
+__all__ = ["Allowance", "GuardedConnection", "connect_virtual_tables", "text_fault"]
+
+# Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
+# published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
+_ENGINE_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 4,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_HEAP_BYTES: Final = 2 * 2**30
+"""What SQLite may take of this process's memory for everything that it does, images not counted."""
+
+_TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
+_BLANK: Final = "there is no SQL statement in this text"
+_CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
+_SIZED: Final = frozenset({str, bytes})
+_TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What the next statement may cost: `rows` and `seconds` at most, and `bytes`, which become less by what
+    it fetched. `in_all` is above 0 where `seconds` is the rest of so many for several statements."""
+
+    rows: int
+    seconds: float
+    bytes: float
+    in_all: float = 0.0
+
+
+class GuardedConnection:
+    """A connection under a guard, on which text of any origin can be run; it owns and closes the connection.
+
+    `private`, `killable`: see `Guard`.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
+        self._connection = connection
+        self._private = private
+        for limit, value in _ENGINE_LIMITS.items():
+            connection.setlimit(limit, value)
+        # Temporary files of large sorts would be files outside of the episode.
+        connection.execute("PRAGMA temp_store = MEMORY").close()
+        _bound_heap(connection)
+        if private:  # running a statement again to read text that is no UTF-8 could change something twice
+            connection.text_factory = _TOLERANT
+        else:
+            _use_table_functions(connection)
+            connect_virtual_tables(connection)
+        self._guard = Guard(connection, private=private, killable=killable)
+        self._can_read_tables = not private
+
+    @property
+    def needs_copy(self) -> bool:
+        """Whether the last statement was refused only because this connection is not private."""
+        return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
+
+    def execute(self, sql: str, allowance: Allowance, *, reading: bool) -> Result:
+        """Run one statement. `reading`: only if nothing can change by it."""
+        if reading and not self._can_read_tables:
+            failure = self.ours(_use_table_functions)
+            if failure is not None:
+                return failure
+            self._can_read_tables = True
+        guard, connection = self._guard, self._connection
+        guard.refusal = None
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        if allowance.seconds <= 0:
+            return QueryError("timeout", _timeout_message(allowance))
+        began = time.monotonic()
+        guard.start(sql, allowance.seconds, reading=reading)
+        try:
+            try:
+                cursor = connection.execute(sql)
+                try:
+                    columns = tuple([column[0] for column in cursor.description or ()])
+                    rows, truncated = _fetch(cursor, allowance)
+                    affected = cursor.rowcount
+                finally:
+                    cursor.close()
+            finally:
+                guard.finish(sql)
+        except DRIVER_ERRORS as error:
+            if is_interruption(error) and not guard.is_late():
+                # Ctrl-C arrived while SQLite ran our progress handler, which cannot pass it on.
+                raise KeyboardInterrupt from error
+            if connection.text_factory is str and _is_undecodable(error) and not guard.is_late():
+                connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
+                return self.execute(sql, allowance, reading=reading)
+            return self._explain(error, allowance, time.monotonic() - began)
+        elapsed = time.monotonic() - began
+        if guard.is_late():
+            return QueryError("timeout", _timeout_message(allowance), elapsed)
+        if rows is None:
+            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
+        return QueryResult(columns, rows, truncated, affected, elapsed)
+
+    def ours(
+        self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
+    ) -> _T | QueryError:
+        """What `work` gives, run without rules because the agent has no say in it; an error as a value."""
+        began = time.monotonic()
+        try:
+            with self._guard.trusted(allowance.seconds if allowance else float("inf")):
+                return work(self._connection)
+        except DRIVER_ERRORS as error:
+            if is_interruption(error) and not self._guard.is_late():
+                raise KeyboardInterrupt from error
+            elapsed = time.monotonic() - began
+            if allowance is not None and self._guard.is_late():
+                return QueryError("timeout", _timeout_message(allowance), elapsed)
+            return QueryError(*kind_and_message(error), elapsed)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _explain(self, error: BaseException, allowance: Allowance, elapsed: float) -> QueryError:
+        guard = self._guard
+        if guard.is_late():
+            return QueryError("timeout", _timeout_message(allowance), elapsed)
+        if guard.refusal is not None:
+            return QueryError("denied", guard.refusal.sentence, elapsed)
+        if is_too_big(error) and guard.bound < LARGEST_VALUE:
+            return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
+        return QueryError(*kind_and_message(error), elapsed)
+
+
+def connect_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses."""
+    names = connection.execute(
+        "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
+        " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
+        " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    ).fetchall()
+    for (name,) in names:
+        _use(connection, name)
+
+
+def text_fault(sql: str) -> QueryError | None:
+    """What keeps a text from reaching SQLite at all; None if nothing does."""
+    if len(sql) > LONGEST_SQL:
+        return QueryError(
+            "too_large", f"the SQL has {len(sql)} characters, and at most {LONGEST_SQL} are allowed"
+        )
+    if "\0" in sql:
+        return QueryError("syntax", "the text holds a NUL character")
+    if not sql.isascii():
+        try:
+            sql.encode()
+        except UnicodeEncodeError:
+            return QueryError("syntax", "the text holds a lone surrogate, which is not a character")
+    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK)
+
+
+def _use_table_functions(connection: sqlite3.Connection) -> None:
+    """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
+    for name in _TABLE_FUNCTIONS:
+        _use(connection, name)
+
+
+def _use(connection: sqlite3.Connection, name: str) -> None:
+    try:
+        connection.execute(f"EXPLAIN SELECT 1 FROM {quoted(name)}").close()
+    except (sqlite3.Error, UnicodeError):
+        return  # not in this SQLite, or damaged: reading it will say so
+
+
+def _bound_heap(connection: sqlite3.Connection) -> None:
+    """The bound is the process's: one that somebody has set stays."""
+    if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
+        connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
+
+
+def _fetch(cursor: sqlite3.Cursor, allowance: Allowance) -> tuple[list[Row] | None, bool]:
+    """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
+
+    Row by row, because one row may hold 2,000 cells of 10 MB.
+    """
+    rows: list[Row] = []
+    cap, left = allowance.rows, allowance.bytes
+    for row in cursor:
+        if len(rows) == cap:
+            allowance.bytes = left
+            return rows, True
+        left -= _CELL_BYTES * len(row)
+        for cell in row:
+            if type(cell) in _SIZED:
+                left -= len(cell)
+        if left < 0:
+            return None, False
+        rows.append(row)
+    allowance.bytes = left
+    return rows, False
+
+
+def _is_undecodable(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
+
+
+def _bound_reason(bound: int) -> str:
+    return (
+        f"this statement may only handle values of up to {bound} bytes, because nothing could stop its"
+        " functions on larger ones in time"
+    )
+
+
+def _timeout_message(allowance: Allowance) -> str:
+    if allowance.in_all:
+        return f"stopped after {allowance.in_all:g} s for everything together"
+    return f"stopped after {allowance.seconds:g} s"

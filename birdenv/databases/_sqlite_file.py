@@ -1,0 +1,177 @@
+"""One version of a database file: which one it is, and the connections of this process that only read it.
+
+A reading connection keeps nothing of what ran on it, so any number of episodes take turns on a few of them,
+statement by statement; their pages are in memory once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import weakref
+from collections import deque
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from birdenv.databases._file_version import FileVersion, look_at, with_journals
+from birdenv.databases._guarded_connection import GuardedConnection
+from birdenv.databases._scratch import new_folder
+from birdenv.errors import InputError
+from birdenv.files import file_digest, file_errors
+
+__all__ = ["SqliteFile", "sqlite_file"]
+
+_MAGIC: Final = b"SQLite format 3\0"
+_LFS_POINTER: Final = b"version https://git-lfs"
+_CACHED_STATEMENTS: Final = 64
+_ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
+
+
+class SqliteFile:
+    """A file that is known to be a database, and a pool of connections that read it."""
+
+    def __init__(self, version: FileVersion, image_path: Path, killable: bool) -> None:
+        """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it."""
+        self.version = version
+        self.path = Path(version.path)
+        self._folder = self.path.parent
+        self.image_path = image_path
+        self.killable = killable
+        self._idle: deque[GuardedConnection] = deque()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the contents in hexadecimal."""
+        return file_digest(self.image_path)
+
+    def is_current(self) -> bool:
+        """Whether the file is still the same; one with changes in a journal is always looked at again."""
+        version = self.version
+        try:
+            status, folder = self.path.stat(), self._folder.stat()
+        except OSError:
+            return False
+        return (
+            status.st_mtime_ns == version.modified_ns
+            and status.st_size == version.size
+            and status.st_ino == version.inode
+            and folder.st_mtime_ns == version.folder_modified_ns
+            and not version.journals
+        )
+
+    def borrow(self) -> GuardedConnection:
+        """A reading connection, to be given back after the statement.
+
+        Raises `InputError` if none can be made.
+        """
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def give_back(self, reader: GuardedConnection) -> None:
+        self._idle.append(reader)
+
+    def _connect(self) -> GuardedConnection:
+        try:
+            connection = sqlite3.connect(
+                f"{self.image_path.as_uri()}?mode=ro&immutable=1",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=_CACHED_STATEMENTS,
+            )
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+                return GuardedConnection(connection, private=False, killable=self.killable)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path} cannot be opened by SQLite: {error}") from error
+
+    def forget_connections(self) -> None:
+        """In a forked child: leave the parent's connections alone, without closing them."""
+        _of_the_parent.extend(self._idle)
+        self._idle = deque()
+
+
+_files: weakref.WeakValueDictionary[tuple[FileVersion, bool], SqliteFile] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+_of_the_parent: list[GuardedConnection] = []
+
+
+def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
+    """The database at an absolute path as it is now; one object in a process for each version of a file.
+
+    Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
+    being written to.
+    """
+    with file_errors(path), _lock:
+        version = with_journals(path, look_at(path))
+        found = _files.get((version, killable))
+        if found is None:
+            with path.open("rb") as file:
+                _check_head(path, file.read(64))
+            image_path = _settled(path, version) if version.journals else path
+            found = SqliteFile(version, image_path, killable)
+            if version.journals:
+                weakref.finalize(found, shutil.rmtree, image_path.parent, ignore_errors=True)
+            found.give_back(found.borrow())
+            _files[version, killable] = found
+    return found
+
+
+def _settled(path: Path, version: FileVersion) -> Path:
+    """A private copy of a file and its journals, with what stands in the journals taken in or rolled back.
+
+    Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.
+    """
+    folder = new_folder()
+    copy = folder / path.name
+    try:
+        for _ in range(_ATTEMPTS):
+            for suffix in ("", *(name for name, _, _ in version.journals)):
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+            now = with_journals(path, look_at(path))
+            if now == version:
+                break
+            version = now
+        else:
+            raise InputError(f"{path} is being written to: close the program that does, or make a copy")
+        connection = sqlite3.connect(copy, isolation_level=None)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        finally:
+            connection.close()
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, sqlite3.Error):
+            raise InputError(f"{path} cannot be opened by SQLite: {error}") from error
+        raise
+    return copy
+
+
+def _check_head(path: Path, head: bytes) -> None:
+    if not head:
+        raise InputError(f"{path} is empty")
+    if head.startswith(_LFS_POINTER):
+        raise InputError(
+            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
+        )
+    if not head.startswith(_MAGIC):
+        raise InputError(f"{path} is not an SQLite database")
+
+
+def _in_forked_child() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for file in list(_files.values()):
+        file.forget_connections()
+
+
+os.register_at_fork(after_in_child=_in_forked_child)

@@ -1,0 +1,96 @@
+"""The C library behind Python's sqlite3 module: the few calls that the module does not pass on.
+
+It is the very library that runs every statement, found through the module's own file, so that there is
+never a second SQLite in play. Where its functions cannot be reached (a Python with SQLite linked into it and
+hidden), `library()` is None and images are made another way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sqlite3
+import sys
+import threading
+from ctypes import c_char_p, c_int, c_int64, c_uint, c_void_p
+from functools import cache
+from typing import Any
+
+__all__ = ["connect_with_handle", "deserialize", "library", "serialized"]
+
+_NEEDED = (
+    "sqlite3_auto_extension",
+    "sqlite3_cancel_auto_extension",
+    "sqlite3_deserialize",
+    "sqlite3_libversion",
+    "sqlite3_serialize",
+)
+_NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
+_ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
+_lock = threading.Lock()
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by name."""
+    module = sys.modules.get("_sqlite3")
+    path: str | None = getattr(module, "__file__", None)  # None: the module is built into the interpreter
+    try:
+        found = ctypes.CDLL(path)
+        if not all(hasattr(found, name) for name in _NEEDED):
+            return None
+    except OSError:
+        return None
+    _declare(found)
+    is_the_same = found.sqlite3_libversion().decode() == sqlite3.sqlite_version
+    return found if is_the_same else None
+
+
+def _declare(found: ctypes.CDLL) -> None:
+    found.sqlite3_libversion.restype = c_char_p
+    found.sqlite3_deserialize.argtypes = [c_void_p, c_char_p, c_void_p, c_int64, c_int64, c_uint]
+    found.sqlite3_deserialize.restype = c_int
+    found.sqlite3_serialize.argtypes = [c_void_p, c_char_p, ctypes.POINTER(c_int64), c_uint]
+    found.sqlite3_serialize.restype = c_void_p
+    found.sqlite3_auto_extension.argtypes = [_ENTRY_POINT]
+    found.sqlite3_cancel_auto_extension.argtypes = [_ENTRY_POINT]
+
+
+def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.Connection, int]:
+    """A connection to a new database in memory, and its `sqlite3*`.
+
+    The handle comes through SQLite's automatic extensions, the documented way to see a connection being
+    opened; they are the process's, so the hook looks at its own thread only and is gone afterwards.
+    """
+    me = threading.get_ident()
+    handles: list[int] = []
+
+    def opened(handle: int, _message: int, _routines: int) -> int:
+        if threading.get_ident() == me:
+            handles.append(handle)
+        return 0
+
+    hook = _ENTRY_POINT(opened)
+    with _lock:
+        library.sqlite3_auto_extension(hook)
+        try:
+            connection = sqlite3.connect(":memory:", **options)
+        finally:
+            library.sqlite3_cancel_auto_extension(hook)
+    return connection, handles[0]
+
+
+def deserialize(library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int) -> None:
+    """Make the `size` bytes at `address` the connection's main database, with room to `capacity`.
+
+    The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
+    """
+    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, 0)
+    if code != sqlite3.SQLITE_OK:
+        raise sqlite3.OperationalError(f"cannot take the database over (SQLite code {code})")
+
+
+def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
+    """Address and size of a deserialized main database as it stands in memory; nothing is copied."""
+    size = c_int64()
+    address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
+    return address or 0, size.value
