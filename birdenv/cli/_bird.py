@@ -43,6 +43,7 @@ def bird(
             "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
         ),
     ] = None,
+    isolation: options.Isolation = "auto",
     parallel: options.Parallel = 1,
     output: options.Output = None,
     resume: options.Resume = None,
@@ -72,7 +73,7 @@ def bird(
     tasks = load_tasks(data_file)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = options.select(tasks, selection)
-    source = SqliteSource(db_dir)
+    source = SqliteSource(db_dir, options.isolation_for(isolation, agent))
     _check_databases(source, chosen)
     extra = {"predictions_order": predictions_order} if predictions_order else {}
     game = BirdRun(

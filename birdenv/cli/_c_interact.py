@@ -46,6 +46,7 @@ def c_interact(
     execute_sql: Annotated[
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
     ] = False,
+    isolation: options.Isolation = "auto",
     parallel: options.Parallel = 1,
     output: options.Output = None,
     resume: options.Resume = None,
@@ -70,7 +71,7 @@ def c_interact(
     if data_dir is None:
         data_dir = demo_folder()
         data = data or data_dir / DEMO_C_INTERACT_FILE
-    benchmark = load_benchmark(data_dir, data)
+    benchmark = load_benchmark(data_dir, data, isolation=options.isolation_for(isolation, agent))
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = _with_database(
         options.select(benchmark.tasks, selection),

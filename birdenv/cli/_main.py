@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _bird, _c_interact, _data, _demo, _score
+from birdenv.cli import _bird, _c_interact, _data, _demo, _doctor, _score
 from birdenv.errors import BirdenvError
 
 __all__ = ["main"]
@@ -32,6 +32,7 @@ app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
 app.command("c-interact")(_c_interact.c_interact)
 app.command("score")(_score.score)
+app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 
 

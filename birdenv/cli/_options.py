@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar, cast
 
 import typer
 
+from birdenv import databases
 from birdenv.errors import InputError
+from birdenv.runs import is_ours
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "isolation_for", "select"]
+
+_OF_OTHERS = ("predictions",)  # agents of ours that hand in what others wrote
 
 Agent = Annotated[
     str,
@@ -36,7 +40,26 @@ Resume = Annotated[
     typer.Option("--resume", "-r", help="Go on with this run folder; give the same options as before."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
+Isolation = Annotated[
+    str,
+    typer.Option(
+        "--isolation",
+        help="Where SQL runs: process (workers that can be killed), inline (in this process), or auto: "
+        "inline for birdenv's own agents, process for SQL of others.",
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
+
+
+def isolation_for(option: str, agent: str) -> databases.Isolation:
+    """What `--isolation` means for this agent. Raises `InputError` for an unknown value."""
+    if option == "auto":
+        trusted = is_ours(agent) and agent.partition(":")[0] not in _OF_OTHERS
+        return "inline" if trusted else "process"
+    for known in databases.ISOLATIONS:
+        if option == known:
+            return cast(databases.Isolation, known)
+    raise InputError(f"--isolation {option!r} is unknown; known: auto, {', '.join(databases.ISOLATIONS)}")
 
 
 class _Public(Protocol):

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from birdenv.cli import _options as options
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import check_writable, read_records, write_records
@@ -27,6 +28,7 @@ def score(
         Path | None, typer.Option("--out", help="Write the pairs with verdicts here (JSONL).")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like for `ex`.")] = False,
+    isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
     ] = 1,
@@ -39,7 +41,7 @@ def score(
     exactly as submitted.
     """
     records = read_records(pairs, "pairs")
-    source = SqliteSource(db_dir)
+    source = SqliteSource(db_dir, options.isolation_for(isolation, "predictions"))
     for number, record in enumerate(records, 1):
         _check(record, f"{pairs}: record {number}")
     for name in sorted({record["db_id"] for record in records}):

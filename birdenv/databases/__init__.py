@@ -10,18 +10,28 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
+from birdenv.databases._episode_database import EpisodeDatabase
+from birdenv.databases._health import Health, examine
+from birdenv.databases._images import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._results import Cell, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases._sql_text import split_statements
 from birdenv.databases._sqlite_database import SqliteDatabase
-from birdenv.databases._sqlite_source import SqliteSource, is_database_name
+from birdenv.databases._sqlite_source import ISOLATIONS, Isolation, SqliteSource, is_database_name
 from birdenv.databases._state import DatabaseState, SchemaObject
 
 __all__ = [
+    "IMAGE_KINDS",
+    "ISOLATIONS",
     "LONGEST_SQL",
     "Cell",
+    "Checkpoint",
     "DatabaseState",
+    "EpisodeDatabase",
     "ErrorKind",
+    "Health",
+    "ImageKind",
+    "Isolation",
     "Limits",
     "QueryError",
     "QueryResult",
@@ -30,6 +40,7 @@ __all__ = [
     "SchemaObject",
     "SqliteDatabase",
     "SqliteSource",
+    "examine",
     "is_database_name",
     "split_statements",
 ]

@@ -22,7 +22,7 @@ from birdenv.databases._function_bounds import (
     replace_unbounded_functions,
 )
 from birdenv.databases._rules import beyond_reading, outside_a_copy
-from birdenv.databases._watchdog import watchdog
+from birdenv.databases._watchdog import alarm, watchdog
 
 __all__ = ["Guard", "Refusal"]
 
@@ -53,6 +53,7 @@ class Guard:
         self._connection = connection
         self._private = private
         self._killable = killable
+        self._watchdog = alarm if killable else watchdog
         self._reading = not private
         self._trusted = False
         self._deadline = _NEVER
@@ -80,14 +81,14 @@ class Guard:
             self._calls = FunctionCalls()
             self._set_length(self._bounds.pop(hash(sql), 0) or length_bound(sql))
         self._deadline = time.monotonic() + seconds
-        watchdog.watch(self)
+        self._watchdog.watch(self, seconds)
 
     def finish(self, sql: str) -> None:
         """The statement is over, however it ended."""
         with self._lock:
             self._expired = self._expired or time.monotonic() > self._deadline
             self._deadline = _NEVER
-        watchdog.release(self)
+        self._watchdog.release(self)
         if not self._killable:
             self._bounds[hash(sql)] = self._length
             if len(self._bounds) > _MOST_REMEMBERED:

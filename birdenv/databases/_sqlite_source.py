@@ -7,8 +7,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
+from birdenv.databases._episode_database import EpisodeDatabase
 from birdenv.databases._images import IMAGE_KINDS, ImageKind
 from birdenv.databases._limits import Limits
+from birdenv.databases._remote_database import RemoteDatabase
 from birdenv.databases._scratch import sweep_once
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.databases._sqlite_file import SqliteFile, sqlite_file
@@ -88,13 +90,14 @@ class SqliteSource:
         """
         return self._file(db_id).digest
 
-    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> SqliteDatabase:
+    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """A database for one episode, private and with the contents of the file; `limits` hold for each
         statement.
 
         Raises `InputError` as `path` does.
         """
-        return SqliteDatabase(self._file(db_id), limits, self.image)
+        kind = RemoteDatabase if self.isolation == "process" else SqliteDatabase
+        return kind(self._file(db_id), limits, self.image)
 
     def _file(self, db_id: str) -> SqliteFile:
         file = self._files.get(db_id)

@@ -8,13 +8,16 @@ running statements and interrupts what is late.
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from typing import Protocol
 
-__all__ = ["Watched", "watchdog"]
+__all__ = ["Watched", "alarm", "watchdog"]
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
+_KILL_AFTER = 0.9  # seconds beyond the deadline
+_LONGEST_ALARM = 1e6  # seconds
 
 
 class Watched(Protocol):
@@ -30,7 +33,8 @@ class _Watchdog:
         self._something_runs = threading.Event()
         self._is_started = False
 
-    def watch(self, watched: Watched) -> None:
+    def watch(self, watched: Watched, seconds: float) -> None:
+        """From now to `release`: interrupt `watched` when it is late, which it is after `seconds`."""
         self._running[watched] = None
         if not self._something_runs.is_set():
             self._something_runs.set()
@@ -54,7 +58,20 @@ class _Watchdog:
                     self._something_runs.set()
 
 
+class _Alarm(_Watchdog):
+    """In a process made to be killed: what no interrupt stops, the kernel does, with SIGALRM."""
+
+    def watch(self, watched: Watched, seconds: float) -> None:
+        super().watch(watched, seconds)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
+
+    def release(self, watched: Watched) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        super().release(watched)
+
+
 watchdog = _Watchdog()
+alarm = _Alarm()
 
 
 def _start_again() -> None:

@@ -69,6 +69,8 @@ class BirdRun:
             "data_sha256": file_digest(self.data_file),
             "databases_sha256": database_digests(self.source, databases),
             "engine": self.source.engine,
+            "isolation": self.source.isolation,
+            "image": self.source.image,
             "grader": GRADER_VERSION,
             "tasks": [task.public.instance_id for task in self.tasks],
             "max_turns": self.max_turns,

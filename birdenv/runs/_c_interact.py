@@ -67,6 +67,8 @@ class CInteractRun:
             "data_sha256": file_digest(self.data_file),
             "databases_sha256": database_digests(self.source, databases),
             "engine": self.source.engine,
+            "isolation": self.source.isolation,
+            "image": self.source.image,
             "grader": GRADER_VERSION,
             "tasks": [task.public.instance_id for task in self.tasks],
             "profile": self.profile.name,

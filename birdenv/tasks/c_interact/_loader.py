@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from birdenv.databases import SqliteSource
+from birdenv.databases import Isolation, SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_records
 from birdenv.tasks.c_interact._knowledge import read_notes
@@ -66,16 +66,17 @@ def load_benchmark(
     folder: Path,
     task_file: Path | None = None,
     *,
+    isolation: Isolation = "inline",
     databases: Path | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
     """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
 
     `databases` is the folder of `<db>/<db>.sqlite`, by default the benchmark's own. A database file itself is
-    looked at only when it is opened.
+    looked at only when it is opened; `isolation` says where its statements will run.
     """
     path = task_file or find_task_file(folder)
-    source = SqliteSource(databases or folder)
+    source = SqliteSource(databases or folder, isolation)
     notes = cache(partial(read_notes, folder))
     tasks: Sequence[CInteractTask] = [
         split_record(record, index, notes(record.selected_database), source.dialect)

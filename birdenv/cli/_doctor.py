@@ -1,0 +1,57 @@
+"""`birdenv doctor`: what this machine can do."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Annotated
+
+import gymnasium
+import typer
+
+import birdenv
+from birdenv.benchmarks import demo_folder
+from birdenv.databases import SqliteSource, examine
+from birdenv.errors import InputError
+
+__all__ = ["doctor"]
+
+_IMAGES = {
+    "reflink": "a clone made by the file system",
+    "memory-map": "mapped privately, copied page by page when written",
+    "deserialize": "read into memory",
+    "copy": "a plain copy",
+}
+
+
+def doctor(
+    db_dir: Annotated[
+        Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite to try; default: the demo's.")
+    ] = None,
+) -> None:
+    """Try what this machine offers for isolating episodes.
+
+    Says which SQLite runs the statements, how a writing episode gets its private image of a database and why
+    other ways do not work here, whether worker processes start, and where private files go. Removes what
+    killed processes left there. Exit code 1 if episodes cannot be isolated.
+    """
+    source = SqliteSource(db_dir or demo_folder())
+    names = source.names()
+    if not names:
+        raise InputError(f"{source.root} holds no database")
+    path = max((source.path(name) for name in names), key=lambda path: path.stat().st_size)
+    health = examine(path)
+    reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
+    print(f"birdenv {birdenv.__version__}, gymnasium {gymnasium.__version__}")
+    print(f"Python {platform.python_version()} on {platform.platform()}")
+    print(f"SQLite {health.sqlite_version}, for statements, gold and scoring alike{reach}")
+    print(f"\nPrivate images of {path} ({path.stat().st_size / 1e6:.1f} MB):")
+    for kind, fault in health.images.items():
+        mark = "chosen" if kind == health.chosen else "works" if not fault else "no"
+        print(f"  {kind:<12}{mark:<8}{_IMAGES[kind]}{f': {fault}' if fault else ''}")
+    print(f"\nWorker processes (isolation=process): {health.worker or 'work'}")
+    print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
+    if health.swept:
+        print(f"Removed what {len(health.swept)} killed process(es) had left there")
+    if health.chosen is None or health.worker:
+        raise typer.Exit(1)
