@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench clean
+.PHONY: help demo test test-all check format bench fuzz clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,6 +45,10 @@ format: $(VENV)/installed-dev ## Format and mend what ruff can
 
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
+
+fuzz: $(VENV)/installed-dev ## Feed arbitrary bytes as SQL to episodes, for SECONDS (60)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)
 
 clean: ## Remove what the other words made
 	rm -rf $(VENV) $(VENV)-oldest results .pytest_cache .mypy_cache .ruff_cache

@@ -108,7 +108,7 @@ def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
     for name, table in tables.items():
         content = _value(table)
         if not isinstance(content, QueryResult | QueryError):
-            raise ValueError(f"no contents of {name}")
+            raise ValueError(f"not an answer of a worker: no contents of {name}")
         contents[name] = content
     return contents
 
