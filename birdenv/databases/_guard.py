@@ -60,7 +60,7 @@ class Guard:
         self._lock = threading.Lock()  # of the deadline: no interrupt may hit the next statement
         self._bounds: dict[int, int] = {}  # by hash of the statement, least used first
         self._length = LARGEST_VALUE
-        self._calls = FunctionCalls()
+        self._calls: FunctionCalls | None = None  # of the statement being compiled
         self.refusal: Refusal | None = None
         self._expired = False
         if not killable:
@@ -78,7 +78,7 @@ class Guard:
         self._reading = reading or not self._private
         self.refusal, self._expired = None, False
         if not self._killable:
-            self._calls = FunctionCalls()
+            self._calls = None
             self._set_length(self._bounds.pop(hash(sql), 0) or length_bound(sql))
         self._deadline = time.monotonic() + seconds
         self._watchdog.watch(self, seconds)
@@ -123,8 +123,8 @@ class Guard:
     ) -> int:
         if self._trusted:
             return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION and not self._killable and self._calls.add(second or ""):
-            self._set_length(min(self._length, self._calls.bound()))
+        if action == sqlite3.SQLITE_FUNCTION and not self._killable:
+            self._count_call(second or "")
         sentence = outside_a_copy(action, first, second)
         refusal = Refusal(sentence, on_a_copy=False) if sentence else None
         if refusal is None and self._reading:
@@ -134,6 +134,11 @@ class Guard:
             return sqlite3.SQLITE_OK
         self.refusal = self.refusal or refusal
         return sqlite3.SQLITE_DENY
+
+    def _count_call(self, name: str) -> None:
+        self._calls = self._calls or FunctionCalls()
+        if self._calls.add(name):
+            self._set_length(min(self._length, self._calls.bound()))
 
     def _refuse_call(self, sentence: str) -> None:
         self.refusal = self.refusal or Refusal(sentence, on_a_copy=False)

@@ -13,7 +13,9 @@ into another image of the same file, made in any of these ways.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
+import os
 import shutil
 import sqlite3
 import sys
@@ -24,8 +26,9 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from birdenv.databases._file_version import FileVersion
 from birdenv.databases._private_memory import PrivateMemory, is_supported
-from birdenv.databases._scratch import new_folder, scratch_root
+from birdenv.databases._scratch import new_folder, remove_folder, scratch_root
 from birdenv.databases._sqlite_library import connect_with_handle, deserialize, library, serialized
+from birdenv.errors import InputError
 
 __all__ = ["GROWTH_BYTES", "IMAGE_KINDS", "Checkpoint", "Image", "ImageKind", "open_image", "trial"]
 
@@ -38,6 +41,9 @@ GROWTH_BYTES = 2**30
 _SMALL_FILE = 16 * 2**20
 _PIECE = 2**16  # bytes compared at a time, where nothing tells which pages were written
 _FICLONE = 0x40049409
+_HEADER = 100  # bytes
+_PAGE_SIZE = slice(16, 18)  # of the header; 1 stands for the largest
+_LARGEST_PAGE = 2**16
 _WAL_FORMAT = slice(18, 20)  # of the header: 2 says that a -wal file belongs to it, 1 that none does
 _OPTIONS: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "cached_statements": 0}
 
@@ -74,7 +80,7 @@ class Image(Protocol):
 def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = None) -> Image:
     """A private image of a file, as it is or as `start` says.
 
-    Raises `OSError` or `sqlite3.Error` if it cannot be made.
+    Raises `OSError` or `sqlite3.Error` if it cannot be made, `InputError` if there is no room for its file.
     """
     if kind != "auto":
         return _OPENERS[kind](path, start)
@@ -83,7 +89,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
         if _is_worth_trying(name, path, size):
             try:
                 return _OPENERS[name](path, start)
-            except (OSError, sqlite3.OperationalError):
+            except (OSError, sqlite3.OperationalError, InputError):
                 continue  # not on this platform or file system: the next way
     return _OPENERS["copy"](path, start)
 
@@ -92,7 +98,7 @@ def trial(path: Path, kind: ImageKind) -> str:
     """Whether images of `path` can be made this way here: empty if so, else why not, in a few words."""
     try:
         image = open_image(path, kind)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, InputError) as error:
         return str(error)
     image.close()
     return ""
@@ -143,14 +149,15 @@ class _DeserializedImage:
         if not data:
             raise OSError("an empty file cannot be deserialized")
         self._original = bytes(data)
-        data[_WAL_FORMAT] = b"\1\1"
         if start is not None:
             data = data[: start.size].ljust(start.size, b"\0")
             for offset, page in start.pages.items():
                 data[offset : offset + len(page)] = page
+        data[_WAL_FORMAT] = b"\1\1"
         self.connection = sqlite3.connect(":memory:", **_OPTIONS)
         try:
             self.connection.deserialize(data)
+            _bound_growth(self.connection, self._original, len(self._original))
         except BaseException:
             self.connection.close()
             raise
@@ -178,6 +185,7 @@ class _FileImage:
         self, path: Path, start: Checkpoint | None, kind: ImageKind, copy: Callable[[Path, Path], None]
     ) -> None:
         self.kind = kind
+        self._process = os.getpid()
         self._source = path
         self._folder = new_folder()
         self._file = self._folder / path.name
@@ -191,9 +199,15 @@ class _FileImage:
                     file.truncate(start.size)
             self.connection = sqlite3.connect(self._file, **_OPTIONS)
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder)
             raise
-        self.connection.execute("PRAGMA synchronous = OFF").close()
+        try:
+            self.connection.execute("PRAGMA synchronous = OFF").close()
+            with path.open("rb") as file:
+                _bound_growth(self.connection, file.read(_HEADER), path.stat().st_size)
+        except BaseException:
+            self.close()
+            raise
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
@@ -209,12 +223,23 @@ class _FileImage:
         return self._file.stat().st_size, _within(most_bytes, pieces())
 
     def close(self) -> None:
+        if self._process != os.getpid():
+            # In a forked child the file is still the parent's, and so is a transaction that is open in it:
+            # closing the connection would roll that back. So it stays open until the child ends.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
+            return
         self.connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
     def __del__(self) -> None:
         if hasattr(self, "connection"):
             self.close()
+
+
+def _bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
+    page = int.from_bytes(header[_PAGE_SIZE])
+    page = _LARGEST_PAGE if page == 1 else max(page, 1)
+    connection.execute(f"PRAGMA max_page_count = {(size + GROWTH_BYTES) // page}").close()
 
 
 def _reflink(path: Path, to: Path) -> None:
@@ -253,8 +278,11 @@ def _can_clone(path: Path) -> bool:
     device = path.stat().st_dev
     if device not in _clones:
         scratch = scratch_root()
-        there = scratch if scratch.exists() else scratch.parent
-        _clones[device] = there.stat().st_dev == device and not trial(path, "reflink")
+        try:
+            there = scratch if scratch.exists() else scratch.parent
+            _clones[device] = there.stat().st_dev == device and not trial(path, "reflink")
+        except OSError:
+            return False
     return _clones[device]
 
 

@@ -48,6 +48,7 @@ class PrivateMemory:
     """
 
     def __init__(self, path: Path, room: int) -> None:
+        self._path = path
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             self.size = os.fstat(descriptor).st_size
@@ -73,11 +74,14 @@ class PrivateMemory:
         """Offset and bytes of every memory page in the first `size` bytes that may differ from the file.
 
         Known from the page tables where the system shows them (Linux), without looking at the contents;
-        elsewhere every page is given.
+        elsewhere by comparing all of it with the file. Raises `OSError` if the file cannot be read for that.
         """
-        for page in self._candidates(-(-size // _PAGE)):
-            start = page * _PAGE
-            yield start, ctypes.string_at(self.address + start, min(_PAGE, size - start))
+        marked = self._marked(-(-size // _PAGE))
+        if marked is None:
+            yield from self._compared(size)
+            return
+        for page in marked:
+            yield page * _PAGE, self._page(page * _PAGE, size)
 
     def free(self) -> None:
         """Give the memory back; nothing may use it any more. Once is enough."""
@@ -85,19 +89,31 @@ class PrivateMemory:
             _libc().munmap(self.address, self.capacity)
             self.address = 0
 
-    def _candidates(self, pages: int) -> Iterator[int]:
+    def _page(self, start: int, size: int) -> bytes:
+        return ctypes.string_at(self.address + start, min(_PAGE, size - start))
+
+    def _marked(self, pages: int) -> Iterator[int] | None:
+        """Which of the first pages are no longer the file's; None if the page tables are not shown."""
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
                 table.seek(self.address // _PAGE * _PAGEMAP_BYTES)
                 entries = memoryview(table.read(pages * _PAGEMAP_BYTES)).cast("Q")
-        except OSError:
-            entries = memoryview(b"").cast("Q")
+        except (OSError, TypeError):  # TypeError: cut off within an entry
+            return None
         if len(entries) < pages:
-            yield from range(pages)
-            return
-        for page, entry in enumerate(entries):
-            if entry & (_IN_MEMORY | _SWAPPED) and not entry & _OF_A_FILE:
-                yield page
+            return None
+        return (
+            page
+            for page, entry in enumerate(entries)
+            if entry & (_IN_MEMORY | _SWAPPED) and not entry & _OF_A_FILE
+        )
+
+    def _compared(self, size: int) -> Iterator[tuple[int, bytes]]:
+        with self._path.open("rb") as file:
+            for start in range(0, size, _PAGE):
+                page = self._page(start, size)
+                if page != file.read(_PAGE).ljust(len(page), b"\0")[: len(page)]:
+                    yield start, page
 
 
 def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:

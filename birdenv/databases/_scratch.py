@@ -6,7 +6,6 @@ killed process left; it is swept at the next start. `BIRDENV_SCRATCH` moves all 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import fcntl
 import os
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from birdenv.errors import InputError
 
-__all__ = ["new_folder", "scratch_root", "sweep", "sweep_once"]
+__all__ = ["new_folder", "remove_folder", "scratch_root", "sweep", "sweep_once"]
 
 _LOCK = "lock"
 _mine: tuple[int, Path, int] | None = None  # process id, its folder, the descriptor that holds the lock
@@ -45,16 +44,22 @@ def new_folder() -> Path:
         ) from error
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove one that `new_folder` gave to this process; in a forked child the parent's are left alone."""
+    if _mine is not None and _mine[0] == os.getpid() and folder.parent == _mine[1]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def sweep() -> list[str]:
     """Remove what killed processes left; gives the names of the folders removed. Never raises `OSError`."""
     root, removed = scratch_root(), []
-    if not root.is_dir():
-        return []
-    with contextlib.suppress(OSError), _locked(root / _LOCK):
-        for folder in root.iterdir():
-            if folder.is_dir() and not folder.is_symlink() and _is_abandoned(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-                removed.append(folder.name)
+    with contextlib.suppress(OSError):
+        if _is_ours(root):
+            with _locked(root / _LOCK):
+                for folder in root.iterdir():
+                    if folder.is_dir() and not folder.is_symlink() and _is_abandoned(folder):
+                        shutil.rmtree(folder, ignore_errors=True)
+                        removed.append(folder.name)
     return removed
 
 
@@ -69,15 +74,17 @@ def _own_folder() -> Path:
     if _mine is None or _mine[0] != os.getpid():  # a forked child has a folder of its own
         root = scratch_root()
         root.mkdir(mode=0o700, exist_ok=True)
-        status = root.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        if not _is_ours(root):
             raise InputError(f"{root} is not a folder of yours: remove it, or set BIRDENV_SCRATCH")
         with _locked(root / _LOCK):
             folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=root))
             descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _mine = (os.getpid(), folder, descriptor)
-        atexit.register(_remove, *_mine)
+        # Not `atexit`, which the children that `multiprocessing` forks do without. Imported here: it is slow.
+        from multiprocessing import util
+
+        util.Finalize(None, _remove, args=_mine, exitpriority=-100)
     return _mine[1]
 
 
@@ -85,6 +92,12 @@ def _remove(process: int, folder: Path, descriptor: int) -> None:
     if process == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)
+
+
+def _is_ours(root: Path) -> bool:
+    """Whether it is a folder of this user and no link, which may lead to what nobody meant to be removed."""
+    status = root.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _is_abandoned(folder: Path) -> bool:

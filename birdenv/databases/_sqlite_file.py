@@ -37,7 +37,7 @@ class SqliteFile:
         """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it."""
         self.version = version
         self.path = Path(version.path)
-        self._folder = self.path.parent
+        self._folder = str(self.path.parent)
         self.image_path = image_path
         self.killable = killable
         self._idle: deque[GuardedConnection] = deque()
@@ -51,7 +51,7 @@ class SqliteFile:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""
         version = self.version
         try:
-            status, folder = self.path.stat(), self._folder.stat()
+            status, folder = os.stat(version.path), os.stat(self._folder)  # noqa: PTH116 (at every episode)
         except OSError:
             return False
         return (
