@@ -1,0 +1,15 @@
+"""`make bench`, or `python -m birdenv_baselines.bench`: birdenv's speed as one table of ratios.
+
+Each line is measured side by side in this run and held against a bar. What is measured:
+
+    isolation   starting and writing episodes, against copies of the database file
+    memory      what open episodes add to the process
+    steps       what the environment adds to the statements that it runs
+    episodes    whole episodes, against two ways in which they are usually played; are the verdicts equal?
+    guards      the guarded connection against a plain one
+    workers     two worker processes against one; the executor in a process of its own
+    spaces      the observation's text space, against Gymnasium's
+
+How: `_databases` builds what is read, `_tasks` has the questions, `_peers` the other ways of playing them,
+`_measure` takes the times, `_table` prints.
+"""

@@ -1,0 +1,124 @@
+"""Printing what was measured: one table for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+import birdenv
+from birdenv_baselines.bench._measure import Bar, Figure, Outcome
+
+__all__ = ["as_json", "machine", "print_table"]
+
+_WIDTH = 140
+_DIRECTIONS = {"at least": "≥", "at most": "≤"}
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+def machine() -> dict[str, str | int]:
+    """Where and when this was measured."""
+    return {
+        "date": datetime.now().astimezone().isoformat(timespec="minutes"),
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "load": f"{os.getloadavg()[0]:.1f}",
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "gymnasium": gymnasium.__version__,
+        "birdenv": birdenv.__version__,
+    }
+
+
+def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
+    console = Console(width=_WIDTH, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what", no_wrap=True)
+    table.add_column("ours", justify="right", no_wrap=True)
+    table.add_column("against", no_wrap=True)
+    table.add_column("theirs", justify="right", no_wrap=True)
+    table.add_column("figure", justify="right", no_wrap=True)
+    table.add_column("bar", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    notes: list[str] = []
+    for i, outcome in enumerate(outcomes):
+        figure = outcome.figure
+        words = outcome.reason or (figure.note if figure else "")
+        if words and words not in notes:
+            notes.append(words)
+        is_last = i + 1 == len(outcomes) or outcomes[i + 1].group != outcome.group
+        table.add_row(
+            escape(outcome.name) + (f" ({notes.index(words) + 1})" if words else ""),
+            _duration(figure.ours if figure else None),
+            escape(outcome.against),
+            _duration(figure.theirs if figure else None),
+            _amount(figure.value, figure.unit) if figure else "",
+            _bar(outcome.bar, figure),
+            _word(outcome),
+            end_section=is_last,
+        )
+    console.print(table)
+    for number, words in enumerate(notes, 1):
+        console.print(Text(f"({number}) {words}"))
+    judged = [outcome for outcome in outcomes if outcome.met is not None]
+    console.print(f"\n{sum(outcome.met is True for outcome in judged)} of {len(judged)} bars met.")
+    console.print(Text(", ".join(f"{name} {value}" for name, value in where.items())))
+
+
+def as_json(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> dict[str, Any]:
+    """All that was measured; times in seconds."""
+    return {"machine": where, "lines": [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]}
+
+
+def _word(outcome: Outcome) -> str:
+    if outcome.status != "measured":
+        return "[yellow]skipped[/]" if outcome.status == "skipped" else "[red]FAILED[/]"
+    return {True: "[green]met[/]", False: "[red]MISSED[/]", None: ""}[outcome.met]
+
+
+def _bar(bar: Bar | None, figure: Figure | None) -> str:
+    if bar is None:
+        return ""
+    return f"{_DIRECTIONS[bar.direction]} {_plain(bar.limit)} {figure.unit if figure else ''}".rstrip()
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{_plain(value)} {unit}".rstrip()
+
+
+def _plain(value: float) -> str:
+    """Three significant digits, whole numbers with commas."""
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def _processor() -> str:
+    if _CPU_INFO.is_file():
+        found = re.search(r"^model name\s*:\s*(.+)$", _CPU_INFO.read_text(), re.MULTILINE)
+        if found:
+            return found[1].strip()
+    return platform.processor() or platform.machine()

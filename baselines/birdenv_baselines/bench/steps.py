@@ -1,0 +1,92 @@
+"""What the environment adds to the statements that it runs."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import count
+
+import birdenv
+from birdenv_baselines.bench._measure import (
+    Bar,
+    Contender,
+    Figure,
+    Line,
+    side_by_side,
+    time_added,
+    times_as_fast,
+)
+from birdenv_baselines.bench._peers import RawStatements, plain_connection
+from birdenv_baselines.bench._setting import Setting
+from birdenv_baselines.bench._tasks import make_environment, play, quick_tasks, statements
+
+__all__ = ["lines"]
+
+_FIVE_BY_FIVE = "SELECT id, customer_id, placed, status, total FROM orders WHERE id BETWEEN 101 AND 105"
+_STEPS = 200  # in one episode; the environment is made with a little less than a thousand
+
+
+def lines(setting: Setting) -> list[Line]:
+    step, bare = "env.step, 5 rows x 5 columns", "cursor.execute, fetchmany(101)"
+    episodes, floor = "env steps/s, quick episodes", "their statements, raw"
+    needs = tuple(size.db_id for size in setting.quick_sizes)
+    return [
+        Line(step, bare, partial(_step, setting, False), Bar("at most", 10.0), needs[:1]),
+        Line(f"{step}, no SQL twice", bare, partial(_step, setting, True), None, needs[:1]),
+        Line(episodes, floor, partial(_episodes, setting, False), Bar("at least", 0.75), needs),
+        Line(f"{episodes}, no SQL twice", floor, partial(_episodes, setting, True), None, needs),
+    ]
+
+
+def _step(setting: Setting, is_new: bool) -> Figure:
+    """`is_new`: no statement twice, so that no cache of statements helps on either side."""
+    size = setting.sizes[0]
+    with ExitStack() as stack:
+        tasks = quick_tasks(size)
+        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
+        connection = stack.enter_context(closing(plain_connection(setting.file(size))))
+        numbers = count()
+
+        def text() -> str:
+            return f"{_FIVE_BY_FIVE} /* {next(numbers)} */" if is_new else _FIVE_BY_FIVE
+
+        def ours() -> None:
+            for _ in range(_STEPS):
+                environment.step(birdenv.execute_sql(text()))
+
+        def bare() -> None:
+            for _ in range(_STEPS):
+                cursor = connection.cursor()
+                cursor.execute(text())
+                cursor.fetchmany(101)
+
+        contenders = [
+            Contender(ours, before=lambda: environment.reset(options={"index": 0})),
+            Contender(bare),
+        ]
+        times = side_by_side(contenders, setting.effort)
+        observation, *_ = environment.step(birdenv.execute_sql(text()))
+        if "(5 rows)" not in observation["message"]:
+            raise RuntimeError(f"expected five rows, got {observation['message']!r}")
+    return time_added(*(seconds / _STEPS for seconds in times))
+
+
+def _episodes(setting: Setting, is_new: bool) -> Figure:
+    tasks = [task for size in setting.quick_sizes for task in quick_tasks(size)]
+    numbers = count()
+    with ExitStack() as stack:
+        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
+        raw = stack.enter_context(closing(RawStatements(setting.files(setting.quick_sizes))))
+
+        def ours() -> None:
+            for index, task in enumerate(tasks):
+                play(environment, index, statements(task, next(numbers) if is_new else None))
+
+        def floor() -> None:
+            for task in tasks:
+                raw.run(task.db_id, statements(task, next(numbers) if is_new else None))
+
+        times = side_by_side([Contender(ours), Contender(floor)], setting.effort)
+    steps = 5 * len(tasks)
+    note = "ours with reset, text and verdict; theirs only executes and fetches on open connections"
+    return times_as_fast(*(seconds / steps for seconds in times), note=note)
