@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Event"]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """What one seat did, in the fields of CoCoA's event files.
 
     `time` is a step counter from 1 in simulated dialogues, unique within a dialogue. `data` is a JSON value.

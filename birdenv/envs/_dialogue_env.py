@@ -32,7 +32,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         self._episodes = episodes
         self._user = user
         self._controller: EpisodeController | None = None
-        self._title: dict[str, str] = {}
+        self._title: dict[str, Any] = {}
         self._opening = ""
 
     @property
@@ -54,7 +54,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         self._title = {"instance_id": task.public.instance_id, "database": task.public.database}
         view = self._controller.view(SYSTEM)
         self._opening = view.message
-        return system_seat.observation(view), self._info(view)
+        return system_seat.observation(view), self._info(self._controller, view)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Apply one action. What is not a member of the action space is played as an illegal action.
@@ -70,13 +70,13 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
             seat = controller.turn
             controller.apply(seat, self._user.move(controller.view(seat)))
         view = controller.view(SYSTEM)
-        reward = round(controller.rewards[SYSTEM] - before, 10)
+        earned = controller.rewards[SYSTEM] - before
         return (
             system_seat.observation(view),
-            reward,
+            round(earned, 10) if earned else 0.0,
             controller.terminated,
             controller.truncated,
-            self._info(view),
+            self._info(controller, view),
         )
 
     def render(self) -> str | None:
@@ -90,10 +90,10 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         self._close_episode()
         super().close()
 
-    def _info(self, view: SystemView) -> dict[str, Any]:
-        info: dict[str, Any] = {**self._title, "readings": view.readings}
-        if self._controller is not None and self._controller.turn is None:
-            info |= self._controller.outcome()
+    def _info(self, controller: EpisodeController, view: SystemView) -> dict[str, Any]:
+        info = {**self._title, "readings": view.readings}
+        if controller.turn is None:
+            info |= controller.outcome()
         return info
 
     def _close_episode(self) -> None:

@@ -65,9 +65,11 @@ class Episodes:
         return self.tasks[int(rng.integers(len(self.tasks)))]
 
     def _position(self, instance_id: Any) -> int:
-        if instance_id not in self.instance_ids:
-            raise InputError(f"no task {instance_id!r}; this environment has {_listed(self.instance_ids)}")
-        return self.instance_ids.index(instance_id)
+        try:
+            return self.instance_ids.index(instance_id)
+        except ValueError:
+            known = _listed(self.instance_ids)
+            raise InputError(f"no task {instance_id!r}; this environment has {known}") from None
 
     def _checked_index(self, index: Any) -> int:
         whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)

@@ -82,6 +82,8 @@ def _unmatched(gold: Sequence[Row], pred: Sequence[Row]) -> tuple[list[Canonical
     """
     if cell_types(gold) <= PLAIN_TYPES and cell_types(pred) <= PLAIN_TYPES:
         gold, pred = cancel(gold, pred)
+        if not gold and not pred:
+            return [], []
     return cancel(list(map(canonical_row, gold)), list(map(canonical_row, pred)))
 
 

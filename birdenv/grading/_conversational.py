@@ -7,6 +7,7 @@ prediction, a Query prediction may only read, and a benchmark that does not run 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from birdenv.databases import DatabaseState, Limits, QueryError, Result
@@ -33,6 +34,7 @@ GradeStatus: TypeAlias = Literal[
 
 _DEFAULT_LIMITS: Final = Limits()
 _DEFAULT_CONDITIONS: Final = Conditions()
+_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,9 @@ class ConversationalGrader:
             failed = _prepare_prediction(database, assignment)
             if failed is not None:
                 return failed
-            pred = database.query(self._as_compared(prediction, assignment))
+            if assignment.conditions.distinct is False:
+                prediction = without_outer_distinct(prediction, self._source.dialect)
+            pred = database.query(prediction)
         if isinstance(pred, QueryError):
             return _failed(pred, rows_gold=len(gold.rows))
         comparison = compare_strict(gold, pred, assignment.conditions)
@@ -134,7 +138,8 @@ class ConversationalGrader:
     def _gold_rows(self, assignment: Assignment) -> Result:
         """What the last gold statement returns; remembered if the database is as the source has it."""
         *earlier, last = assignment.gold
-        last = self._as_compared(last, assignment)
+        if assignment.conditions.distinct is False:
+            last = _gold_without_outer_distinct(last, self._source.dialect)
         statements = (*earlier, last)
         prepared = assignment.setup or assignment.base_gold
         if prepared or any(map(reads_clock, statements)):
@@ -152,11 +157,6 @@ class ConversationalGrader:
             if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
                 result = database.run(statements[-1:])  # several statements in one text, or one that writes
             return result
-
-    def _as_compared(self, sql: str, assignment: Assignment) -> str:
-        if assignment.conditions.distinct is False:
-            return without_outer_distinct(sql, self._source.dialect)
-        return sql
 
     def _grade_management(self, assignment: Assignment, prediction: str) -> Grade:
         gold = self._gold_state(assignment)

@@ -28,7 +28,7 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
     text that sqlglot cannot cut into tokens of `dialect`; text longer than `LONGEST_SQL`, which no database
     runs.
     """
-    if len(sql) > LONGEST_SQL:
+    if len(sql) > LONGEST_SQL or "DISTINCT" not in sql.upper():
         return sql
     tokens = _unwrapped(_tokens(sql, dialect))
     if not tokens or tokens[0].kind not in ("SELECT", "WITH"):

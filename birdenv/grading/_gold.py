@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 from birdenv.databases import QueryError, QueryResult, Result
@@ -34,10 +35,12 @@ _CLOCK: Final = re.compile(
 _COMMENT: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(--[^\n]*|/\*.*?\*/)", re.DOTALL)
 
 
+@lru_cache(maxsize=4096)
 def reads_clock(sql: str) -> bool:
     """Whether the result may change from one run to the next: the SQL reads the clock or random numbers.
 
-    Judged by the text, on the safe side: `'now'` counts wherever it stands.
+    Judged by the text, on the safe side: `'now'` counts wherever it stands. The answers are remembered: ask
+    about the benchmark's own SQL, not about predictions.
     """
     return _CLOCK.search(_COMMENT.sub(lambda m: " " if m[1] else m[0], sql)) is not None
 

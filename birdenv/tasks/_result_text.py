@@ -7,6 +7,8 @@ text 'NULL'; what was cut is marked and counted.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Final
 
 from birdenv.databases import Cell, QueryError, QueryResult, Result
 
@@ -20,6 +22,8 @@ SHOWN_CHARACTERS = 200
 SHOWN_TEXT = 20_000
 """Characters shown of one whole result."""
 
+_NUMBERS: Final = frozenset({int, float})
+_LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer is worked out each time
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
@@ -31,13 +35,13 @@ def result_text(result: Result) -> str:
     if not result.columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    header = [_text_cell(name) for name in result.columns]
-    rule = "-+-".join("-" * len(name) for name in header)
-    lines = [_cut(" | ".join(header), SHOWN_TEXT // 4), rule[: SHOWN_TEXT // 4]]
-    length = len(lines[0]) + len(lines[1])
+    is_short = sum(map(len, result.columns)) <= _LONGEST_KNOWN_HEAD
+    header, rule = _known_head(result.columns) if is_short else _head(result.columns)
+    lines = [header, rule]
+    length = len(header) + len(rule)
     shown = 0
     for row in result.rows[:SHOWN_ROWS]:
-        line = " | ".join([cell_text(cell) for cell in row])
+        line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
         length += len(line) + 1
         if shown and length > SHOWN_TEXT:
             break
@@ -49,13 +53,32 @@ def result_text(result: Result) -> str:
 
 def cell_text(cell: Cell) -> str:
     """One value. Text is quoted where bare text could be read as something else."""
+    if isinstance(cell, str):
+        is_plain = (  # as most texts are: `_marked` would change nothing
+            cell.isprintable()
+            and 0 < len(cell) <= SHOWN_CHARACTERS
+            and cell[0] > "'"
+            and cell[-1] != " "
+            and "|" not in cell
+            and "\\" not in cell
+            and cell != "NULL"
+        )
+        return cell if is_plain else _marked(cell)
     if cell is None:
         return "NULL"
-    if isinstance(cell, str):
-        return _text_cell(cell)
     if isinstance(cell, bytes):
         return _cut(f"X'{cell[:SHOWN_CHARACTERS].hex()}'", SHOWN_CHARACTERS, 2 * len(cell) + 3)
     return repr(cell)
+
+
+def _head(columns: tuple[str, ...]) -> tuple[str, str]:
+    """The header and the rule below it."""
+    names = [cell_text(name) for name in columns]
+    rule = "-+-".join(["-" * len(name) for name in names])
+    return _cut(" | ".join(names), SHOWN_TEXT // 4), rule[: SHOWN_TEXT // 4]
+
+
+_known_head = lru_cache(maxsize=256)(_head)
 
 
 def _count_line(result: QueryResult, shown: int) -> str:
@@ -67,7 +90,8 @@ def _count_line(result: QueryResult, shown: int) -> str:
     return f"({total} row{'' if total == 1 else 's'})"
 
 
-def _text_cell(text: str) -> str:
+def _marked(text: str) -> str:
+    """A text cut, quoted or escaped, as it needs."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from birdenv.tasks._actions import Kind
 
@@ -14,8 +13,7 @@ Sender: TypeAlias = Literal["user", "database", "judge"]
 SENDERS: tuple[Sender, ...] = ("user", "database", "judge")
 
 
-@dataclass(frozen=True, slots=True)
-class SystemView:
+class SystemView(NamedTuple):
     """The system's side of the dialogue.
 
     `instruction` is constant in an episode. `message` is the last thing said to the system and `sender` who

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from envs_benchmark import GOLD_BIRD, WRONG
+from envs_benchmark import GOLD_BIRD, WRONG, build_benchmark
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.envs import BirdSqlEnv
@@ -95,3 +96,31 @@ def test_the_demo_is_the_default() -> None:
     observation, info = env.reset(seed=0)
     assert observation in env.observation_space and info["instance_id"] in env.instance_ids
     env.close()
+
+
+def test_a_changed_database_shows_its_new_schema(tmp_path: Path) -> None:
+    folder = build_benchmark(tmp_path)
+    env = BirdSqlEnv(data_file=str(folder / "bird.json"), db_dir=str(folder))
+    before = env.reset(options={"index": 0})[0]["instruction"]
+    assert env.reset(options={"index": 0})[0]["instruction"] == before and "CREATE TABLE items" in before
+
+    connection = sqlite3.connect(folder / "shop" / "shop.sqlite")
+    connection.execute("CREATE TABLE added_later (x)")
+    connection.close()
+    after = env.reset(options={"index": 0})[0]["instruction"]
+    assert after == f"{before}\n\nCREATE TABLE added_later (x);"
+
+    (folder / "shop" / "shop.sqlite").unlink()
+    with pytest.raises(InputError, match="shop"):
+        env.reset(options={"index": 0})
+    env.close()
+
+
+def test_observations_share_nothing_that_can_change(bird: Make) -> None:
+    env = bird()
+    seen = [env.reset(options={"index": 0})[0]]
+    seen += [env.step(execute_sql("SELECT 1"))[0] for _ in range(3)]
+    for observation in seen:
+        assert observation["action_mask"].tolist() == [0, 1, 1]
+        observation["action_mask"][:] = 0
+    assert env.step(execute_sql("SELECT 1"))[0]["action_mask"].tolist() == [0, 1, 1]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from birdenv.databases import QueryError, QueryResult
 from birdenv.tasks import result_text
-from birdenv.tasks._result_text import SHOWN_CHARACTERS, SHOWN_ROWS, cell_text
+from birdenv.tasks._result_text import SHOWN_CHARACTERS, SHOWN_ROWS, SHOWN_TEXT, cell_text, escaped
 
 
 @pytest.mark.parametrize(
@@ -73,3 +78,85 @@ def test_errors_and_statements() -> None:
     assert result_text(QueryError("missing", "no such table: x")) == "SQL error (missing): no such table: x"
     done = result_text(QueryResult((), [], rows_affected=3))
     assert done == "Statement executed; it returns no rows. Rows affected: 3."
+
+
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=())),  # surrogates, too
+    st.text("aZ0é漢 '\"|\\\n\t\x00\x7f\x85\xa0\u2028\u202e\ud800\udcff"),
+    st.sampled_from(["", "NULL", "null", " ", "'", "|", "None", "X'00'", "inf"]),
+    st.integers(SHOWN_CHARACTERS - 1, SHOWN_CHARACTERS + 1).map("x".__mul__),
+)
+CELLS = st.one_of(
+    st.none(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    TEXTS,
+    st.binary(max_size=2 * SHOWN_CHARACTERS),
+)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> QueryResult:
+    width = draw(st.integers(1, 4))
+    columns = draw(st.tuples(*[TEXTS] * width))
+    rows = draw(st.lists(st.tuples(*[CELLS] * width), max_size=5)) * draw(st.sampled_from([1, 1, 40]))
+    return QueryResult(columns, rows, truncated=draw(st.booleans()))
+
+
+@given(results())
+@example(QueryResult(("a" * 2_000, "b"), [("c" * 300, None)]))
+@example(QueryResult(tuple("abc" * 100), [("c" * 150,) * 300] * 3))
+def test_every_result_reads_as_by_the_plain_rules(result: QueryResult) -> None:
+    assert result_text(result) == reference_text(result)
+
+
+def test_every_character_reads_as_by_the_plain_rules() -> None:
+    for character in map(chr, range(sys.maxunicode + 1)):
+        assert cell_text(character) == reference_cell(character)
+
+
+def test_every_latin_character_in_every_place_reads_as_by_the_plain_rules() -> None:
+    for character in map(chr, range(0x180)):
+        for text in (f"{character}b", f"a{character}", f"a{character}b"):
+            assert cell_text(text) == reference_cell(text)
+
+
+def reference_text(result: QueryResult) -> str:
+    """What `result_text` says of rows, without any short cut."""
+    header = [reference_cell(name) for name in result.columns]
+    rule = "-+-".join("-" * len(name) for name in header)
+    lines = [cut(" | ".join(header), SHOWN_TEXT // 4), rule[: SHOWN_TEXT // 4]]
+    length = sum(map(len, lines))
+    for row in result.rows[:SHOWN_ROWS]:
+        line = " | ".join(map(reference_cell, row))
+        length += len(line) + 1
+        if length > SHOWN_TEXT and len(lines) > 2:
+            break
+        lines.append(cut(line, SHOWN_TEXT) if length > SHOWN_TEXT else line)
+    shown, total = len(lines) - 2, len(result.rows)
+    if result.truncated:
+        count = f"(first {shown} of more than {total} rows)"
+    elif shown < total:
+        count = f"(first {shown} of {total} rows)"
+    else:
+        count = f"({total} {'row' if total == 1 else 'rows'})"
+    return "\n".join([*lines, count])
+
+
+def reference_cell(cell: Any) -> str:
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return cut(f"X'{cell[:SHOWN_CHARACTERS].hex()}'", SHOWN_CHARACTERS, 2 * len(cell) + 3)
+    if not isinstance(cell, str):
+        return repr(cell)
+    if len(cell) > SHOWN_CHARACTERS:
+        return f"{escaped(cell[:SHOWN_CHARACTERS])}… ({len(cell) - SHOWN_CHARACTERS} more characters)"
+    if cell in ("", "NULL") or cell.startswith((" ", "'")) or cell.endswith(" ") or "|" in cell:
+        return "'" + escaped(cell.replace("'", "''")) + "'"
+    return escaped(cell)
+
+
+def cut(text: str, limit: int, length: int | None = None) -> str:
+    length = length or len(text)
+    return text if length <= limit else f"{text[:limit]}… ({length - limit} more characters)"

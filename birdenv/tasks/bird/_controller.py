@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from birdenv.databases import Limits, SqliteDatabase, SqliteSource
+from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
 from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, Kind
@@ -17,6 +17,7 @@ from birdenv.tasks.bird._task import BirdTask
 __all__ = ["BirdController"]
 
 _LEGAL: tuple[Kind, ...] = ("execute_sql", "submit_sql")
+_DEFAULT_LIMITS: Final = Limits()
 
 _RULES = """\
 Answer the question below by writing one SQL query ({engine}).
@@ -41,32 +42,25 @@ class BirdController:
         *,
         evidence: bool = True,
         max_turns: int = 20,
-        limits: Limits | None = None,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
         self.task = task
         self.events: list[Event] = []
+        self.turn: int | None = SYSTEM
         self.terminated = False
         self.truncated = False
+        self.rewards = (0.0, 0.0)
         self.submission: str | None = None
         self.verdict: ExVerdict | None = None
         self.status = ""
         self._source = source
         self._grader = grader
         self._max_turns = max_turns
-        self._limits = limits or Limits()
-        self._database: SqliteDatabase | None = None
-        self._reward = 0.0
+        self._limits = limits
+        self._database: EpisodeDatabase | None = None
         self._instruction = _instruction(task, source, evidence, max_turns)
         self._message = task.public.question
         self._sender: Sender = "user"
-
-    @property
-    def turn(self) -> int | None:
-        return None if self.terminated or self.truncated else SYSTEM
-
-    @property
-    def rewards(self) -> tuple[float, float]:
-        return (self._reward, 0.0)
 
     def view(self, seat: int) -> SystemView:
         """The system's view; this game has no user to play."""
@@ -86,7 +80,7 @@ class BirdController:
         if seat != self.turn:
             raise ValueError(f"seat {seat} cannot move now")
         if move.action == "quit":
-            self._end("no_submission")
+            self._terminate("no_submission")
             return self._record(move, "judge", "You left without an answer.")
         sql = move.data if isinstance(move.data, str) else ""
         if move.action not in _LEGAL:
@@ -103,14 +97,13 @@ class BirdController:
         if self.turn is not None and len(self.events) >= self._max_turns:
             self._message += "\nThat was the last action; nothing was submitted."
             self.truncated = True
-            self.status = "task limit reached"
-            self.close()
+            self._end("task limit reached")
         return event
 
     def outcome(self) -> dict[str, Any]:
         """The public result of the episode, as it goes into the transcript."""
         ex = self.verdict.ex if self.verdict else None
-        return {"status": self.status, "reward": self._reward, "ex": ex}
+        return {"status": self.status, "reward": self.rewards[SYSTEM], "ex": ex}
 
     def close(self) -> None:
         if self._database is not None:
@@ -125,15 +118,18 @@ class BirdController:
     def _submit(self, sql: str) -> None:
         self.submission = sql
         if not self.task.has_gold:
-            self._end("ungraded")
+            self._terminate("ungraded")
             return
         self.verdict = self._grader.grade(self.task.public.db_id, self.task.private.gold, sql)
-        self._reward = float(self.verdict.ex)
-        self._end("completed")
+        self.rewards = (float(self.verdict.ex), 0.0)
+        self._terminate("completed")
+
+    def _terminate(self, status: str) -> None:
+        self.terminated = True
+        self._end(status)
 
     def _end(self, status: str) -> None:
-        self.terminated = True
-        self.status = status
+        self.turn, self.status = None, status
         self.close()
 
     def _record(self, move: Move, sender: Sender, reply: str) -> Event:

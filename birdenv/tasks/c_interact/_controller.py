@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from birdenv.databases import Limits, QueryError, SqliteDatabase, SqliteSource
+from birdenv.databases import EpisodeDatabase, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ConversationalGrader, Grade, reward
 from birdenv.tasks._actions import MAX_TEXT, SYSTEM, USER, Kind
@@ -21,6 +21,8 @@ __all__ = ["MAX_EXECUTIONS", "Attempt", "CInteractController"]
 
 MAX_EXECUTIONS = 50
 """`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
+
+_DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,16 @@ class CInteractController:
         profile: Profile = PROFILES["strict"],
         patience: int = 3,
         execute_sql: bool = False,
-        limits: Limits | None = None,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
         self.task = task
         self.profile = profile
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
+        self.turn: int | None = SYSTEM
         self.terminated = False
         self.truncated = False
+        self.rewards = (0.0, 0.0)
         self.status = ""
         self.phase = 1
         self.max_questions = profile.questions(task.public.counted_ambiguities, patience)
@@ -73,29 +77,17 @@ class CInteractController:
         self._grader = grader
         self._execute_sql = execute_sql
         self._executions = 0
-        self._limits = limits or Limits()
-        self._database: SqliteDatabase | None = None
+        self._limits = limits
+        self._database: EpisodeDatabase | None = None
         self._debug = False
         self._pending: str | None = None
         self._accepted: str | None = None
-        self._reward = 0.0
         self._actions = 0
         self._instruction = messages.instruction(
             task, profile, source.engine, self.max_questions, execute_sql
         )
         self._message = task.public.question
         self._sender: Sender = "user"
-
-    @property
-    def turn(self) -> int | None:
-        if self.terminated or self.truncated:
-            return None
-        return SYSTEM if self._pending is None else USER
-
-    @property
-    def rewards(self) -> tuple[float, float]:
-        """Both seats earn the same: the game is cooperative."""
-        return (self._reward, self._reward)
 
     def view(self, seat: int) -> SystemView | UserView:
         if seat == SYSTEM:
@@ -131,7 +123,7 @@ class CInteractController:
         """The public result, as it goes into the transcript."""
         return {
             "status": self.status,
-            "reward": self._reward,
+            "reward": self.rewards[SYSTEM],
             "attempts": [
                 {"phase": a.phase, "attempt": a.attempt, "status": a.status, "reward": a.reward}
                 for a in self.attempts
@@ -163,7 +155,7 @@ class CInteractController:
         text = move.data if isinstance(move.data, str) and len(move.data) <= MAX_TEXT else None
         if move.action == "quit":
             event = self._record(move, "judge", messages.LEFT)
-            self._end("completed" if self.attempts else "no_submission")
+            self._terminate("completed" if self.attempts else "no_submission")
         elif text is None or move.action not in self._legal():
             event = self._refuse(Move(move.action, text), messages.refusal(move.action, self._legal()))
         elif move.action == "submit_sql":
@@ -175,7 +167,7 @@ class CInteractController:
         else:
             self.questions += 1
             self.turns_left = max(self.turns_left - 1, 0)
-            self._pending = text
+            self._pending, self.turn = text, USER
             event = self._append(Event(SYSTEM, self._time(), move.action, text))
         return event
 
@@ -190,7 +182,7 @@ class CInteractController:
         if not self._gold():
             self._log_attempt(sql, "ungraded", passed=False)
             event = self._record(move, "judge", messages.UNGRADED)
-            self._end("ungraded")
+            self._terminate("ungraded")
             return event
         if not sql.strip():
             return self._record(move, "judge", self._fail(sql, "no_submission", None))
@@ -211,7 +203,7 @@ class CInteractController:
         self._log_attempt(sql, grade.status, passed=True, grade=grade)
         follow_up = self.task.private.follow_up
         if self.phase == 2 or follow_up is None or not follow_up.gold:
-            self._end("completed")
+            self._terminate("completed")
             return messages.DONE
         self.close()
         self._accepted = sql
@@ -222,7 +214,7 @@ class CInteractController:
         self._log_attempt(sql, status, passed=False, grade=grade)
         error = grade.error if grade is not None else None
         if self._debug:
-            self._end("completed")
+            self._terminate("completed")
             return messages.failed(error, self.profile.error_text)
         self._debug = True
         return messages.debug(status, error, self.profile.error_text)
@@ -232,7 +224,8 @@ class CInteractController:
         earned = reward(self.phase, 2 if self._debug else 1, passed)
         if passed and any(a.passed and a.phase == self.phase for a in self.attempts):
             raise AssertionError(f"the reward of phase {self.phase} was granted before")
-        self._reward = round(self._reward + earned, 10)
+        total = round(self.rewards[SYSTEM] + earned, 10)
+        self.rewards = (total, total)  # both seats earn the same: the game is cooperative
         self.attempts.append(Attempt(self.phase, attempt, sql, status, passed, earned))
         entry: dict[str, Any] = {
             "kind": "submission",
@@ -272,7 +265,7 @@ class CInteractController:
         assert self._pending is not None
         heard = hear(brief_of(self.task, self.phase), self._pending, move.data)
         self.private_log.append(heard.entry)
-        self._pending = None
+        self._pending, self.turn = None, SYSTEM
         self._message, self._sender = heard.text, "user"
         return self._append(Event(USER, self._time(), "answer", heard.text))
 
@@ -290,10 +283,14 @@ class CInteractController:
     def _time(self) -> int:
         return len(self.events) + 1
 
-    def _end(self, status: str) -> None:
-        self.terminated, self.status = True, status
-        self.close()
+    def _terminate(self, status: str) -> None:
+        self.terminated = True
+        self._end(status)
 
     def _truncate(self, status: str) -> None:
-        self.truncated, self.status = True, status
+        self.truncated = True
+        self._end(status)
+
+    def _end(self, status: str) -> None:
+        self.turn, self.status = None, status
         self.close()

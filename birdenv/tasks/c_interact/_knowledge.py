@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ class KnowledgeEntry:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DatabaseNotes:
-    """The public notes that a benchmark folder holds about one database."""
+    """The public notes that a benchmark folder holds about one database; each reading of it is one object."""
 
     schema: str
     knowledge: tuple[KnowledgeEntry, ...]
@@ -66,15 +67,14 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
     )
 
 
-def knowledge_text(
-    entries: Sequence[KnowledgeEntry], deleted: Collection[int], *, all_fields: bool, renumber: bool
-) -> str:
-    """The entries without the deleted ones, one JSON object a line.
+@lru_cache(maxsize=1024)
+def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
+    """The entries of the knowledge base without the deleted ones, one JSON object a line.
 
     With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise four fields are
     shown; with `renumber` their ids count from 0 again, so that no gap tells that something was removed.
     """
-    visible = [entry for entry in entries if entry.id not in deleted]
+    visible = [entry for entry in notes.knowledge if entry.id not in deleted]
     if all_fields:
         return "\n".join(entry.raw for entry in visible)
     lines = []

@@ -40,7 +40,7 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
     """Rules, request, schema and visible knowledge: the part of the observation that never changes."""
     notes = task.private.notes
     knowledge = knowledge_text(
-        notes.knowledge,
+        notes,
         task.private.deleted_knowledge,
         all_fields=profile.all_knowledge_fields,
         renumber=profile.renumber_knowledge,

@@ -12,6 +12,7 @@ from toy_tasks import KNOWLEDGE, QUERY, write_benchmark
 
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import load_benchmark, parse_record, read_notes
+from birdenv.tasks.c_interact._knowledge import knowledge_text
 
 AMBIGUITY = {"term": "x", "sql_snippet": "y"}
 
@@ -119,3 +120,15 @@ def test_folders_and_files_with_names_that_are_too_long(tmp_path: Path) -> None:
     for call in calls:
         with pytest.raises(InputError, match="File name too long"):
             call()
+
+
+def test_a_folder_read_again_shows_its_new_knowledge(tmp_path: Path) -> None:
+    folder = write_benchmark(tmp_path / "folder", QUERY)
+    shown = {"all_fields": False, "renumber": True}
+    before = read_notes(folder, "club")
+    assert knowledge_text(before, frozenset({1}), **shown) is knowledge_text(before, frozenset({1}), **shown)
+
+    (folder / "club" / "club_kb.jsonl").write_text(kb(KNOWLEDGE[0] | {"definition": "age >= 21"}))
+    after = read_notes(folder, "club")
+    assert "age >= 21" in knowledge_text(after, frozenset(), **shown)
+    assert "age >= 18" in knowledge_text(before, frozenset(), **shown)

@@ -1,0 +1,38 @@
+"""An action is a move exactly if it is a member of the action space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from birdenv import clarify, execute_sql, submit_sql
+from birdenv.dialogue import Move
+from birdenv.envs._system_seat import TEXT_LENGTH, action_space, move
+from birdenv.tasks import KINDS
+
+SPACE = action_space()
+
+KINDS_GIVEN = [
+    *(-1, *range(len(KINDS) + 1), 10**30, True, False, None, 1.0, "1", [1]),
+    *(np.int8(2), np.int64(3), np.uint8(1), np.array(1), np.array([1]), np.float64(1)),
+]
+TEXTS_GIVEN = ["", "x", "x" * TEXT_LENGTH, "x" * (TEXT_LENGTH + 1), np.str_("x"), None, 1, b"x", ["x"]]
+ODD_ACTIONS = [None, 0, "SELECT 1", (0, "x"), [], {}, {"kind": 0}, {"text": "x"}]
+ODD_ACTIONS += [{"kind": 0, "text": "x", "more": 0}, {"kind": 0, "txt": "x"}, {0: "x"}]
+
+
+def test_members_of_the_action_space_are_moves_and_nothing_else_is() -> None:
+    actions = [{"kind": kind, "text": text} for kind in KINDS_GIVEN for text in TEXTS_GIVEN]
+    for action in (*actions, *ODD_ACTIONS):
+        made = move(action, SPACE)
+        if SPACE.contains(action):
+            assert made == Move(KINDS[int(action["kind"])], str(action["text"]))
+        else:
+            assert made.action not in KINDS
+
+
+@pytest.mark.parametrize("action", [clarify("a?"), execute_sql("SELECT 1"), submit_sql("SELECT 2")])
+def test_built_actions_are_moves(action: Any) -> None:
+    assert move(action, SPACE) == Move(KINDS[action["kind"]], action["text"])
