@@ -8,7 +8,7 @@ from pathlib import Path
 from gymnasium.utils import EzPickle
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
-from birdenv.databases import SqliteSource
+from birdenv.databases import Isolation, SqliteSource
 from birdenv.envs._dialogue_env import DialogueEnv
 from birdenv.envs._episodes import Episodes, Selection
 from birdenv.envs._system_seat import TURNS
@@ -33,6 +33,8 @@ class BirdSqlEnv(DialogueEnv, EzPickle):
         max_turns: actions until the episode is truncated.
         instances: only these tasks, by `question_id` (as text; `#2` is added to the second of the same id).
         databases: only tasks on these databases.
+        isolation: where SQL runs: `inline`, in this process, or `process`, in workers that can be killed (see
+            the README).
         render_mode: `ansi` makes `render()` return the dialogue as text.
 
     Raises `InputError` for settings, files and names that cannot be used. A pickled copy is made anew from
@@ -47,14 +49,17 @@ class BirdSqlEnv(DialogueEnv, EzPickle):
         max_turns: int = 20,
         instances: list[str] | None = None,
         databases: list[str] | None = None,
+        isolation: Isolation = "inline",
         render_mode: str | None = None,
     ) -> None:
-        EzPickle.__init__(self, data_file, db_dir, evidence, max_turns, instances, databases, render_mode)
+        EzPickle.__init__(
+            self, data_file, db_dir, evidence, max_turns, instances, databases, isolation, render_mode
+        )
         if (data_file is None) != (db_dir is None):
             raise InputError("give data_file and db_dir together, or neither for the built-in demo")
         if not 1 <= max_turns < TURNS:
             raise InputError(f"max_turns must be from 1 to {TURNS - 1}, got {max_turns!r}")
-        source = SqliteSource(db_dir or demo_folder())
+        source = SqliteSource(db_dir or demo_folder(), isolation)
         tasks = load_tasks(Path(data_file) if data_file else demo_folder() / DEMO_BIRD_FILE)
         selection = Selection(instances, databases)
         tasks = [task for task in tasks if selection.takes(task.public.instance_id, task.public.db_id)]

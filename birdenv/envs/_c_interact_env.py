@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gymnasium.utils import EzPickle
 
+from birdenv.databases import Isolation
 from birdenv.envs._c_interact_episodes import c_interact_episodes, find_user
 from birdenv.envs._dialogue_env import DialogueEnv
 from birdenv.tasks.c_interact import UserSession
@@ -37,6 +38,8 @@ class CInteractEnv(DialogueEnv, EzPickle):
         user: name of the simulated user: `rule`.
         instances: only these tasks.
         databases: only tasks on these databases.
+        isolation: where SQL runs: `inline`, in this process, or `process`, in workers that can be killed (see
+            the README).
         render_mode: `ansi` makes `render()` return the dialogue as text.
 
     Raises `InputError` for settings, files and names that cannot be used. A pickled copy is made anew from
@@ -53,10 +56,21 @@ class CInteractEnv(DialogueEnv, EzPickle):
         user: str = "rule",
         instances: list[str] | None = None,
         databases: list[str] | None = None,
+        isolation: Isolation = "inline",
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
-            self, data_dir, data, profile, patience, execute_sql, user, instances, databases, render_mode
+            self,
+            data_dir,
+            data,
+            profile,
+            patience,
+            execute_sql,
+            user,
+            instances,
+            databases,
+            isolation,
+            render_mode,
         )
         episodes = c_interact_episodes(
             data_dir=data_dir,
@@ -66,5 +80,6 @@ class CInteractEnv(DialogueEnv, EzPickle):
             execute_sql=execute_sql,
             instances=instances,
             databases=databases,
+            isolation=isolation,
         )
         super().__init__(episodes, UserSession(find_user(user)), render_mode)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.databases import Isolation
 from birdenv.envs._episodes import Episodes, Selection
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
@@ -27,6 +28,7 @@ def c_interact_episodes(
     execute_sql: bool,
     instances: Sequence[str] | None,
     databases: Sequence[str] | None,
+    isolation: Isolation,
 ) -> Episodes:
     """Load the benchmark (the demo if no folder is given) and bind the rules that every episode has.
 
@@ -41,7 +43,10 @@ def c_interact_episodes(
     if data_dir is None and data is None:
         file = folder / DEMO_C_INTERACT_FILE
     benchmark = load_benchmark(
-        folder, file, select=lambda record: selection.takes(record.instance_id, record.selected_database)
+        folder,
+        file,
+        isolation=isolation,
+        select=lambda record: selection.takes(record.instance_id, record.selected_database),
     )
     selection.check()
     tasks = _playable(benchmark, named=instances is not None or databases is not None)

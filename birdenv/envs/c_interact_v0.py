@@ -23,6 +23,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from birdenv.databases import Isolation
 from birdenv.dialogue import Move
 from birdenv.envs import _system_seat as system_seat
 from birdenv.envs._c_interact_episodes import c_interact_episodes
@@ -80,10 +81,11 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
         execute_sql: bool = False,
         instances: list[str] | None = None,
         databases: list[str] | None = None,
+        isolation: Isolation = "inline",
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
-            self, data_dir, data, profile, patience, execute_sql, instances, databases, render_mode
+            self, data_dir, data, profile, patience, execute_sql, instances, databases, isolation, render_mode
         )
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -105,6 +107,7 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
             execute_sql=execute_sql,
             instances=instances,
             databases=databases,
+            isolation=isolation,
         )
         self._rng: np.random.Generator | None = None
         self._controller: EpisodeController | None = None

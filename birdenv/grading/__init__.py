@@ -17,7 +17,7 @@ from birdenv.grading._distinct import without_outer_distinct
 from birdenv.grading._execution import ExGrader, ExStatus, ExVerdict
 from birdenv.grading._gold import reads_clock
 from birdenv.grading._schedule import REWARDS, batch_reward, reward
-from birdenv.grading._source import Database, Source
+from birdenv.grading._source import Source
 from birdenv.grading._strict import Conditions, compare_strict
 from birdenv.grading._test_cases import parse_test_cases
 
@@ -30,7 +30,6 @@ __all__ = [
     "Comparison",
     "Conditions",
     "ConversationalGrader",
-    "Database",
     "ExGrader",
     "ExStatus",
     "ExVerdict",

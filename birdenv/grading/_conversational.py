@@ -6,14 +6,14 @@ prediction, a Query prediction may only read, and a benchmark that does not run 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from birdenv.databases import DatabaseState, Limits, QueryError, Result
+from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.grading._distinct import without_outer_distinct
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
-from birdenv.grading._source import Database, Source
+from birdenv.grading._source import Source
 from birdenv.grading._states import changed_objects, first_difference, unreadable
 from birdenv.grading._strict import Conditions, compare_strict
 
@@ -43,7 +43,9 @@ class Assignment:
 
     `setup` brings a pristine copy to the task's starting state; `base_gold` and `base_pred`, run after it,
     bring the gold's and the prediction's copy to this phase's (for follow-ups). `cleanup` runs after a
-    Management script; its errors are ignored.
+    Management script; its errors are ignored. `start`, where it is given, is where the prediction's copy
+    stands already: `setup` and `base_pred` have run. With `keeps_state`, a Management submission that passes
+    leaves its own state in `Grade.left`.
     """
 
     database: str
@@ -54,6 +56,8 @@ class Assignment:
     base_gold: tuple[str, ...] = ()
     base_pred: tuple[str, ...] = ()
     cleanup: tuple[str, ...] = ()
+    start: Checkpoint | None = None
+    keeps_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,8 @@ class Grade:
     `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `flags`: those of
     `Comparison`; for Management `gold_changes_nothing` (any script that changes nothing passes) and
     `cleanup_undoes_gold` (states were compared before the clean-up). `malformed` and `test_error` are for
-    callers: what never reached the grader, and test cases that cannot be used.
+    callers: what never reached the grader, and test cases that cannot be used. `left`: what the submission
+    made of its database, after the clean-up, for `Assignment.start`; None unless asked for.
     """
 
     passed: bool
@@ -73,6 +78,7 @@ class Grade:
     flags: tuple[str, ...] = ()
     rows_gold: int | None = None
     rows_pred: int | None = None
+    left: Checkpoint | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +177,13 @@ class ConversationalGrader:
                 return _failed(done, flags=gold.flags)
             cleanup = () if gold.is_worked else assignment.cleanup
             returned = _clean_up(database, cleanup, like=gold.state)
-        if isinstance(returned, QueryError):
-            return _failed(returned, flags=gold.flags)
-        reason = first_difference(gold.state, returned)
-        return Grade(not reason, "wrong_result" if reason else "passed", reason, flags=gold.flags)
+            if isinstance(returned, QueryError):
+                return _failed(returned, flags=gold.flags)
+            reason = first_difference(gold.state, returned)
+            if reason:
+                return Grade(False, "wrong_result", reason, flags=gold.flags)
+            left = _left(database, assignment, gold) if assignment.keeps_state else None
+        return Grade(True, "passed", flags=gold.flags, left=left)
 
     def _gold_state(self, assignment: Assignment) -> _GoldState | Grade:
         """What the gold leaves; remembered if nothing in it reads the clock."""
@@ -219,7 +228,7 @@ def _rows_of_state(gold: _GoldState | Grade) -> int | None:
     return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
 
 
-def _prepare_gold(database: Database, assignment: Assignment) -> Grade | None:
+def _prepare_gold(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
     for what, scripts in (("the set-up", assignment.setup), ("the starting state", assignment.base_gold)):
         failure = _run_whole(database, scripts)
         if failure is not None:
@@ -227,7 +236,18 @@ def _prepare_gold(database: Database, assignment: Assignment) -> Grade | None:
     return None
 
 
-def _prepare_prediction(database: Database, assignment: Assignment) -> Grade | None:
+def _left(database: EpisodeDatabase, assignment: Assignment, gold: _GoldState) -> Checkpoint | None:
+    """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
+    if gold.is_worked:
+        _run_each(database, assignment.cleanup)
+    left = database.checkpoint()
+    return left if isinstance(left, Checkpoint) else None
+
+
+def _prepare_prediction(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
+    if assignment.start is not None:
+        failure = database.restore(assignment.start)
+        return None if failure is None else _broken("the starting state", failure)
     failure = _run_whole(database, assignment.setup)
     if failure is not None:
         return _broken("the set-up", failure)
@@ -235,7 +255,7 @@ def _prepare_prediction(database: Database, assignment: Assignment) -> Grade | N
     return None if failure is None else _failed(failure)
 
 
-def _run_whole(database: Database, scripts: tuple[str, ...]) -> QueryError | None:
+def _run_whole(database: EpisodeDatabase, scripts: tuple[str, ...]) -> QueryError | None:
     """Run scripts and end the transaction that they may leave open, so that nothing else ends it."""
     if not scripts:
         return None
@@ -247,14 +267,19 @@ def _run_whole(database: Database, scripts: tuple[str, ...]) -> QueryError | Non
 
 
 def _clean_up(
-    database: Database, cleanup: tuple[str, ...], like: DatabaseState | None = None
+    database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
     """The state after the clean-up, which starts from what is committed."""
+    _run_each(database, cleanup)
+    return database.state(like)
+
+
+def _run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
+    """Run the clean-up from what is committed, whatever becomes of each statement."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:
         database.run((statement,))
-    return database.state(like)
 
 
 def _broken(what: str, error: QueryError) -> Grade:

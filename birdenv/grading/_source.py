@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import TracebackType
 from typing import Protocol
 
-from birdenv.databases import DatabaseState, Limits, QueryError, Result
+from birdenv.databases import EpisodeDatabase, Limits
 
-__all__ = ["Database", "Source"]
-
-
-class Database(Protocol):
-    """One private copy of a database; closing it throws every change away."""
-
-    def query(self, sql: str) -> Result:
-        """Run one plain query that only reads; anything else gives a `QueryError`."""
-
-    def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts up to the first error; otherwise the result of the last statement."""
-
-    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
-
-    def __enter__(self) -> Database: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+__all__ = ["Source"]
 
 
 class Source(Protocol):
@@ -41,7 +20,7 @@ class Source(Protocol):
     def engine(self) -> str:
         """The engine and its version."""
 
-    def open(self, db_id: str, limits: Limits) -> Database:
+    def open(self, db_id: str, limits: Limits) -> EpisodeDatabase:
         """A fresh private copy; raises `InputError` if there is no such database."""
 
     def digest(self, db_id: str) -> str:

@@ -1,5 +1,6 @@
 """c-Interact grading on real SQLite databases: Query by rows, Management by the state that is left."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -203,6 +204,36 @@ def test_follow_ups_start_where_the_first_phase_ended(grader: ConversationalGrad
     assert grader.grade(assignment, "INSERT INTO t SELECT 1").passed
     alone = management("INSERT INTO t VALUES (1)", base_gold=assignment.base_gold)
     assert grader.grade(alone, "INSERT INTO t SELECT 1").status == "sql_error"
+
+
+def test_a_follow_up_starts_from_what_was_kept_instead_of_running_it_again(
+    grader: ConversationalGrader,
+) -> None:
+    """Random values, say, would be others the second time."""
+    first = management("CREATE TABLE t (a INT)", keeps_state=True, cleanup=("INSERT INTO t VALUES (7)",))
+    passed = grader.grade(first, "CREATE TABLE T (a INTEGER, b)")
+    assert not passed.passed and passed.left is None, "only what passed is kept"
+    passed = grader.grade(first, "CREATE TABLE t (a INT)")
+    assert passed.left is not None
+    assert grader.grade(replace(first, keeps_state=False), "CREATE TABLE t (a INT)").left is None
+    follow_up = management(
+        "INSERT INTO t VALUES (1)",
+        base_gold=("CREATE TABLE t (a INT); INSERT INTO t VALUES (7)",),
+        base_pred=("THIS WOULD FAIL",),
+        start=passed.left,
+    )
+    assert grader.grade(follow_up, "INSERT INTO t SELECT count(*) FROM t").passed
+    assert not grader.grade(replace(follow_up, start=None), "INSERT INTO t VALUES (1)").passed
+
+
+def test_what_is_kept_has_been_cleaned_up_even_where_states_were_compared_before(
+    grader: ConversationalGrader,
+) -> None:
+    undone = management("CREATE TABLE t (a INT)", cleanup=("DROP TABLE t",), keeps_state=True)
+    grade = grader.grade(undone, "CREATE TABLE t (a INT)")
+    assert grade.passed and "cleanup_undoes_gold" in grade.flags and grade.left is not None
+    after = management("CREATE TABLE t (b)", base_gold=("SELECT 1",), start=grade.left)
+    assert grader.grade(after, "CREATE TABLE t (b)").passed
 
 
 def test_cleanup_runs_before_states_are_compared(grader: ConversationalGrader) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from birdenv.databases import Checkpoint
 from birdenv.grading import Assignment, Category
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -11,8 +12,16 @@ from birdenv.tasks.c_interact._task import CInteractTask
 __all__ = ["assignment", "own_state"]
 
 
-def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str | None) -> Assignment:
+def assignment(
+    task: CInteractTask,
+    profile: Profile,
+    phase: int,
+    accepted: str | None = None,
+    left: Checkpoint | None = None,
+) -> Assignment:
     """The grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
+
+    `left` is what it left, where that was kept; without it `accepted` runs again.
 
     A follow-up starts from what a Management first phase left: on the gold's side from the gold's state, on
     the prediction's side from that of the accepted SQL, or from the gold's where the profile says so.
@@ -29,6 +38,7 @@ def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str 
             conditions=private.conditions,
             setup=setup,
             cleanup=cleanup,
+            keeps_state=follow_up is not None,
         )
     base_gold: tuple[str, ...] = ()
     base_pred: tuple[str, ...] = ()
@@ -48,6 +58,7 @@ def assignment(task: CInteractTask, profile: Profile, phase: int, accepted: str 
         cleanup=cleanup,
         base_gold=base_gold,
         base_pred=base_pred,
+        start=None if profile.follow_up_base == "gold" else left,
     )
 
 

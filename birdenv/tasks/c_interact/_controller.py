@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from birdenv.databases import EpisodeDatabase, Limits, QueryError, SqliteSource
+from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ConversationalGrader, Grade, reward
 from birdenv.tasks._actions import MAX_TEXT, SYSTEM, USER, Kind
@@ -82,6 +82,7 @@ class CInteractController:
         self._debug = False
         self._pending: str | None = None
         self._accepted: str | None = None
+        self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
         self._actions = 0
         self._instruction = messages.instruction(
             task, profile, source.engine, self.max_questions, execute_sql
@@ -196,7 +197,7 @@ class CInteractController:
         return self._record(move, "judge", reply)
 
     def _grade(self, sql: str) -> Grade:
-        job = assignment(self.task, self.profile, self.phase, self._accepted)
+        job = assignment(self.task, self.profile, self.phase, self._accepted, self._left)
         return self._grader.grade(job, sql)
 
     def _pass(self, sql: str, grade: Grade) -> str:
@@ -206,7 +207,7 @@ class CInteractController:
             self._terminate("completed")
             return messages.DONE
         self.close()
-        self._accepted = sql
+        self._accepted, self._left = sql, grade.left
         self.phase, self._debug = 2, False
         return messages.follow_up(follow_up.query, self._may_clarify())
 
@@ -247,16 +248,18 @@ class CInteractController:
         if self._database is None:
             self._database = self._source.open(self.task.public.database, self._limits)
             setup, own = own_state(self.task, self.profile, self._accepted)
-            fault = self._database.run(setup)
+            fault = self._database.restore(self._left) if self._left else self._database.run(setup)
             if isinstance(fault, QueryError):
                 self.private_log.append({"kind": "infra_error", "reason": f"set-up fails: {fault.message}"})
                 event = self._record(move, "judge", messages.INFRASTRUCTURE)
                 self._truncate("infra_error")
                 return event
-            fault = self._database.run(own)
+            fault = self._database.run(() if self._left else own)
             if isinstance(fault, QueryError):  # the system's own SQL, which passed before
                 self.close()
                 return self._record(move, "database", result_text(fault))
+            if self._database.is_private:
+                self._database.checkpoint()  # where the episode goes on from if its process has to be killed
         return self._record(move, "database", result_text(self._database.execute(sql, rows=FETCHED_ROWS)))
 
     # --- the user's moves
