@@ -14,9 +14,12 @@ from birdenv.databases._episode_database import EpisodeDatabase
 from birdenv.databases._health import Health, examine
 from birdenv.databases._images import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.databases._limits import LONGEST_SQL, Limits
+from birdenv.databases._postgres_queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases._results import Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases._sql_text import split_statements
+from birdenv.databases._sql_text import Token, split_statements
+from birdenv.databases._sql_tokens import sql_tokens
 from birdenv.databases._sqlite_database import SqliteDatabase
+from birdenv.databases._sqlite_file_source import SqliteFileSource
 from birdenv.databases._sqlite_source import ISOLATIONS, Isolation, SqliteSource, is_database_name
 from birdenv.databases._state import DatabaseState, SchemaObject
 
@@ -33,14 +36,20 @@ __all__ = [
     "ImageKind",
     "Isolation",
     "Limits",
+    "NoAnswerError",
+    "PostgresQueries",
     "QueryError",
     "QueryResult",
     "Result",
     "Row",
     "SchemaObject",
+    "Server",
     "SqliteDatabase",
+    "SqliteFileSource",
     "SqliteSource",
+    "Token",
     "examine",
     "is_database_name",
     "split_statements",
+    "sql_tokens",
 ]

@@ -3,7 +3,7 @@
 The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
 triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_rules` has the answers. While the
 statement runs the progress handler looks at the clock, and so does the watchdog; for work that neither can
-stop, `_function_bounds` narrows the size of values.
+stop, `_value_bounds` narrows the size of values.
 """
 
 from __future__ import annotations
@@ -11,23 +11,27 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from birdenv.databases._function_bounds import (
+from birdenv.databases._careful_functions import replace_unbounded_functions
+from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, outside_a_copy
+from birdenv.databases._value_bounds import (
     LARGEST_VALUE,
-    FunctionCalls,
-    length_bound,
-    replace_unbounded_functions,
+    bound_of_program,
+    first_bound,
+    kind_of_work,
+    longest_program,
 )
-from birdenv.databases._rules import beyond_reading, outside_a_copy
 from birdenv.databases._watchdog import alarm, watchdog
 
 __all__ = ["Guard", "Refusal"]
 
 _TICK_INSTRUCTIONS = 10_000  # steps of SQLite's virtual machine between two looks at the clock: < 1 ms
 _MOST_REMEMBERED = 512  # statements; more than the connection's own cache holds, which skips the authorizer
+_OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _NEVER = float("inf")
 
 
@@ -45,8 +49,9 @@ class Guard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
 
-    `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, and `is_late`
-    says whether the deadline has passed.
+    `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `is_late` says
+    whether the deadline has passed, and `wants_count` whether the statement has to be counted (`count`)
+    before it may run.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
@@ -58,28 +63,44 @@ class Guard:
         self._trusted = False
         self._deadline = _NEVER
         self._lock = threading.Lock()  # of the deadline: no interrupt may hit the next statement
-        self._bounds: dict[int, int] = {}  # by hash of the statement, least used first
-        self._length = LARGEST_VALUE
-        self._calls: FunctionCalls | None = None  # of the statement being compiled
-        self.refusal: Refusal | None = None
+        self._bounds: dict[int, int] = {}  # of counted and cached statements, by hash, least used first
+        self._bound = LARGEST_VALUE
+        self._sql = ""  # the statement that runs now
+        self._longest = 0  # operations that it may have
+        self._is_counted = False
+        self._changes_schema = False
+        self._schema_works = False  # whether the episode put heavy functions into its schema
         self._expired = False
+        self.refusal: Refusal | None = None
+        self.wants_count = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call)
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
 
     @property
+    def may_be_counted(self) -> bool:
+        """Whether the statement that ran last had a bound that counting may widen."""
+        return not self._killable and not self._is_counted
+
+    @property
     def bound(self) -> int:
         """Bytes that a value could have in the statement that ran last."""
-        return self._length
+        return self._bound
 
-    def start(self, sql: str, seconds: float, *, reading: bool) -> None:
-        """Start the clock for a statement; `reading` narrows a private copy's rules to reading."""
+    def start(self, sql: str, seconds: float, *, reading: bool, counting: bool = False) -> None:
+        """Start the clock for a statement; `reading` narrows a private copy's rules to reading.
+
+        `counting`: it is an `EXPLAIN` of ours, which calls no function.
+        """
         self._reading = reading or not self._private
-        self.refusal, self._expired = None, False
-        if not self._killable:
-            self._calls = None
-            self._set_length(self._bounds.pop(hash(sql), 0) or length_bound(sql))
+        self.refusal, self.wants_count = None, False
+        self._expired = self._changes_schema = False
+        if counting or self._trusted:
+            self._is_counted = True
+            self._set_bound(LARGEST_VALUE)
+        elif not self._killable:
+            self._set_bounds(sql)
         self._deadline = time.monotonic() + seconds
         self._watchdog.watch(self, seconds)
 
@@ -89,10 +110,14 @@ class Guard:
             self._expired = self._expired or time.monotonic() > self._deadline
             self._deadline = _NEVER
         self._watchdog.release(self)
-        if not self._killable:
-            self._bounds[hash(sql)] = self._length
-            if len(self._bounds) > _MOST_REMEMBERED:
-                del self._bounds[next(iter(self._bounds))]
+        if self._changes_schema:
+            self._bounds.clear()  # the same text may mean something else now
+        elif not self._killable and not self.wants_count:
+            self._remember(sql, -self._bound if self._is_counted else self._bound)
+
+    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
+        """Work the bound of a statement out from its program; None is one that is not known."""
+        self._remember(sql, -(_OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)))
 
     def is_late(self) -> bool:
         """Whether the deadline passed while the statement ran, also when nothing could stop it."""
@@ -123,27 +148,57 @@ class Guard:
     ) -> int:
         if self._trusted:
             return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION and not self._killable:
-            self._count_call(second or "")
-        sentence = outside_a_copy(action, first, second)
-        refusal = Refusal(sentence, on_a_copy=False) if sentence else None
-        if refusal is None and self._reading:
-            sentence = beyond_reading(action, first)
-            refusal = Refusal(sentence, on_a_copy=True) if sentence else None
-        if refusal is None:
-            return sqlite3.SQLITE_OK
-        self.refusal = self.refusal or refusal
-        return sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and not self._killable and not self._may_call(second or ""):
+            return sqlite3.SQLITE_DENY
+        if sentence := outside_a_copy(action, first, second):
+            self._refuse(sentence)
+            return sqlite3.SQLITE_DENY
+        if self._reading and (sentence := beyond_reading(action, first)):
+            self._refuse(sentence, on_a_copy=True)
+            return sqlite3.SQLITE_DENY
+        self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        return sqlite3.SQLITE_OK
 
-    def _count_call(self, name: str) -> None:
-        self._calls = self._calls or FunctionCalls()
-        if self._calls.add(name):
-            self._set_length(min(self._length, self._calls.bound()))
+    def _may_call(self, function: str) -> bool:
+        """Whether the statement being compiled may call a function before it has been counted."""
+        work = kind_of_work(function)
+        self._schema_works = self._schema_works or (work == "heavy" and self._changes_schema)
+        if work == "unbounded":
+            self._refuse(f"the function {function}() is not allowed where nothing could stop it")
+            return False
+        if self._is_counted or work == "cheap":
+            return True
+        self.wants_count = self.wants_count or work == "heavy"
+        self._set_bound(min(self._bound, first_bound(self._sql, calls=True)))
+        return not self.wants_count
 
     def _refuse_call(self, sentence: str) -> None:
-        self.refusal = self.refusal or Refusal(sentence, on_a_copy=False)
+        if self.may_be_counted:
+            self.wants_count = True
+        else:
+            self._refuse(sentence)
 
-    def _set_length(self, length: int) -> None:
-        if length != self._length:
-            self._length = length
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
+    def _refuse(self, sentence: str, *, on_a_copy: bool = False) -> None:
+        self.refusal = self.refusal or Refusal(sentence, on_a_copy)
+
+    def _set_bounds(self, sql: str) -> None:
+        """The bound is known, or the one to begin with; known ones are below 0 where they were counted."""
+        known = self._bounds.pop(hash(sql), 0)
+        self._is_counted = known < 0
+        self.wants_count = self._schema_works and not self._is_counted
+        self._sql = sql
+        self._set_bound(abs(known) or first_bound(sql, calls=False))
+        longest = longest_program(sql)
+        if longest != self._longest:
+            self._longest = longest
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
+
+    def _set_bound(self, bound: int) -> None:
+        if bound != self._bound:
+            self._bound = bound
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
+
+    def _remember(self, sql: str, bound: int) -> None:
+        self._bounds[hash(sql)] = bound
+        if len(self._bounds) > _MOST_REMEMBERED:
+            del self._bounds[next(iter(self._bounds))]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Final, TypeVar
 
-from birdenv.databases._function_bounds import LARGEST_VALUE
 from birdenv.databases._guard import Guard
 from birdenv.databases._limits import LONGEST_SQL
 from birdenv.databases._results import QueryError, QueryResult, Result, Row
 from birdenv.databases._rules import READING_PRAGMAS
 from birdenv.databases._sql_text import first_keyword, quoted
 from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
+from birdenv.databases._value_bounds import LARGEST_VALUE
 
 __all__ = ["Allowance", "GuardedConnection", "connect_virtual_tables", "text_fault"]
 
@@ -32,7 +32,7 @@ _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 4,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-_HEAP_BYTES: Final = 2 * 2**30
+_HEAP_BYTES: Final = 2**30
 """What SQLite may take of this process's memory for everything that it does, images not counted."""
 
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
@@ -57,7 +57,8 @@ class Allowance:
 class GuardedConnection:
     """A connection under a guard, on which text of any origin can be run; it owns and closes the connection.
 
-    `private`, `killable`: see `Guard`.
+    `private`, `killable`: see `Guard`. `is_spoilt`: a refused statement has left something behind, so that no
+    other episode may use the connection.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
@@ -75,6 +76,7 @@ class GuardedConnection:
             connect_virtual_tables(connection)
         self._guard = Guard(connection, private=private, killable=killable)
         self._can_read_tables = not private
+        self.is_spoilt = False
 
     @property
     def needs_copy(self) -> bool:
@@ -88,40 +90,74 @@ class GuardedConnection:
             if failure is not None:
                 return failure
             self._can_read_tables = True
-        guard, connection = self._guard, self._connection
-        guard.refusal = None
+        self._guard.refusal = None
         fault = text_fault(sql)
         if fault is not None:
             return fault
         if allowance.seconds <= 0:
             return QueryError("timeout", _timeout_message(allowance))
-        began = time.monotonic()
-        guard.start(sql, allowance.seconds, reading=reading)
-        try:
+        deadline = time.monotonic() + allowance.seconds
+        while True:
             try:
-                cursor = connection.execute(sql)
-                try:
-                    columns = tuple([column[0] for column in cursor.description or ()])
-                    rows, truncated = _fetch(cursor, allowance)
-                    affected = cursor.rowcount
-                finally:
-                    cursor.close()
+                return self._run(sql, allowance, deadline, reading)
+            except DRIVER_ERRORS as error:
+                if not self._may_try_again(error, sql, deadline, reading):
+                    elapsed = time.monotonic() - deadline + allowance.seconds
+                    return self._explain(error, sql, allowance, elapsed)
+
+    def _run(self, sql: str, allowance: Allowance, deadline: float, reading: bool) -> Result:
+        """Run a statement once; raises what the driver raises."""
+        guard = self._guard
+        began = time.monotonic()
+        guard.start(sql, deadline - began, reading=reading)
+        try:
+            if guard.wants_count:
+                raise sqlite3.OperationalError("to be counted")
+            cursor = self._connection.execute(sql)
+            try:
+                columns = tuple([column[0] for column in cursor.description or ()])
+                rows, truncated = _fetch(cursor, allowance)
+                affected = cursor.rowcount
             finally:
-                guard.finish(sql)
-        except DRIVER_ERRORS as error:
-            if is_interruption(error) and not guard.is_late():
-                # Ctrl-C arrived while SQLite ran our progress handler, which cannot pass it on.
-                raise KeyboardInterrupt from error
-            if connection.text_factory is str and _is_undecodable(error) and not guard.is_late():
-                connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
-                return self.execute(sql, allowance, reading=reading)
-            return self._explain(error, allowance, time.monotonic() - began)
+                cursor.close()
+        finally:
+            guard.finish(sql)
         elapsed = time.monotonic() - began
         if guard.is_late():
             return QueryError("timeout", _timeout_message(allowance), elapsed)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
         return QueryResult(columns, rows, truncated, affected, elapsed)
+
+    def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
+        """Whether the statement may fare better now: something was learned about it, or about its data.
+
+        A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
+        """
+        guard = self._guard
+        if is_interruption(error) and not guard.is_late():
+            # Ctrl-C arrived while SQLite ran our progress handler, which cannot pass it on.
+            raise KeyboardInterrupt from error
+        if guard.is_late() or guard.refusal is not None:
+            return False
+        if self._connection.text_factory is str and _is_undecodable(error):
+            self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
+            return True
+        if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
+            guard.count(sql, self._program(sql, deadline, reading))
+            return True
+        return False
+
+    def _program(self, sql: str, deadline: float, reading: bool) -> list[Row] | None:
+        """What SQLite compiles a statement to; None if it does not say, as of an `EXPLAIN`."""
+        guard = self._guard
+        guard.start(sql, deadline - time.monotonic(), reading=reading, counting=True)
+        try:
+            return self._connection.execute(f"EXPLAIN {sql}").fetchall()
+        except DRIVER_ERRORS:
+            return None
+        finally:
+            guard.finish(sql)
 
     def ours(
         self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
@@ -142,11 +178,13 @@ class GuardedConnection:
     def close(self) -> None:
         self._connection.close()
 
-    def _explain(self, error: BaseException, allowance: Allowance, elapsed: float) -> QueryError:
+    def _explain(self, error: BaseException, sql: str, allowance: Allowance, elapsed: float) -> QueryError:
         guard = self._guard
         if guard.is_late():
             return QueryError("timeout", _timeout_message(allowance), elapsed)
         if guard.refusal is not None:
+            # The one statement that is refused after it has begun; it disconnects virtual tables first.
+            self.is_spoilt = self.is_spoilt or first_keyword(sql) == "VACUUM"
             return QueryError("denied", guard.refusal.sentence, elapsed)
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)

@@ -80,11 +80,14 @@ class Image(Protocol):
 def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = None) -> Image:
     """A private image of a file, as it is or as `start` says.
 
-    Raises `OSError` or `sqlite3.Error` if it cannot be made, `InputError` if there is no room for its file.
+    Raises `OSError` or `sqlite3.Error` if it cannot be made, `InputError` if there is no room for its file,
+    and `ValueError` for a start that does not fit.
     """
+    size = path.stat().st_size
+    if start is not None and start.size > size + GROWTH_BYTES + _LARGEST_PAGE:
+        raise ValueError(f"a checkpoint of {start.size} bytes does not fit into an image of {path.name}")
     if kind != "auto":
         return _OPENERS[kind](path, start)
-    size = path.stat().st_size
     for name in _ORDER:
         if _is_worth_trying(name, path, size):
             try:

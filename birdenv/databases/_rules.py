@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["OTHER_THAN_QUERIES", "READING_PRAGMAS", "beyond_reading", "outside_a_copy"]
+__all__ = ["CHANGES_OF_SCHEMA", "OTHER_THAN_QUERIES", "READING_PRAGMAS", "beyond_reading", "outside_a_copy"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -55,6 +55,13 @@ _SCHEMA_TABLES = _words("sqlite_master sqlite_schema sqlite_temp_master sqlite_t
 _READING = frozenset(
     [sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE]
 )
+CHANGES_OF_SCHEMA = frozenset(
+    code
+    for name, code in vars(sqlite3).items()
+    if name.startswith(("SQLITE_CREATE_", "SQLITE_DROP_", "SQLITE_ALTER_", "SQLITE_ATTACH", "SQLITE_DETACH"))
+)
+"""The actions after which the same text may mean something else."""
+
 _CHANGES = {
     sqlite3.SQLITE_INSERT: "insert into {}",
     sqlite3.SQLITE_UPDATE: "update {}",

@@ -73,7 +73,10 @@ class SqliteFile:
             return self._connect()
 
     def give_back(self, reader: GuardedConnection) -> None:
-        self._idle.append(reader)
+        if reader.is_spoilt:
+            reader.close()
+        else:
+            self._idle.append(reader)
 
     def _connect(self) -> GuardedConnection:
         try:

@@ -27,6 +27,15 @@ _NEEDED = (
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
 _ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 _lock = threading.Lock()
+_opened = threading.local()  # the handle of the connection that this thread opened last
+
+
+def _remember(handle: int, _message: int, _routines: int) -> int:
+    _opened.handle = handle
+    return 0
+
+
+_hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to call it
 
 
 @cache
@@ -59,24 +68,16 @@ def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.C
     """A connection to a new database in memory, and its `sqlite3*`.
 
     The handle comes through SQLite's automatic extensions, the documented way to see a connection being
-    opened; they are the process's, so the hook looks at its own thread only and is gone afterwards.
+    opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
+    if they were being opened at that moment.
     """
-    me = threading.get_ident()
-    handles: list[int] = []
-
-    def opened(handle: int, _message: int, _routines: int) -> int:
-        if threading.get_ident() == me:
-            handles.append(handle)
-        return 0
-
-    hook = _ENTRY_POINT(opened)
     with _lock:
-        library.sqlite3_auto_extension(hook)
+        library.sqlite3_auto_extension(_hook)
         try:
             connection = sqlite3.connect(":memory:", **options)
         finally:
-            library.sqlite3_cancel_auto_extension(hook)
-    return connection, handles[0]
+            library.sqlite3_cancel_auto_extension(_hook)
+    return connection, _opened.handle
 
 
 def deserialize(library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int) -> None:

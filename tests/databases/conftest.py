@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from attacked import Attacked
 from database_files import write_database
 
 from birdenv.databases import Limits, SqliteDatabase, SqliteSource
+from birdenv.databases._sqlite_source import ISOLATIONS, Isolation
 
 
 @pytest.fixture
@@ -38,6 +42,39 @@ def opened(tmp_path: Path) -> Iterator[Callable[[str], SqliteDatabase]]:
     yield make
     for each in databases:
         each.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current and the temporary folder of this test; what episodes need has a place of its own."""
+    monkeypatch.setenv("BIRDENV_SCRATCH", tempfile.gettempdir())
+    for name in ("here", "temporary"):
+        (tmp_path / "place" / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "place" / "here")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "place" / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path / "place"
+
+
+@pytest.fixture(params=ISOLATIONS)
+def isolation(request: pytest.FixtureRequest) -> Isolation:
+    kind: Isolation = request.param
+    return kind
+
+
+@pytest.fixture
+def attack(folder: Path) -> Iterator[Callable[..., Attacked]]:
+    """`attack(isolation, door)`: an episode to attack; afterwards nothing shows outside of it."""
+    with ExitStack() as after:
+
+        def make(isolation: Isolation, door: str) -> Attacked:
+            write_database(folder / "databases", "shop")
+            attacked = Attacked(SqliteSource(folder / "databases", isolation=isolation), folder, door)
+            after.callback(attacked.close)
+            after.enter_context(attacked.untouched())
+            return attacked
+
+        yield make
 
 
 @pytest.fixture(scope="session")

@@ -66,11 +66,11 @@ def test_reading_does_not_copy_and_the_first_write_does(source: SqliteSource) ->
             "WITH RECURSIVE c(x) AS (VALUES (1)) SELECT * FROM c",
         ):
             database.execute(sql)
-            assert not database._is_copy, sql
+            assert not database.is_private, sql
         database.query("DELETE FROM customers")
-        assert not database._is_copy, "a query never moves the episode"
+        assert not database.is_private, "a query never moves the episode"
         database.execute("BEGIN")
-        assert database._is_copy
+        assert database.is_private
 
 
 def test_the_statement_that_moves_the_episode_runs_once(database: SqliteDatabase) -> None:

@@ -1,0 +1,98 @@
+"""How large values may be, so that no stretch of SQLite's work that nothing can interrupt takes long.
+
+SQLite can be stopped between two rows, never inside a function call or while it works out one row. How long
+that may take grows with the size of the values (`SQLITE_LIMIT_LENGTH`), for some functions with its square,
+and with the number of operations on them, which need not be what the text shows: SQLite copies expressions
+into the places where they are used. So inside our own process each statement gets a bound on the size of
+values that keeps such a stretch to about a second:
+
+* at first one that would do for the longest program that its text may become. Nearly all statements are done
+  with that;
+* where a value is larger, or a function is called whose work is out of proportion, the statement is compiled
+  once more, by `EXPLAIN`, and the operations of its program are counted.
+
+A worker process, which can be killed, does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeAlias
+
+__all__ = ["LARGEST_VALUE", "Work", "bound_of_program", "first_bound", "kind_of_work", "longest_program"]
+
+LARGEST_VALUE: Final = 10_000_000
+"""Bytes of one text or blob, at most (and of one row of a table)."""
+
+Work: TypeAlias = Literal["cheap", "proportional", "heavy", "unbounded"]
+"""What a function does with large arguments: next to nothing, look at them once, or more than that; or
+something that no size of a value bounds."""
+
+_SHORTEST_LIMIT: Final = 25_000
+# Bytes that make a second of work, measured on 2 GHz:
+_OPERATIONS: Final = 200_000_000  # taking a text for a number, the slowest thing that is no function
+_CALLS: Final = 100_000_000  # a function whose work is proportional to its arguments
+_MATCHING: Final = 300_000  # GLOB with a pattern of 500 characters in brackets; LIKE takes half of that
+_SEARCH: Final = 345_000  # instr(), which takes the square of it
+_INDEXING: Final = 1_000_000  # one document put into, or looked up in, a full-text index
+
+# Functions that take the square of the size: how many times as long as instr().
+_SQUARES: Final = {"instr": 1, "replace": 1, "highlight": 1, "offsets": 1, "json_patch": 12}
+_PATTERNS: Final = frozenset({"like", "glob"})
+_CHEAP: Final = frozenset(
+    """
+    count sum total avg min max abs round sign ceil ceiling floor trunc coalesce ifnull nullif iif likely
+    unlikely likelihood typeof changes total_changes last_insert_rowid random row_number rank dense_rank
+    percent_rank cume_dist ntile lag lead first_value last_value nth_value date time datetime julianday
+    unixepoch current_date current_time current_timestamp sqlite_version exp ln log log10 log2 mod pi pow
+    power sqrt
+    """.split()
+)
+_UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
+_CALLING: Final = frozenset("Function PureFunc AggStep AggStep1 AggInverse AggValue AggFinal".split())
+_WORKING: Final = frozenset(
+    """
+    Add Subtract Multiply Divide Remainder Concat BitAnd BitOr BitNot ShiftLeft ShiftRight Not If IfNot Cast
+    Eq Ne Lt Le Gt Ge Compare ElseEq ZeroOrNull Affinity RealAffinity NumericAffinity TypeCheck MakeRecord
+    MustBeInt And Or
+    """.split()
+)
+_INDEX: Final = frozenset({"VUpdate", "VFilter"})
+
+
+def longest_program(sql: str) -> int:
+    """Operations that a statement of this text may be compiled to: more than any sensible one needs."""
+    return max(_SHORTEST_LIMIT, len(sql))
+
+
+def first_bound(sql: str, *, calls: bool) -> int:
+    """Bytes that a value may have whatever the program is; `calls`: with proportional functions in it."""
+    return (_CALLS if calls else _OPERATIONS) // longest_program(sql)
+
+
+def kind_of_work(function: str) -> Work:
+    """What a function of this name does with large arguments."""
+    name = function.lower()
+    if name in _CHEAP:
+        return "cheap"
+    if name in _UNBOUNDED:
+        return "unbounded"
+    return "heavy" if name in _SQUARES or name in _PATTERNS else "proportional"
+
+
+def bound_of_program(program: Iterable[tuple[Any, ...]]) -> int:
+    """Bytes that a value may have in a program, given as the rows of `EXPLAIN`."""
+    operations = calls = patterns = squares = indexing = 0
+    for _, opcode, _, _, _, p4, *_ in program:
+        operations += opcode in _WORKING
+        indexing += opcode in _INDEX
+        if opcode in _CALLING and isinstance(p4, str):
+            name = p4.partition("(")[0].lower()
+            calls += name not in _CHEAP
+            patterns += name in _PATTERNS
+            squares += _SQUARES.get(name, 0)
+    bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
+    bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
+    bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
+    bounds.append(_INDEXING // indexing if indexing else LARGEST_VALUE)
+    return min(bounds)
