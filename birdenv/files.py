@@ -1,7 +1,7 @@
 """Reading and writing whole files; whatever goes wrong is an `InputError` that names the file.
 
 Everything that birdenv reads as JSON goes through `parse_json`, and every whole file that it writes through
-`write_text`.
+`write_text` or `write_bytes`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "read_json",
     "read_records",
     "read_text",
+    "write_bytes",
     "write_records",
     "write_text",
 ]
@@ -187,6 +188,12 @@ def write_text(path: Path, text: str) -> None:
     """
     with file_errors(path, "written"):
         data = text.encode()
+    write_bytes(path, data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """As `write_text`, for what is no text."""
+    with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         if _there(target) and not stat.S_ISREG(target.stat().st_mode):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,8 @@ from birdenv.cli import _options as options
 from birdenv.cli._running import RunOptions, run_game
 from birdenv.databases import Limits, SqliteSource
 from birdenv.errors import InputError
-from birdenv.runs import BirdRun, Setting, make_agent
+from birdenv.files import check_writable
+from birdenv.runs import BirdRun, Setting, Summary, make_agent, pairs_of_run, write_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
 
 __all__ = ["bird"]
@@ -43,7 +44,14 @@ def bird(
             "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
         ),
     ] = None,
+    export_pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--export-pairs", help="Write gold.txt, preds.txt and pairs.jsonl for `birdenv evaluate` here."
+        ),
+    ] = None,
     isolation: options.Isolation = "auto",
+    repeats: options.Repeats = 1,
     parallel: options.Parallel = 1,
     output: options.Output = None,
     resume: options.Resume = None,
@@ -67,6 +75,8 @@ def bird(
         raise InputError(f"--difficulty {difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}")
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
+    if export_pairs is not None and repeats > 1:
+        raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     if data_file is None or db_dir is None:
         db_dir = demo_folder()
         data_file = db_dir / DEMO_BIRD_FILE
@@ -76,7 +86,9 @@ def bird(
     source = SqliteSource(db_dir, options.isolation_for(isolation, agent))
     _check_databases(source, chosen)
     extra = {"predictions_order": predictions_order} if predictions_order else {}
-    game = BirdRun(
+    if export_pairs is not None:
+        check_writable(export_pairs / "pairs.jsonl")
+    game = _ExportedRun(
         tasks=chosen,
         source=source,
         setting=Setting("bird", [task.public for task in tasks], extra),
@@ -86,9 +98,25 @@ def bird(
         clean=clean,
         limits=Limits(seconds=sql_timeout),
         selection=asdict(selection),
+        pairs_folder=export_pairs,
     )
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     run_game(game, make_agent(agent, game), run_options)
+    if export_pairs is not None:
+        print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir})")
+
+
+@dataclass
+class _ExportedRun(BirdRun):
+    """A run that writes its pairs as it is summarised: then all records are there, also of a resumed run."""
+
+    pairs_folder: Path | None = None
+
+    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
+        if self.pairs_folder is not None:
+            by_id = ({record["instance_id"]: record for record in records} for records in (runs, private))
+            write_pairs(self.pairs_folder, pairs_of_run(*by_id), self.source.dialect)
+        return super().summarise(runs, private)
 
 
 def _check_databases(source: SqliteSource, tasks: Sequence[BirdTask]) -> None:

@@ -47,6 +47,7 @@ def c_interact(
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
     ] = False,
     isolation: options.Isolation = "auto",
+    repeats: options.Repeats = 1,
     parallel: options.Parallel = 1,
     output: options.Output = None,
     resume: options.Resume = None,
@@ -92,7 +93,7 @@ def c_interact(
         execute_sql=execute_sql,
         selection=asdict(selection),
     )
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     run_game(game, make_agent(agent, game), run_options)
 
 

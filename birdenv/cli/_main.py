@@ -9,7 +9,19 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _bird, _c_interact, _data, _demo, _doctor, _score
+from birdenv.cli import (
+    _bird,
+    _c_interact,
+    _compare,
+    _data,
+    _demo,
+    _doctor,
+    _evaluate,
+    _inspect,
+    _regrade,
+    _score,
+    _summary,
+)
 from birdenv.errors import BirdenvError
 
 __all__ = ["main"]
@@ -32,6 +44,11 @@ app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
 app.command("c-interact")(_c_interact.c_interact)
 app.command("score")(_score.score)
+app.command("regrade")(_regrade.regrade)
+app.command("evaluate")(_evaluate.evaluate)
+app.command("inspect")(_inspect.inspect)
+app.command("summary")(_summary.summary)
+app.command("compare")(_compare.compare)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 
@@ -44,7 +61,10 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 1 a check found problems, 2 unusable input, 130 interrupted."""
+    """Entry point.
+
+    Exit codes: 0 done, 1 a check found problems, 2 unusable input, 3 database out of reach, 130 interrupted.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names of files may be no text
             stream.reconfigure(errors="backslashreplace")

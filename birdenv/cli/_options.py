@@ -39,6 +39,10 @@ Resume = Annotated[
     Path | None,
     typer.Option("--resume", "-r", help="Go on with this run folder; give the same options as before."),
 ]
+Repeats = Annotated[
+    int,
+    typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
 Isolation = Annotated[
     str,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from birdenv.errors import InputError
-from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, prepare, run, run_config
+from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, episode_name, prepare, run, run_config
 
 __all__ = ["RunOptions", "run_game"]
 
@@ -29,13 +29,14 @@ class RunOptions:
     output: Path | None
     resume: Path | None
     verbose: bool
+    repeats: int = 1
 
 
 def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
     """Make or reopen the run folder, play, print the summary and where everything is."""
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    config = run_config(game, options.agent, options.seed, options.parallel)
+    config = run_config(game, options.agent, options.seed, options.parallel, options.repeats)
     if options.resume is not None:
         directory = RunDirectory.existing(options.resume)
     else:
@@ -64,7 +65,11 @@ def episode_line(record: Mapping[str, Any]) -> str:
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)
     what = record.get("error") or attempts or result.get("verdict") or ""
-    return f"{record['instance_id']:<16} {earned:<4} {record['status']}  {what}".rstrip()
+    return f"{_name(record):<16} {earned:<4} {record['status']}  {what}".rstrip()
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    return episode_name(record["instance_id"], record.get("repeat"))
 
 
 def _tell_broken(directory: RunDirectory) -> None:
@@ -74,7 +79,7 @@ def _tell_broken(directory: RunDirectory) -> None:
         first = broken[0]
         print(
             f"Warning: {len(broken)} episode(s) broke off and count as failed. The first, "
-            f"{first['instance_id']}: {first['error']}\n"
+            f"{_name(first)}: {first['error']}\n"
             f"To play them again: the same command with --resume {directory.path}",
             file=sys.stderr,
         )
@@ -87,7 +92,7 @@ def _with_progress(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = options.agent == "human" or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        line = bar.add_task(f"{game.game} {options.agent}", total=len(game.tasks))
+        line = bar.add_task(f"{game.game} {options.agent}", total=len(game.tasks) * options.repeats)
 
         def advance(record: Mapping[str, Any]) -> None:
             bar.advance(line)
@@ -100,5 +105,6 @@ def _with_progress(
             directory,
             seed=options.seed,
             parallel=options.parallel,
+            repeats=options.repeats,
             progress=advance,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,8 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 class FileVersion:
     """Which file, and what the file system says of its contents: of the file, its folder and its journals.
 
-    The folder's time says whether a journal may have appeared, at the price of one look.
+    The folder's time says whether a journal may have appeared, at the price of one look; it does not count
+    when comparing.
     """
 
     path: str
@@ -26,9 +27,14 @@ class FileVersion:
     inode: int
     size: int
     modified_ns: int
-    folder_modified_ns: int
+    folder_modified_ns: int = field(compare=False)
     journals: tuple[tuple[str, int, int], ...] = ()
-    """Of those that hold changes: which, size and time."""
+    """A `-wal`, even an empty one, and a hot `-journal`: which, size and time."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the file itself holds everything: no journal has changes that belong to it."""
+        return not any(size for _, size, _ in self.journals)
 
 
 def look_at(path: Path) -> FileVersion:
@@ -42,18 +48,14 @@ def look_at(path: Path) -> FileVersion:
 
 
 def with_journals(path: Path, version: FileVersion) -> FileVersion:
-    """The version with the journals that belong to it: a `-wal` with anything in it, a hot `-journal`."""
+    """The version with the journals that belong to it."""
     journals = []
-    for suffix, is_needed in (("-wal", _holds_anything), ("-journal", _is_hot)):
+    for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
-        if journal.exists() and is_needed(journal):
+        if journal.exists() and (suffix == "-wal" or _is_hot(journal)):
             status = journal.stat()
             journals.append((suffix, status.st_size, status.st_mtime_ns))
     return replace(version, journals=tuple(journals))
-
-
-def _holds_anything(wal: Path) -> bool:
-    return wal.stat().st_size > 0
 
 
 def _is_hot(journal: Path) -> bool:

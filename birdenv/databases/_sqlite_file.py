@@ -18,7 +18,7 @@ from typing import Final
 
 from birdenv.databases._file_version import FileVersion, look_at, with_journals
 from birdenv.databases._guarded_connection import GuardedConnection
-from birdenv.databases._scratch import new_folder
+from birdenv.databases._scratch import new_folder, remove_folder
 from birdenv.errors import InputError
 from birdenv.files import file_digest, file_errors
 
@@ -119,12 +119,13 @@ def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
         if found is None:
             with path.open("rb") as file:
                 _check_head(path, file.read(64))
-            image_path = _settled(path, version) if version.journals else path
+            image_path = path if version.is_settled else _settled(path, version)
             found = SqliteFile(version, image_path, killable)
-            if version.journals:
-                weakref.finalize(found, shutil.rmtree, image_path.parent, ignore_errors=True)
+            if not version.is_settled:
+                weakref.finalize(found, remove_folder, image_path.parent)
             found.give_back(found.borrow())
             _files[version, killable] = found
+        found.version = version  # the folder's time may be another
     return found
 
 
@@ -152,7 +153,7 @@ def _settled(path: Path, version: FileVersion) -> Path:
         finally:
             connection.close()
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
         if isinstance(error, sqlite3.Error):
             raise InputError(f"{path} cannot be opened by SQLite: {error}") from error
         raise

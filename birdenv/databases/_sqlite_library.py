@@ -8,6 +8,7 @@ hidden), `library()` is None and images are made another way.
 from __future__ import annotations
 
 import ctypes
+import os
 import sqlite3
 import sys
 import threading
@@ -35,6 +36,13 @@ def _remember(handle: int, _message: int, _routines: int) -> int:
     return 0
 
 
+def _renew_lock() -> None:
+    """In a forked child: whoever held it is not there."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 _hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to call it
 
 

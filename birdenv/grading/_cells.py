@@ -9,15 +9,26 @@ sorted keys: the hashable form of canonical JSON, where `true` is not 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from birdenv.databases import Row
 
-__all__ = ["NAN", "PLAIN_TYPES", "CanonicalRow", "canonical_cell", "canonical_row", "cell_types", "in_utc"]
+__all__ = [
+    "NAN",
+    "PLAIN_TYPES",
+    "CanonicalRow",
+    "canonical_cell",
+    "canonical_row",
+    "canonical_rows",
+    "cell_types",
+    "in_utc",
+    "projected",
+]
 
 CanonicalRow: TypeAlias = tuple[Hashable, ...]
 
@@ -29,7 +40,7 @@ PLAIN_TYPES: Final = frozenset(
 )
 """Types whose values, when Python calls them equal, are also equal in canonical form."""
 
-_EXACT_TYPES: Final = (type(None), int, str, bytes)
+_EXACT_TYPES: Final = frozenset({type(None), int, str, bytes})
 _LARGEST_EXPONENT: Final = 400  # a Decimal beyond this stays a Decimal: as an int it could fill the memory
 
 
@@ -38,19 +49,37 @@ def cell_types(rows: Iterable[Row]) -> set[type]:
     return set(map(type, chain.from_iterable(rows)))
 
 
+def projected(rows: Iterable[Row], columns: Sequence[int]) -> Iterator[Row]:
+    """Each row's cells in these columns, in this order."""
+    if len(columns) == 1:
+        return zip(map(itemgetter(*columns), rows))
+    return map(itemgetter(*columns), rows) if columns else (() for _ in rows)
+
+
 def canonical_row(row: Sequence[Any]) -> CanonicalRow:
     """The canonical form of each cell."""
     return tuple(map(canonical_cell, row))
+
+
+def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
+    """The canonical form of each row; rows that are canonical already are not copied."""
+    if not rows or cell_types(rows) <= _EXACT_TYPES:
+        return list(rows)
+    columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
+    for i, column in enumerate(columns):
+        if not set(map(type, column)) <= _EXACT_TYPES:
+            columns[i] = list(map(canonical_cell, column))
+    return list(zip(*columns, strict=True))
 
 
 def canonical_cell(cell: Any) -> Hashable:
     """The canonical form of one cell (see the module's first lines)."""
     if type(cell) in _EXACT_TYPES:
         return cell  # type: ignore[no-any-return]
-    if isinstance(cell, int):
-        return int(cell)
     if isinstance(cell, float):
         return _canonical_float(cell)
+    if isinstance(cell, int):
+        return int(cell)
     if isinstance(cell, Decimal):
         return _canonical_decimal(cell)
     if isinstance(cell, (bytearray, memoryview)):

@@ -6,28 +6,23 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from datetime import date, time
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import Any, Final
 
-from birdenv.databases import QueryResult
+from birdenv.databases import QueryResult, Row
 from birdenv.grading._cells import CanonicalRow, canonical_cell
+from birdenv.grading._column_order import find_columns
 from birdenv.grading._numbers import Agreement, compare_numbers
+from birdenv.grading._unmatched import cancel
 
 __all__ = ["cancel", "emptiness", "explain", "shape_fault", "show"]
 
 _LONGEST_CELL: Final = 40
 _LONGEST_ROW: Final = 120
-_MOST_COLUMNS: Final = 10  # wider results are not searched for another column order
 _MOST_ORDERS: Final = 100  # partial column orders looked at
+_MOST_LOOSENED: Final = 1_000  # rows that are looked at for values of another type
 
 _Rows = Sequence[CanonicalRow]
-
-
-def cancel(gold: _Rows, pred: _Rows) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """The rows of each side that have no partner on the other, as multisets, in order of first appearance."""
-    gold_counts, pred_counts = Counter(gold), Counter(pred)
-    if dict.__eq__(gold_counts, pred_counts):
-        return [], []
-    return list((gold_counts - pred_counts).elements()), list((pred_counts - gold_counts).elements())
 
 
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
@@ -42,31 +37,42 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
     """Why rows need not be compared at all; empty if they must be."""
-    for side, result in (("gold", gold), ("prediction", pred)):
-        if result.truncated:
-            return f"the {side}'s result was cut at the row limit ({len(result.rows)} rows)"
+    if gold.truncated:
+        return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
         return f"{_count(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
+    if pred.truncated and len(pred.rows) > len(gold.rows):
+        return f"{_count(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
+    if pred.truncated:
+        return f"the prediction's result was cut at the row limit ({len(pred.rows)} rows)"
     return ""
 
 
-def explain(gold: _Rows, pred: _Rows, missing: _Rows, extra: _Rows) -> tuple[str, tuple[str, ...]]:
-    """One line and flags (`dup_only`, `float_only`, `colorder_only`) for canonical rows that differ.
+def explain(
+    gold: Sequence[Row],
+    pred: Sequence[Row],
+    missing: _Rows,
+    extra: _Rows,
+    agreement: Agreement | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """One line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
 
-    `missing` and `extra` are what `cancel` leaves of `gold` and `pred`.
+    `missing` and `extra` are the canonical rows that `cancel` leaves of `gold` and `pred`; those may be any
+    rows that Python finds equal where their canonical forms are. `agreement`: of missing and extra, if the
+    caller knows it.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
-    if set(missing) <= set(pred) and set(extra) <= set(gold):
+    if _are_all_in(missing, pred) and _are_all_in(extra, gold):
         return f"duplicate rows differ: {counts}", ("dup_only",)
     if len(gold) != len(pred):
         return counts, ()
-    if compare_numbers(missing, extra) is Agreement.BUT_NUMBERS:
+    if (agreement or compare_numbers(missing, extra)) is Agreement.BUT_NUMBERS:
         return f"numbers differ: expected {show(missing[0])}, returned {show(extra[0])}", ("float_only",)
-    if _has_other_column_order(gold, pred):
+    if _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
         return "same rows, columns in another order", ("colorder_only",)
-    if Counter(map(_as_text, missing)) == Counter(map(_as_text, extra)):
-        return f"types differ: {_type_difference(missing, extra)}", ()
-    return f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}", ()
+    return _type_difference(missing, extra) or (
+        f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}"
+    ), ()
 
 
 def show(row: CanonicalRow) -> str:
@@ -89,33 +95,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _has_other_column_order(gold: _Rows, pred: _Rows) -> bool:
+def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
+    return not rows or (rows[0] in others and set(others).issuperset(rows))
+
+
+def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
+    """False if the cells differ in whatever order: a quick look before the search."""
+    return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
+
+
+def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
     """Whether some order of pred's columns gives gold's rows; False where the search would be long."""
-    gold_columns, pred_columns = list(zip(*gold, strict=True)), list(zip(*pred, strict=True))
-    width = len(gold_columns)
-    if not 2 <= width <= _MOST_COLUMNS:
+    if len(gold[0]) < 2:
         return False
-    gold_values, pred_values = [Counter(c) for c in gold_columns], [Counter(c) for c in pred_columns]
-    looked_at = 0
-
-    def extend(order: tuple[int, ...]) -> bool:
-        nonlocal looked_at
-        place = len(order)
-        if place == width:
-            return True
-        for column in range(width):
-            if column in order or not dict.__eq__(pred_values[column], gold_values[place]):
-                continue
-            looked_at += 1
-            if looked_at > _MOST_ORDERS:
-                return False
-            longer = (*order, column)
-            rows = Counter(zip(*(pred_columns[i] for i in longer), strict=True))
-            if dict.__eq__(rows, Counter(zip(*gold_columns[: place + 1], strict=True))) and extend(longer):
-                return True
-        return False
-
-    return extend(())
+    return find_columns(gold, pred, _MOST_ORDERS).columns is not None
 
 
 def _as_text(row: CanonicalRow) -> CanonicalRow:
@@ -135,12 +128,16 @@ def _loosened(cell: Hashable) -> Hashable:
 
 
 def _type_difference(missing: _Rows, extra: _Rows) -> str:
-    for row in missing:
-        other = next(candidate for candidate in extra if _as_text(candidate) == _as_text(row))
-        for number, (a, b) in enumerate(zip(row, other, strict=True), 1):
-            if a != b:
-                return f"column {number}: {_type_name(a)} expected, {_type_name(b)} returned"
-    return f"expected {show(missing[0])}, returned {show(extra[0])}"
+    """One line if the rows are the same but for text that reads as a number or a date; else empty."""
+    if len(missing) > _MOST_LOOSENED:
+        return ""
+    partners = dict(zip(map(_as_text, extra), extra, strict=True))
+    if Counter(map(_as_text, missing)) != Counter(map(_as_text, extra)):
+        return ""
+    for number, (a, b) in enumerate(zip(missing[0], partners[_as_text(missing[0])], strict=True), 1):
+        if _type_name(a) != _type_name(b):
+            return f"types differ: column {number}: {_type_name(a)} expected, {_type_name(b)} returned"
+    return ""
 
 
 def _type_name(cell: Any) -> str:

@@ -10,11 +10,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from birdenv.grading._cells import CanonicalRow
+from birdenv.grading._cells import CanonicalRow, projected
 
-__all__ = ["Agreement", "compare_numbers", "numbers_match"]
+__all__ = ["ABSOLUTE", "RELATIVE", "Agreement", "compare_numbers", "numbers_match"]
 
 ABSOLUTE: Final = 1e-6
 RELATIVE: Final = 1e-9
@@ -53,11 +55,15 @@ def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) 
     """
     if len(gold) != len(pred):
         return Agreement.NONE
-    columns = _inexact_columns(gold) | _inexact_columns(pred)
-    gold_groups, pred_groups = _group(gold, columns), _group(pred, columns)
-    if {key: len(rows) for key, rows in gold_groups.items()} != {
-        key: len(rows) for key, rows in pred_groups.items()
-    }:
+    if not gold:
+        return Agreement.FULL
+    inexact = sorted(_inexact_columns(gold) | _inexact_columns(pred))
+    if not _same_elsewhere(gold, pred, inexact):
+        return Agreement.NONE
+    gold_groups, pred_groups = _group(gold, inexact), _group(pred, inexact)
+    if gold_groups.keys() != pred_groups.keys() or any(
+        len(rows) != len(pred_groups[key]) for key, rows in gold_groups.items()
+    ):
         return Agreement.NONE
     agree = all(_pair_up(rows, pred_groups[key]) for key, rows in gold_groups.items())
     return Agreement.FULL if agree else Agreement.BUT_NUMBERS
@@ -67,28 +73,54 @@ def _is_number(cell: Hashable) -> bool:
     return isinstance(cell, (int, Decimal)) or (isinstance(cell, float) and math.isfinite(cell))
 
 
-def _inexact_columns(rows: Iterable[CanonicalRow]) -> frozenset[int]:
+def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
     """Columns that hold a number that is not whole (canonical whole numbers are `int`)."""
-    return frozenset(
-        column
-        for row in rows
-        for column, cell in enumerate(row)
-        if not isinstance(cell, int) and _is_number(cell)
+    found = set()
+    for i in range(len(rows[0])):
+        kinds = set(map(type, map(itemgetter(i), rows)))
+        if any(issubclass(kind, (float, Decimal)) for kind in kinds):
+            cells = map(itemgetter(i), rows)
+            if any(not isinstance(cell, int) and _is_number(cell) for cell in cells):
+                found.add(i)
+    return found
+
+
+def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
+    """False if some other column holds other values: a quick look before any grouping."""
+    return all(
+        sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
+        for i in range(len(gold[0]))
+        if i not in inexact
     )
 
 
-def _group(rows: Iterable[CanonicalRow], columns: frozenset[int]) -> dict[CanonicalRow, list[_Numbers]]:
+def _group(rows: Sequence[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
+    """The numbers in the inexact columns, by the other cells and by where something else stands there."""
     groups: dict[CanonicalRow, list[_Numbers]] = {}
-    for row in rows:
-        places = [i for i in columns if _is_number(row[i])]
-        key = list(row)
-        for i in places:
-            key[i] = _PLACE
-        groups.setdefault(tuple(key), []).append(tuple(row[i] for i in places))
+    exact = [i for i in range(len(rows[0])) if i not in inexact]
+    kinds = set(map(type, chain.from_iterable(projected(rows, inexact))))
+    are_numbers = kinds <= {int, float} and _are_finite(projected(rows, inexact))
+    all_places = [_PLACE] * len(inexact)
+    for key, cells in zip(projected(rows, exact), projected(rows, inexact), strict=True):
+        if are_numbers:
+            groups.setdefault((*key, *all_places), []).append(cells)
+            continue
+        places = [_PLACE if _is_number(cell) else cell for cell in cells]
+        numbers = tuple(filter(_is_number, cells))
+        groups.setdefault((*key, *places), []).append(numbers)
     return groups
 
 
+def _are_finite(rows: Iterable[_Numbers]) -> bool:
+    try:
+        return math.isfinite(math.fsum(chain.from_iterable(rows)))
+    except (OverflowError, ValueError):
+        return False
+
+
 def _pair_up(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
+    if len(gold) == 1:
+        return _all_match(gold[0], pred[0])
     pairs = zip(sorted(gold), sorted(pred), strict=True)
     if all(_all_match(a, b) for a, b in pairs):
         return True

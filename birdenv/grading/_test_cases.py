@@ -1,4 +1,4 @@
-"""Are a Management task's test cases usable? Python sources, parsed here and never run.
+"""Are a Management task's test cases usable? Python sources, compiled here and never run.
 
 The contract (BIRD-Interact §4.3): a source defines functions named `test_case*`, or just one function, each
 called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
@@ -7,12 +7,14 @@ called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-__all__ = ["parse_test_cases"]
+__all__ = ["imports_of", "names_of_tests", "parse_test_cases"]
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PARAMETERS = "pred_sqls, sol_sqls, db_name, conn"
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def parse_test_cases(sources: Sequence[str]) -> list[str]:
@@ -24,26 +26,49 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
     ]
 
 
+def names_of_tests(source: str) -> list[str]:
+    """The tests of a source that keeps the contract, in order, each once."""
+    return list(dict.fromkeys(test.name for test in _tests(_functions(ast.parse(source)))))
+
+
+def imports_of(source: str) -> Iterator[str]:
+    """What a source may import, wherever in it: each name may be a module, or a name out of one."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def _problems(source: object) -> list[str]:
     if not isinstance(source, str):
         return [f"is not text but {type(source).__name__}"]
     try:
         tree = ast.parse(source)
+        compile(source, "<test case>", "exec", dont_inherit=True)
     except SyntaxError as error:
         return [f"does not compile: {error.msg} (line {error.lineno})"]
     except (ValueError, RecursionError, MemoryError) as error:
         return [f"does not compile: {error or type(error).__name__}"]
-    functions = [node for node in tree.body if isinstance(node, _FUNCTIONS)]
-    tests = [function for function in functions if function.name.startswith("test_case")]
-    if not tests and len(functions) == 1:
-        tests = functions
+    functions = _functions(tree)
+    tests = _tests(functions)
     if not tests:
         found = f"{len(functions)} functions of other names" if functions else "no function"
         return [f"defines {found}, so there is no test_case({_PARAMETERS})"]
     return [problem for test in tests if (problem := _signature_problem(test))]
 
 
-def _signature_problem(test: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def _functions(tree: ast.Module) -> list[_Function]:
+    return [node for node in tree.body if isinstance(node, _Function)]
+
+
+def _tests(functions: list[_Function]) -> list[_Function]:
+    named = [function for function in functions if function.name.startswith("test_case")]
+    return functions if not named and len(functions) == 1 else named
+
+
+def _signature_problem(test: _Function) -> str:
     if isinstance(test, ast.AsyncFunctionDef):
         return f"{test.name} is async, so calling it would test nothing"
     arguments = test.args

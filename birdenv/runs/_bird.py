@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from birdenv.databases import Limits, SqliteSource
+from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.files import file_digest
-from birdenv.grading import GRADER_VERSION, ExGrader
+from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
-from birdenv.runs._episode import Failure, Summary, play_safely, records_for
-from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
+from birdenv.runs._episode import UNRATED, Failure, Summary, play_safely, records_for
+from birdenv.runs._summary_text import (
+    breakdown,
+    difficulty_means,
+    difficulty_table,
+    rate_line,
+    rule,
+    status_notes,
+)
 from birdenv.tasks import chat_messages, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
 
-__all__ = ["BirdRun"]
+__all__ = ["METRIC_TITLES", "BirdRun"]
+
+METRIC_TITLES = {
+    "ex": "EX",
+    "ex_bird": "EX (BIRD set)",
+    "ordered": "EX in order",
+    "colperm": "EX any columns",
+    "superset": "EX superset",
+    "soft_f1": "Soft-F1",
+    "r_ves": "R-VES",
+}
+"""The metrics by their names in tables, in the order in which they are shown."""
 
 _STATUSES = {
     "completed": "completed",
@@ -34,15 +52,13 @@ _STATUSES = {
 }
 """Status of a record -> its name in `overall.json`. The first four are the seed harness's."""
 
-_UNRATED = frozenset({"ungraded", "skipped", "infra_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
-
 
 @dataclass
 class BirdRun:
     """The BIRD game as the runner sees it. `data_file` and `setting` describe the whole task file.
 
-    `selection` says how the tasks were chosen from it; it is only recorded.
+    `selection` says how the tasks were chosen from it; it is only recorded. `metrics` are worked out beside
+    EX.
     """
 
     tasks: Sequence[BirdTask]
@@ -54,10 +70,11 @@ class BirdRun:
     clean: bool = False
     limits: Limits = Limits()  # noqa: RUF009 (frozen)
     selection: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Sequence[Metric] = ()
     game: Game = "bird"
 
     def __post_init__(self) -> None:
-        self._grader = ExGrader(self.source, self.limits, clean=self.clean)
+        self._grader = ExGrader(self.source, self.limits, clean=self.clean, metrics=self.metrics)
 
     def config(self) -> dict[str, Any]:
         databases = sorted({task.public.db_id for task in self.tasks})
@@ -77,6 +94,7 @@ class BirdRun:
             "no_evidence": not self.evidence,
             "clean": self.clean,
             "sql_timeout_s": self.limits.seconds,
+            **({"metrics": list(self.metrics)} if self.metrics else {}),
         }
 
     def play(self, task: BirdTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
@@ -120,14 +138,16 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
         "ex": int(bool(verdict and verdict.ex)),
         "ex_bird": int(bool(verdict and verdict.ex_bird)),
         "predicted_sql": controller.submission,
-        "predicted_result": result_text(verdict.pred_result) if verdict and verdict.pred_result else None,
+        "predicted_result": _shown(verdict.pred_result) if verdict and verdict.pred_result else None,
         "error": error.message if error else None,
         "error_kind": error.kind if error else None,
         "verdict": verdict.status if verdict else None,
         "clean_steps": list(verdict.clean_steps) if verdict else [],
-        "rows_pred": verdict.rows_pred if verdict else None,
+        "rows_pred": _told_rows(verdict.pred_result) if verdict and verdict.pred_result else None,
         **_task_fields(task),
     }
+    if verdict and verdict.metrics:
+        result["metrics"] = dict(verdict.metrics)
     record: dict[str, Any] = {
         "index": task.public.index,
         "question_id": task.public.question_id,
@@ -137,6 +157,16 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
         "result": result,
     }
     return record | ({"error": broken.error} if broken else {})
+
+
+def _shown(result: QueryResult) -> str:
+    """The result as an agent would see it. That a grader fetched more rows would say something of the gold."""
+    rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
+    return result_text(QueryResult(result.columns, rows, truncated))
+
+
+def _told_rows(result: QueryResult) -> int | None:
+    return None if result.truncated or len(result.rows) > LEAST_FETCHED else len(result.rows)
 
 
 def _status(controller: BirdController, broken: Failure | None) -> str:
@@ -159,16 +189,18 @@ def _private(controller: BirdController) -> dict[str, Any]:
         "matched_gold": verdict.matched_gold,
         "reason": verdict.reason,
         "flags": list(verdict.flags),
+        "rows_pred": verdict.rows_pred,
+        "first_difference": {"expected": verdict.expected, "returned": verdict.returned},
     }
 
 
 def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rated = [run for run in runs if run["status"] not in _UNRATED]
+    rated = [run for run in runs if run["status"] not in UNRATED]
     statuses = Counter(run["status"] for run in runs)
     lengths = [len(run["history"]) for run in runs] or [0]
     passed = sum(run["result"]["is_correct"] for run in rated)
-    empty = [record["instance_id"] for record in private if record.get("gold_empty")]
-    broken = [run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error"]
+    empty = _once(record["instance_id"] for record in private if record.get("gold_empty"))
+    broken = _once(run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error")
     return {
         "total": len(rated),
         "overall": {
@@ -179,6 +211,7 @@ def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, A
         "ex": _rate(rated, "ex"),
         "ex_bird": _rate(rated, "ex_bird"),
         "status": {name: statuses.get(status, 0) for status, name in _STATUSES.items()},
+        "table": _table(rated),
         "by_difficulty": _groups(rated, "difficulty"),
         "by_database": _groups(rated, "db_id"),
         "history": {
@@ -189,6 +222,23 @@ def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, A
         "gold_empty": empty,
         "gold_errors": broken,
     }
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """Each name once: a task may be played several times."""
+    return list(dict.fromkeys(names))
+
+
+def _table(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Means times 100 in the official layout; metrics that were not asked for are not there."""
+    asked = {name for run in runs for name in run["result"].get("metrics", ())}
+    scores = {
+        name: [float(run["result"].get("metrics", {}).get(name, 0.0)) for run in runs]
+        for name in METRIC_TITLES
+        if name in asked
+    }
+    ex = {name: [float(run["result"][name]) for run in runs] for name in ("ex", "ex_bird")}
+    return difficulty_means([run["result"]["difficulty"] for run in runs], ex | scores)
 
 
 def _rate(runs: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
@@ -212,6 +262,7 @@ def _text(overall: Mapping[str, Any]) -> str:
     lines = [rule("="), "BIRD: execution accuracy", rule("=")]
     lines.append(rate_line("EX", overall["ex"]))
     lines.append(rate_line("EX (BIRD set)", overall["ex_bird"]))
+    lines += ["", "As in the official table, times 100", *difficulty_table(overall["table"], METRIC_TITLES)]
     lines += breakdown("By difficulty", overall["by_difficulty"])
     lines += breakdown("By database", overall["by_database"])
     lines += ["", "Status"]

@@ -16,15 +16,14 @@ from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, ConversationalGrader, batch_reward
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests, notes_digests
-from birdenv.runs._episode import Failure, Summary, play_safely, records_for
+from birdenv.runs._episode import UNRATED, Failure, Summary, play_safely, records_for
+from birdenv.runs._measures import passed
 from birdenv.runs._summary_text import breakdown, rate_line, rule, status_notes
 from birdenv.tasks.c_interact import CInteractController, CInteractTask, Profile, UserSession
 from birdenv.users import User
 
 __all__ = ["CInteractRun"]
 
-_UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 _CALLS = {
     "labelled": "on annotated points",
     "unlabelled": "on other points",
@@ -160,12 +159,6 @@ def _private(controller: CInteractController) -> dict[str, Any]:
     }
 
 
-def _passed(run: Mapping[str, Any], phase: int, attempt: str | None = None) -> bool:
-    return any(
-        a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
-    )
-
-
 def _rate(runs: Sequence[Mapping[str, Any]], test: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
     passed = sum(map(test, runs))
     return {"passed": passed, "total": len(runs), "accuracy": passed / len(runs) if runs else 0.0}
@@ -177,31 +170,29 @@ def _figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Phase 2 is divided by all tasks too, less those whose follow-up has no gold.
     """
     a, b, c, d = (
-        sum(_passed(run, phase, attempt) for run in runs)
-        for phase in (1, 2)
-        for attempt in ("first", "debug")
+        sum(passed(run, phase, attempt) for run in runs) for phase in (1, 2) for attempt in ("first", "debug")
     )
     followed = [run for run in runs if run["follow_up"] != "ungraded"]
     return {
         "tasks": len(runs),
-        "phase_1_first": _rate(runs, lambda run: _passed(run, 1, "first")),
-        "phase_1": _rate(runs, lambda run: _passed(run, 1)),
-        "phase_2_first": _rate(followed, lambda run: _passed(run, 2, "first")),
-        "phase_2": _rate(followed, lambda run: _passed(run, 2)),
+        "phase_1_first": _rate(runs, lambda run: passed(run, 1, "first")),
+        "phase_1": _rate(runs, lambda run: passed(run, 1)),
+        "phase_2_first": _rate(followed, lambda run: passed(run, 2, "first")),
+        "phase_2": _rate(followed, lambda run: passed(run, 2)),
         "mean_reward": batch_reward(a, b, c, d, len(runs)) if runs else 0.0,
     }
 
 
 def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rated = [run for run in runs if run["status"] not in _UNRATED]
+    rated = [run for run in runs if run["status"] not in UNRATED]
     played = [run for run in runs if run["status"] != "skipped"]
     calls = Counter(
         entry["call"] for record in private for entry in record["log"] if entry["kind"] == "answer"
     )
-    reached = [run for run in rated if _passed(run, 1) and run["follow_up"] == "graded"]
+    reached = [run for run in rated if passed(run, 1) and run["follow_up"] == "graded"]
     return {
         **_figures(rated),
-        "phase_2_of_reached": _rate(reached, lambda run: _passed(run, 2)),
+        "phase_2_of_reached": _rate(reached, lambda run: passed(run, 2)),
         "follow_ups_without_gold": sum(run["follow_up"] == "ungraded" for run in rated),
         "status": dict(sorted(Counter(run["status"] for run in runs).items())),
         "attempts": dict(sorted(Counter(a["status"] for run in runs for a in run["attempts"]).items())),

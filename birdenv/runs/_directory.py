@@ -13,7 +13,7 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
 
-__all__ = ["STREAMS", "RunDirectory"]
+__all__ = ["STREAMS", "RunDirectory", "episode_name"]
 
 STREAMS = ("runs", "private", "timings")
 """`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
@@ -26,7 +26,8 @@ _TYPES = {"result": dict, "history": list, "attempts": list}
 class RunDirectory:
     """Appends one line to each stream as an episode finishes; rewrites them in task order at the end.
 
-    Each line carries `instance_id`. An episode is finished once it has a line in every stream.
+    Each line carries `instance_id`, and `repeat` where every task is played several times; the two name the
+    episode. An episode is finished once it has a line in every stream.
     """
 
     def __init__(self, path: Path, *, new: bool = False) -> None:
@@ -79,7 +80,7 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Records by `instance_id`; the last of a repeated one. A torn last line is dropped.
+        """Records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
 
         Raises `InputError` naming the first other line that is not a record of this stream.
         """
@@ -103,11 +104,11 @@ class RunDirectory:
                 raise InputError(
                     f"{path}: line {number} is damaged{why}; remove it to run its task again"
                 ) from None
-            records[record["instance_id"]] = record
+            records[episode_name(record["instance_id"], record.get("repeat"))] = record
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """The records of `runs` whose episode is in every stream, by `instance_id`."""
+        """The records of `runs` whose episode is in every stream, by `episode_name`."""
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         return {name: run for name, run in runs.items() if all(name in other for other in others)}
@@ -138,15 +139,25 @@ class RunDirectory:
             with suppress(OSError):  # a convenience, which some file systems cannot give
                 _point_latest(self.path.parent / "latest", self.path)
 
-    def read_config(self) -> dict[str, Any]:
+    def read_config(self, hint: str = "; start a new run without --resume") -> dict[str, Any]:
+        """The settings of the run; `InputError`, with the hint behind it, if they cannot be read."""
         path = self.path / _CONFIG
         try:
             config = read_json(path)
         except InputError as error:
-            raise InputError(f"{error}; start a new run without --resume") from None
+            raise InputError(f"{error}{hint}") from None
         if not isinstance(config, dict):
-            raise InputError(f"{path}: expected a JSON object; start a new run without --resume")
+            raise InputError(f"{path}: expected a JSON object{hint}")
         return config
+
+
+def episode_name(instance_id: str, repeat: int | None = None) -> str:
+    """What tells an episode from the others of its run. `repeat` is None where a task is played once.
+
+    >>> episode_name("library_1"), episode_name("library_1", 2)
+    ('library_1', 'library_1 repeat 2')
+    """
+    return instance_id if repeat is None else f"{instance_id} repeat {repeat}"
 
 
 def _record(value: Any, stream: str) -> dict[str, Any]:
@@ -157,6 +168,9 @@ def _record(value: Any, stream: str) -> dict[str, Any]:
     for name in needed:
         if not isinstance(value.get(name), str):
             raise ValueError(f"the field `{name}` must be text")
+    repeat = value.get("repeat", 0)
+    if type(repeat) is not int or repeat < 0:
+        raise ValueError("the field `repeat` must be a number that counts from 0")
     for name, kind in _TYPES.items():
         if stream == "runs" and name in value and not isinstance(value[name], kind):
             raise ValueError(f"the field `{name}` must be {'an object' if kind is dict else 'a list'}")

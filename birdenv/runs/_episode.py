@@ -17,12 +17,14 @@ from birdenv.tasks.c_interact import CInteractTask
 
 __all__ = [
     "RETRIED",
+    "UNRATED",
     "AnyTask",
     "Failure",
     "RunGame",
     "Summary",
     "Task",
     "failure",
+    "mark_repeat",
     "play_safely",
     "records_for",
     "task_rng",
@@ -33,6 +35,9 @@ Task = TypeVar("Task", bound=AnyTask)
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
+
+UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
+"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +77,12 @@ class RunGame(Protocol[Task]):
     ) -> Summary: ...
 
 
-def task_rng(seed: int, task: AnyPublicTask) -> Random:
-    """The episode's own random stream: the same in every process, thread order and hash seed."""
-    return Random(f"{seed}/{task.instance_id}")
+def task_rng(seed: int, task: AnyPublicTask, repeat: int = 0) -> Random:
+    """The episode's own random stream: the same in every process, thread order and hash seed.
+
+    Repeat 0 has the stream of a run that plays each task once.
+    """
+    return Random(f"{seed}/{task.instance_id}" + (f"/repeat {repeat}" if repeat else ""))
 
 
 class _Closing(Controller, Protocol):
@@ -114,3 +122,15 @@ def records_for(
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}
     return {"runs": {**key, **public}, "private": {**key, **private}, "timings": timings}
+
+
+def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> dict[str, dict[str, Any]]:
+    """The records of one of several episodes of a task, saying which; its transcript gets its own name."""
+    marked = {
+        stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
+        for stream, record in records.items()
+    }
+    example = marked["runs"].get("example")
+    if example is not None:
+        marked["runs"]["example"] = example | {"uuid": f"{example['uuid']}_{repeat}"}
+    return marked

@@ -13,8 +13,19 @@ from birdenv.errors import BirdenvError, InputError
 from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
 from birdenv.runs._digests import code_digest, path_digest
-from birdenv.runs._directory import RunDirectory
-from birdenv.runs._episode import RETRIED, Failure, RunGame, Summary, Task, failure, task_rng
+from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._episode import (
+    RETRIED,
+    AnyTask,
+    Failure,
+    RunGame,
+    Summary,
+    Task,
+    failure,
+    mark_repeat,
+    task_rng,
+)
+from birdenv.runs._repeats import with_repeats
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
@@ -34,8 +45,10 @@ def make_agent(spec: str, game: RunGame[Task]) -> Agent:
     return factory(argument, game.setting)
 
 
-def run_config(game: RunGame[Task], agent: str, seed: int, parallel: int = 1) -> dict[str, Any]:
-    """What `config.json` holds: everything that the records depend on."""
+def run_config(
+    game: RunGame[Task], agent: str, seed: int, parallel: int = 1, repeats: int = 1
+) -> dict[str, Any]:
+    """What `config.json` holds: everything that the records depend on. `repeats` stands there if above 1."""
     argument = agent.partition(":")[2]
     return {
         "birdenv": birdenv.__version__,
@@ -45,6 +58,7 @@ def run_config(game: RunGame[Task], agent: str, seed: int, parallel: int = 1) ->
         "agent_options": dict(game.setting.options),
         "seed": seed,
         "parallel": parallel,
+        **({"repeats": repeats} if repeats > 1 else {}),
         **game.config(),
     }
 
@@ -58,6 +72,8 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
         directory.write_json("config.json", config)
         return []
     before = directory.read_config()
+    if before.get("repeats", 1) != config.get("repeats", 1):
+        before, config = ({"repeats": 1} | settings for settings in (before, config))
     changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
     fatal = [key for key in changed if key not in _FREE]
     if fatal:
@@ -81,49 +97,63 @@ def run(
     *,
     seed: int = 0,
     parallel: int = 1,
+    repeats: int = 1,
     progress: Progress | None = None,
 ) -> Summary:
     """Play every task that the directory does not hold yet, then write the summary.
+
+    With `repeats` above 1 every task is played that many times, each with a random stream of its own: all
+    tasks once, then all again, so that a run that is cut short has seen as many tasks as it can.
 
     Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt` the
     episodes in flight are given up and the exception goes on; what was finished is on disk.
     """
     done = _keep_finished(directory)
-    todo = [task for task in game.tasks if task.public.instance_id not in done]
+    rounds = range(repeats) if repeats > 1 else [None]
+    todo = [(task, repeat) for repeat in rounds for task in game.tasks if _name(task, repeat) not in done]
 
     stopped = threading.Event()
 
-    def play(task: Task) -> None:
+    def play(task: Task, repeat: int | None) -> None:
         if agent.sees_private and not task.has_gold:
             records = game.not_played(task, Failure("skipped", ""))
         else:
             try:
-                records = game.play(task, agent, task_rng(seed, task.public))
+                records = game.play(task, agent, task_rng(seed, task.public, repeat or 0))
             except BirdenvError as error:  # its database is gone or broken
                 records = game.not_played(task, failure(error))
         if stopped.is_set():
             return
+        if repeat is not None:
+            records = mark_repeat(records, repeat)
         directory.append(records)
         if progress is not None:
             progress(records["runs"])
 
     try:
         if parallel <= 1:
-            for task in todo:
-                play(task)
+            for episode in todo:
+                play(*episode)
         else:
             _in_threads(play, todo, parallel, stopped)
     finally:
         stopped.set()
-    directory.rewrite(task.public.instance_id for task in game.tasks)
-    summary = game.summarise(list(directory.read("runs").values()), list(directory.read("private").values()))
+    directory.rewrite(_name(task, repeat) for task in game.tasks for repeat in rounds)
+    played = list(directory.read("runs").values())
+    summary = game.summarise(played, list(directory.read("private").values()))
+    if repeats > 1:
+        summary = with_repeats(summary, game.game, played, repeats)
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary
 
 
+def _name(task: AnyTask, repeat: int | None) -> str:
+    return episode_name(task.public.instance_id, repeat)
+
+
 def _keep_finished(directory: RunDirectory) -> set[str]:
-    """Ids of the finished episodes; lines that are torn or are to be retried are removed from the files."""
+    """Names of the finished episodes; lines that are torn or are to be retried are removed from the files."""
     finished = {name for name, run in directory.finished().items() if run["status"] not in RETRIED}
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)
@@ -131,18 +161,21 @@ def _keep_finished(directory: RunDirectory) -> set[str]:
 
 
 def _in_threads(
-    play: Callable[[Task], None], tasks: Sequence[Task], count: int, stopped: threading.Event
+    play: Callable[[Task, int | None], None],
+    episodes: Sequence[tuple[Task, int | None]],
+    count: int,
+    stopped: threading.Event,
 ) -> None:
     """Daemon threads, so that Ctrl-C ends the program without waiting for the slowest statement."""
-    pending: queue.SimpleQueue[Task] = queue.SimpleQueue()
-    for task in tasks:
-        pending.put(task)
+    pending: queue.SimpleQueue[tuple[Task, int | None]] = queue.SimpleQueue()
+    for episode in episodes:
+        pending.put(episode)
     finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def work() -> None:
         try:
             while not stopped.is_set():
-                play(pending.get_nowait())
+                play(*pending.get_nowait())
         except queue.Empty:
             finished.put(None)
         except BaseException as error:
@@ -150,7 +183,7 @@ def _in_threads(
         else:
             finished.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, max(len(tasks), 1)))]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, max(len(episodes), 1)))]
     for thread in threads:
         thread.start()
     for _ in threads:

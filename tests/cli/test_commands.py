@@ -35,7 +35,18 @@ def overall(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["bird"], ["c-interact"], ["score"], ["data"], ["data", "merge"], ["demo"]]
+    "command",
+    [
+        [],
+        ["bird"],
+        ["c-interact"],
+        ["score"],
+        ["data"],
+        ["data", "merge"],
+        ["demo"],
+        ["summary"],
+        ["compare"],
+    ],
 )
 def test_help(birdenv: Command, command: list[str]) -> None:
     ran = birdenv(*command, "--help")

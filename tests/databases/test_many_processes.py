@@ -119,7 +119,9 @@ def test_a_forked_child_uses_no_connection_of_its_parent(root: Path) -> None:
     methods = multiprocessing.get_context("fork")
     answers = methods.Queue()
     (found,) = collect([methods.Process(target=inherited, args=(source, answers))], answers)
-    assert found == ([0], held, 0, expected(3))
+    idle, left_alone, taken, seen = found
+    assert (idle, taken, seen) == ([0], 0, expected(3))
+    assert left_alone >= held, "and closes none of them"
     assert len(source._file("town")._idle) == held and not _sqlite_file._of_the_parent, (
         "the parent keeps them"
     )

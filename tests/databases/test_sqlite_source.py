@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from database_files import fingerprint, write_database
 
-from birdenv.databases import Limits, QueryResult, SqliteSource, is_database_name
+from birdenv.databases import Checkpoint, Limits, QueryError, QueryResult, SqliteSource, is_database_name
 from birdenv.databases._scratch import scratch_root
 from birdenv.errors import InputError
 
@@ -204,3 +205,43 @@ def test_episodes_in_many_threads_do_not_meet(source: SqliteSource) -> None:
 def test_limits_that_let_nothing_run(field: str, value: float) -> None:
     with pytest.raises(InputError):
         Limits(**{field: value})  # type: ignore[arg-type]
+
+
+def test_a_journal_that_was_empty_is_looked_at_again(tmp_path: Path) -> None:
+    path = write_database(tmp_path, "shop")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("UPDATE customers SET city = 'Oslo'")
+    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    source = SqliteSource(tmp_path)
+    assert rows(source, "shop", "SELECT count(*) FROM customers") == [(3,)]
+    writer.execute("INSERT INTO customers (name) VALUES ('Alan')")
+    assert rows(source, "shop", "SELECT count(*) FROM customers") == [(4,)]
+    writer.close()
+
+
+def test_a_forked_child_leaves_the_settled_copy_of_its_parent(tmp_path: Path) -> None:
+    path = write_database(tmp_path, "shop")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("INSERT INTO customers (name) VALUES ('Alan')")
+    with SqliteSource(tmp_path).open("shop") as database:
+        assert not isinstance(database.query("SELECT 1"), QueryError)
+        child = os.fork()
+        if not child:
+            del database
+            gc.collect()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert not isinstance(database.execute("DELETE FROM orders"), QueryError)
+    writer.close()
+
+
+def test_a_new_file_beside_a_database_does_not_make_it_another(source: SqliteSource) -> None:
+    with source.open("shop") as first:
+        first.execute("DELETE FROM orders")
+        left = first.checkpoint()
+    (source.root / "shop" / "notes.txt").write_text("new")
+    with source.open("shop") as second:
+        assert isinstance(left, Checkpoint) and second.restore(left) is None
+        assert second.query("SELECT count(*) FROM orders") == QueryResult(("count(*)",), [(0,)])

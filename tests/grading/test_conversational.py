@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits
-from birdenv.grading import Assignment, Conditions, ConversationalGrader
+from birdenv.grading import GRADING_RULES, Assignment, Conditions, ConversationalGrader
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"
@@ -263,3 +263,94 @@ def test_a_gold_state_that_cannot_be_read_whole(source: Any) -> None:
 def test_the_same_grade_again(grader: ConversationalGrader) -> None:
     for assignment, prediction in ((query(NAMES), "SELECT 1"), (management(ADD), "SELECT 1")):
         assert grader.grade(assignment, prediction) == grader.grade(assignment, prediction)
+
+
+TEST = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    "
+HOLDS_CAP = TEST + (
+    "rows, err, timeout = execute_queries('SELECT price FROM item WHERE name = \\'cap\\'', db_name, conn)\n"
+    "    execute_queries('DROP TABLE sale', db_name, conn)\n"
+    "    assert [row[0] for row in rows] == [0.5]\n"
+)
+"""A test of what matters, which leaves the database broken."""
+
+# tests, prediction, status, flags
+TESTED = {
+    "as the gold": ([HOLDS_CAP], ADD, "passed", ()),
+    "what the tests do not look at": (
+        [HOLDS_CAP],
+        f"{ADD}; DELETE FROM sale",
+        "passed",
+        ("state_disagrees",),
+    ),
+    "what the tests look at": ([HOLDS_CAP], ADD.replace("0.5", "0.7"), "wrong_result", ()),
+    "the state is right, the text is not": (
+        [TEST + "assert 'VALUES' in pred_sqls[0]"],
+        "INSERT INTO item SELECT 5, 'cap', 0.5",
+        "wrong_result",
+        ("state_disagrees",),
+    ),
+    "every test counts": (
+        [HOLDS_CAP, TEST + "assert 'pen' not in pred_sqls[0]"],
+        ADD + "-- pen",
+        "wrong_result",
+        (),
+    ),
+    "an error": ([HOLDS_CAP], "BAD", "sql_error", ()),
+    "undone": ([HOLDS_CAP], f"BEGIN; {ADD}; ROLLBACK", "wrong_result", ()),
+    "never committed": ([HOLDS_CAP], f"BEGIN; {ADD}", "wrong_result", ()),
+    "a test that does not pass on the gold's state": ([TEST + "assert False"], ADD, "test_error", ()),
+    "the same, and bad SQL": ([TEST + "assert False"], "BAD", "test_error", ()),
+    "a test that does not compile": (["def test_case(:"], ADD, "test_error", ()),
+}
+
+
+@pytest.mark.parametrize(("tests", "prediction", "status", "flags"), TESTED.values(), ids=TESTED.keys())
+def test_test_cases_decide(
+    grader: ConversationalGrader, tests: list[str], prediction: str, status: str, flags: tuple[str, ...]
+) -> None:
+    """Also over a state that says otherwise; and what the tests do is not the prediction's doing."""
+    assignment = management(ADD, tests=tuple(tests))
+    for _ in range(2):
+        grade = grader.grade(assignment, prediction)
+        if "state_disagrees" in flags or status in ("sql_error", "passed", "test_error"):
+            assert grade.flags == flags
+        assert grade.status == status, grade.reason
+        assert bool(grade.reason) == (not grade.passed)
+
+
+def test_tests_run_before_the_clean_up_and_leave_nothing_behind(grader: ConversationalGrader) -> None:
+    cleanup = ("DELETE FROM item WHERE id = 5",)
+    first = management(ADD, tests=(HOLDS_CAP,), cleanup=cleanup, keeps_state=True)
+    grade = grader.grade(first, ADD)
+    assert grade.passed and grade.flags == ("cleanup_undoes_gold",) and grade.left is not None
+    follow_up = query("SELECT count(*) FROM sale", base_gold=("SELECT 1",), start=grade.left)
+    assert grader.grade(follow_up, "SELECT 3").passed
+
+
+def test_the_golds_own_tests_run_once(source: Any) -> None:
+    grader = ConversationalGrader(source)
+    for _ in range(3):
+        grader.grade(management(ADD, tests=(HOLDS_CAP,)), ADD)
+    assert source.opened == 4
+
+
+def test_what_a_query_left_is_where_its_follow_up_starts_under_adk(grader: ConversationalGrader) -> None:
+    """As it was after its first run, not after the second one with its text cut."""
+    adk = GRADING_RULES["adk"]
+    first = query("SELECT 5", rules=adk, keeps_state=True)
+    grade = grader.grade(first, f"{ADD.replace('5, ', 'NULL, ')}; SELECT 5")
+    assert grade.passed and grade.left is not None
+    follow_up = query("SELECT count(*) FROM item", rules=adk, start=grade.left)
+    assert grader.grade(follow_up, "SELECT 5").passed
+    assert not grader.grade(replace(follow_up, start=None), "SELECT 5").passed
+
+
+def test_errors_of_the_set_up_are_ignored_under_published_rules(grader: ConversationalGrader) -> None:
+    """And what comes after them is not run: it is one list to the evaluator."""
+    shell = GRADING_RULES["shell"]
+    assignment = query(
+        "SELECT count(*) FROM item", setup=("BAD",), base_pred=("DELETE FROM item",), rules=shell
+    )
+    assert grader.grade(assignment, "SELECT 4").passed
+    assignment = replace(assignment, setup=("DELETE FROM item WHERE id = 1",), base_pred=())
+    assert grader.grade(assignment, "SELECT 3").passed

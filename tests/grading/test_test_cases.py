@@ -3,6 +3,7 @@
 import pytest
 
 from birdenv.grading import parse_test_cases
+from birdenv.grading._test_cases import imports_of, names_of_tests
 
 FINE = {
     "the usual": "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    assert True",
@@ -16,6 +17,7 @@ FINE = {
 
 PROBLEMS = {
     "no compile": ("def test_case(:", "does not compile"),
+    "no compile, though it parses": ("return 1\ndef test_case(a, b, c, d): ...", "does not compile"),
     "NUL": ("x = '\0'", "does not compile"),
     "nothing": ("", "defines no function"),
     "only statements": ("assert 1 == 1", "defines no function"),
@@ -55,3 +57,15 @@ def test_no_sources_no_problems() -> None:
 
 def test_a_source_that_is_not_text() -> None:
     assert parse_test_cases([None]) == ["test case 1: is not text but NoneType"]  # type: ignore[list-item]
+
+
+def test_names_of_tests() -> None:
+    assert names_of_tests(FINE["several"]) == ["test_case_1", "test_case_2"]
+    assert names_of_tests(FINE["with a helper"]) == ["test_case"]
+    assert names_of_tests(FINE["one function of another name"]) == ["check"]
+    assert names_of_tests(FINE["the usual"] + "\n" + FINE["the usual"]) == ["test_case"]
+
+
+def test_imports_of() -> None:
+    source = "import json, os.path\ndef f():\n    from collections import abc as a\n    from . import x"
+    assert list(imports_of(source)) == ["json", "os.path", "collections", "collections.abc"]

@@ -1,5 +1,6 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
+from birdenv.tasks.c_interact._assignment import assignment
 from birdenv.tasks.c_interact._controller import CInteractController
 from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes
 from birdenv.tasks.c_interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
@@ -23,6 +24,7 @@ __all__ = [
     "TaskRecord",
     "UserSession",
     "UserView",
+    "assignment",
     "find_task_file",
     "load_benchmark",
     "parse_record",

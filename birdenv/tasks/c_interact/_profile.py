@@ -1,14 +1,16 @@
 """Protocol profiles: where the published implementations of c-Interact disagree, as data.
 
 `strict` is birdenv's default; `shell` follows the original batch pipeline, `adk` the later tool-calling
-service (BIRD-Interact repository). Profiles switch the protocol; the comparison of results is the strict one
-in all three.
+service (BIRD-Interact repository). Profiles switch the protocol, and name the rules by which
+submissions are judged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from birdenv.grading import GRADING_RULES, STRICT_RULES, GradingRules
 
 __all__ = ["PROFILES", "Profile"]
 
@@ -26,9 +28,12 @@ class Profile:
         renumber_knowledge: ids of the visible entries are counted anew.
         error_text: the debug feedback repeats the database's message, or says only that there was an error.
         category_from_id: Management is told by `_M_` in the instance id, or by the record's `category`.
-        follow_up_conditions: the follow-up is compared under its own `conditions`, if it has some.
+        infer_category: a follow-up without a `category` gets it from its tests or its parent, or is a Query.
+        follow_up_conditions: whose `conditions` the follow-up is compared under: the parent's, its own (none
+            if it has none), or its own if it has some, else the parent's.
         follow_up_base: whose accepted first-phase SQL the prediction's follow-up starts from.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
+        grading: how a submission is judged.
     """
 
     name: str
@@ -40,9 +45,11 @@ class Profile:
     renumber_knowledge: bool = True
     error_text: bool = True
     category_from_id: bool = False
-    follow_up_conditions: bool = True
+    infer_category: bool = True
+    follow_up_conditions: Literal["parent", "own", "own_else_parent"] = "own_else_parent"
     follow_up_base: Literal["prediction", "gold"] = "prediction"
     setup: bool = True
+    grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
         """How many clarification questions the budget `max_turn = ambiguities + patience` holds."""
@@ -61,8 +68,9 @@ PROFILES = {
             renumber_knowledge=False,
             error_text=False,
             category_from_id=True,
-            follow_up_conditions=False,
+            follow_up_conditions="parent",
             follow_up_base="gold",
+            grading=GRADING_RULES["shell"],
         ),
         Profile(
             "adk",
@@ -70,7 +78,10 @@ PROFILES = {
             max_actions=60,
             clarify_later=True,
             renumber_knowledge=False,
+            infer_category=False,
+            follow_up_conditions="own",
             setup=False,
+            grading=GRADING_RULES["adk"],
         ),
     )
 }

@@ -38,7 +38,10 @@ class PublicTask:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The second sub-task, revealed only when the first is passed."""
+    """The second sub-task, revealed only when the first is passed.
+
+    `category` may be inferred; `stated_category` is what the record says, if it says anything.
+    """
 
     query: str
     gold: tuple[str, ...]
@@ -47,6 +50,7 @@ class FollowUp:
     conditions: Conditions | None
     type: str
     readings: tuple[str, ...]
+    stated_category: Category | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +150,5 @@ def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> Foll
         conditions=_conditions(record.conditions),
         type=record.type,
         readings=record.readings,
+        stated_category=record.category,
     )

@@ -1,0 +1,99 @@
+"""`birdenv regrade`: the submissions of a stored run, judged again without playing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.cli import _options as options
+from birdenv.errors import InputError
+from birdenv.runs import (
+    RunDirectory,
+    bird_regrade_record,
+    bird_regrade_text,
+    regrade_bird,
+    regrade_c_interact,
+    regrade_record,
+    regrade_text,
+)
+from birdenv.tasks.c_interact import PROFILES
+
+__all__ = ["regrade"]
+
+
+def regrade(
+    run: Annotated[Path, typer.Argument(help="A run folder: run-..., or latest.")],
+    profile: Annotated[
+        list[str] | None,
+        typer.Option("--profile", help="c-Interact: strict, shell or adk; may be repeated. Default: all."),
+    ] = None,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="BIRD: strip code fences and the like for EX.")
+    ] = False,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
+    allow_changed: Annotated[
+        bool,
+        typer.Option("--allow-changed", help="Go on if task file or databases are not those of the run."),
+    ] = False,
+    reasons: Annotated[
+        bool, typer.Option("--reasons", help="Print why verdicts differ. Quotes the gold.")
+    ] = False,
+    isolation: options.Isolation = "auto",
+    parallel: Annotated[
+        int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
+    ] = 1,
+) -> None:
+    """Grade the submissions of a stored run again.
+
+    c-Interact: under the rules of several profiles, side by side, with the submissions on which they differ.
+    BIRD: EX and EX by the official set rule.
+
+    Nothing is played. What was submitted is judged; what the agent would have done after another verdict
+    nobody knows, and the output says where that matters.
+
+    Verdicts are kept in grades.jsonl in the run folder (private: they quote the gold) and used again while
+    data, engine and grader are the same; the figures go to regraded.json.
+
+    Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
+    """
+    directory = RunDirectory.existing(run)
+    game = directory.read_config(hint="").get("game")
+    where = options.isolation_for(isolation, "predictions")
+    if game == "c-interact":
+        if clean:
+            raise InputError("--clean is for bird, and this is a run of c-interact")
+        unknown = [name for name in profile or () if name not in PROFILES]
+        if unknown:
+            raise InputError(f"--profile {unknown[0]!r} is unknown; known: {', '.join(PROFILES)}")
+        judged = regrade_c_interact(
+            directory,
+            [PROFILES[name] for name in dict.fromkeys(profile or PROFILES)],
+            folder=data_dir,
+            task_file=data,
+            isolation=where,
+            allow_changed=allow_changed,
+            parallel=parallel,
+        )
+        directory.write_json("regraded.json", regrade_record(judged))
+        print(regrade_text(judged, reasons=reasons), end="")
+    elif game == "bird":
+        if profile:
+            raise InputError("--profile is for c-Interact, and this is a run of bird")
+        found = regrade_bird(
+            directory,
+            clean=clean,
+            data_file=data,
+            db_dir=data_dir,
+            isolation=where,
+            allow_changed=allow_changed,
+            parallel=parallel,
+        )
+        directory.write_json("regraded.json", bird_regrade_record(found))
+        print(bird_regrade_text(found, reasons=reasons), end="")
+    else:
+        raise InputError(f"{run}: runs of {game!r} cannot be graded again; known: bird, c-interact")

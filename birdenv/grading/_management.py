@@ -1,0 +1,189 @@
+"""A Management task by our own rules: its test cases decide; without any, the state that it leaves.
+
+Tests run on the gold's own state first: those that do not pass there say nothing about a prediction
+(`test_error`). The states are compared in any case, and where they say otherwise than the tests, the grade is
+flagged `state_disagrees`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.grading._assignment import Assignment, Grade, broken, failed
+from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result
+from birdenv.grading._preparation import clean_up, prepare_gold, prepare_prediction, run_each
+from birdenv.grading._source import Source
+from birdenv.grading._states import changed_objects, first_difference, unreadable
+from birdenv.grading._test_harness import run_test_cases
+from birdenv.grading._test_report import TestReport, judged
+
+__all__ = ["ManagementGrader"]
+
+
+@dataclass(frozen=True, slots=True)
+class _GoldState:
+    """What a Management gold leaves; `is_worked`: as it was before the clean-up."""
+
+    state: DatabaseState
+    is_worked: bool
+    flags: tuple[str, ...]
+    is_lasting: bool
+    """Whether another run of the same SQL leaves the same: nothing in the database reads the clock."""
+    tests: TestReport | None
+    """What the task's test cases say of it, if it has any."""
+
+
+class ManagementGrader:
+    """Grades Management submissions strictly; may be used by several threads."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._states = GoldCache(_rows_of_state)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """Schema, tables' rows and views' results after the prediction must be those after the gold, both
+        after the clean-up, or before it if it undoes anything that the gold did. With test cases, these must
+        pass before the clean-up instead.
+        """
+        gold = self._gold_state(assignment)
+        if isinstance(gold, Grade):
+            return gold
+        if gold.tests is not None and gold.tests.status != "passed":
+            return Grade(
+                False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
+            )
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_prediction(database, assignment)
+            if fault is not None:
+                return fault
+            done = database.run((prediction,))
+            if isinstance(done, QueryError):
+                return failed(done, flags=gold.flags)
+            report: TestReport | None = None
+            if gold.tests is not None:
+                tested = self._tested(database, assignment, prediction, done, gold.tests)
+                if isinstance(tested, QueryError):
+                    return failed(tested, flags=gold.flags)
+                report = tested
+                if report.status == "test_error":
+                    return Grade(False, "test_error", report.reason, None, gold.flags)
+            returned = clean_up(database, () if gold.is_worked else assignment.cleanup, like=gold.state)
+            grade = (
+                _grade_of_state(gold, returned) if report is None else _grade_of_tests(gold, returned, report)
+            )
+            if not grade.passed or not assignment.keeps_state:
+                return grade
+            left = _left(database, assignment, gold)
+        return replace(grade, left=left)
+
+    def _tested(
+        self,
+        database: EpisodeDatabase,
+        assignment: Assignment,
+        prediction: str,
+        result: Result,
+        on_gold: TestReport,
+    ) -> TestReport | QueryError:
+        """What the tests say of what is committed, which stays as it is."""
+        before = database.checkpoint()
+        if not isinstance(before, Checkpoint):
+            return before
+        report = judged(on_gold, lambda: self._run_tests(database, assignment, (prediction,), result))
+        return database.restore(before) or report
+
+    def _run_tests(
+        self, database: EpisodeDatabase, assignment: Assignment, sqls: Sequence[str], result: Result
+    ) -> TestReport:
+        return run_test_cases(
+            assignment.tests,
+            sqls,
+            assignment.gold,
+            database,
+            pred_result=result,
+            db_name=assignment.database,
+            dialect=self._source.dialect,
+        )
+
+    def _gold_state(self, assignment: Assignment) -> _GoldState | Grade:
+        """What the gold leaves; remembered if nothing in it reads the clock."""
+        job = assignment
+        scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
+        if any(reads_clock(script) for part in scripts for script in part):
+            return self._run_gold(assignment)
+        digest = self._source.digest(assignment.database)
+        key = (assignment.database, digest, scripts)
+        return self._states.get(key, lambda: self._run_gold(assignment))
+
+    def _run_gold(self, assignment: Assignment) -> _GoldState | Grade:
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_gold(database, assignment)
+            if fault is not None:
+                return fault
+            start = database.state()
+            if isinstance(start, QueryError):
+                return broken("the starting state", start)
+            done = database.run(assignment.gold)
+            if isinstance(done, QueryError):
+                return broken("the gold", done)
+            worked = database.state()
+            if isinstance(worked, QueryError):
+                return broken("the gold's state", worked)
+            tests: TestReport | None = None
+            if assignment.tests:
+                tested = self._gold_tested(database, assignment, done)
+                if isinstance(tested, QueryError):
+                    return broken("the gold's state", tested)
+                tests = tested
+            expected = clean_up(database, assignment.cleanup) if assignment.cleanup else worked
+            if isinstance(expected, QueryError):
+                return broken("the state after the clean-up", expected)
+        for state in (worked, expected):
+            if fault_text := unreadable(state):
+                return Grade(False, "infra_error", f"the gold's state is out of reach: {fault_text}")
+        is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
+        changed = changed_objects(start, worked)
+        flags = () if changed else ("gold_changes_nothing",)
+        if assignment.cleanup and not changed.isdisjoint(changed_objects(worked, expected)):
+            return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting, tests)
+        return _GoldState(expected, False, flags, is_lasting, tests)
+
+    def _gold_tested(
+        self, database: EpisodeDatabase, assignment: Assignment, result: Result
+    ) -> TestReport | QueryError:
+        before = database.checkpoint()
+        if not isinstance(before, Checkpoint):
+            return before
+        report = self._run_tests(database, assignment, assignment.gold, result)
+        return database.restore(before) or report
+
+
+def _grade_of_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:
+    if isinstance(returned, QueryError):
+        return failed(returned, flags=gold.flags)
+    reason = first_difference(gold.state, returned)
+    return Grade(not reason, "wrong_result" if reason else "passed", reason, flags=gold.flags)
+
+
+def _grade_of_tests(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:
+    passed = report.status == "passed"
+    agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
+    flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
+    return Grade(passed, "passed" if passed else "wrong_result", report.reason, flags=flags)
+
+
+def _rows_of_state(gold: _GoldState | Grade) -> int | None:
+    """How many rows a gold's state has; None if it may not be remembered."""
+    if isinstance(gold, Grade) or not gold.is_lasting or (gold.tests and gold.tests.depends_on_machine):
+        return None
+    return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
+
+
+def _left(database: EpisodeDatabase, assignment: Assignment, gold: _GoldState) -> Checkpoint | None:
+    """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
+    if gold.is_worked:
+        run_each(database, assignment.cleanup)
+    left = database.checkpoint()
+    return left if isinstance(left, Checkpoint) else None

@@ -1,0 +1,75 @@
+"""A Query by our own rules: it may only read, and the gold runs on a pristine copy that it never saw."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from birdenv.databases import Limits, QueryError, Result
+from birdenv.grading._assignment import Assignment, Grade, broken, failed
+from birdenv.grading._distinct import without_outer_distinct
+from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
+from birdenv.grading._preparation import prepare_prediction
+from birdenv.grading._source import Source
+from birdenv.grading._strict import compare_strict
+
+__all__ = ["StrictQueryGrader"]
+
+_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
+
+
+class StrictQueryGrader:
+    """Grades Query submissions strictly; may be used by several threads."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._golds = GoldCache(rows_of_result)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """Exactly one statement that reads and returns rows; they must be the last gold statement's by
+        `compare_strict`."""
+        gold = self._gold_rows(assignment)
+        if isinstance(gold, QueryError):
+            return broken("the gold", gold)
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_prediction(database, assignment)
+            if fault is not None:
+                return fault
+            if assignment.conditions.distinct is False:
+                prediction = without_outer_distinct(prediction, self._source.dialect)
+            pred = database.query(prediction)
+        if isinstance(pred, QueryError):
+            return failed(pred, rows_gold=len(gold.rows))
+        comparison = compare_strict(gold, pred, assignment.conditions)
+        return Grade(
+            passed=comparison.equal,
+            status="passed" if comparison.equal else "wrong_result",
+            reason=comparison.reason,
+            flags=comparison.flags,
+            rows_gold=len(gold.rows),
+            rows_pred=len(pred.rows),
+        )
+
+    def _gold_rows(self, assignment: Assignment) -> Result:
+        """What the last gold statement returns; remembered if the database is as the source has it."""
+        *earlier, last = assignment.gold
+        if assignment.conditions.distinct is False:
+            last = _gold_without_outer_distinct(last, self._source.dialect)
+        statements = (*earlier, last)
+        prepared = assignment.setup or assignment.base_gold
+        if prepared or any(map(reads_clock, statements)):
+            return whole(self._run_gold(assignment, statements))
+        key = (assignment.database, self._source.digest(assignment.database), statements)
+        return self._golds.get(key, lambda: whole(self._run_gold(assignment, statements)))
+
+    def _run_gold(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
+        with self._source.open(assignment.database, self._limits) as database:
+            for scripts in (assignment.setup, assignment.base_gold, statements[:-1]):
+                ready = database.run(scripts)
+                if isinstance(ready, QueryError):
+                    return ready
+            result = database.query(statements[-1])
+            if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
+                result = database.run(statements[-1:])  # several statements in one text, or one that writes
+            return result

@@ -1,0 +1,50 @@
+"""Structural match: do two queries become the same SQL when sqlglot qualifies and optimises them?
+
+In the spirit of ETM (Ascoli et al., arXiv 2407.07313), of which it has none of the rules about keys and
+constraints. It says yes very rarely, and then almost certainly rightly: a diagnosis beside EM, never a gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+__all__ = ["SCHEMA_QUERIES", "Schema", "structural_match"]
+
+Schema: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Table -> column -> declared type."""
+
+SCHEMA_QUERIES: Final = {
+    "sqlite": "SELECT m.name, p.name, coalesce(nullif(p.type, ''), 'text') FROM sqlite_master AS m, "
+    "pragma_table_info(m.name) AS p WHERE m.type IN ('table', 'view')",
+    "postgres": "SELECT table_name::text, column_name::text, data_type::text FROM information_schema.columns "
+    "WHERE table_schema = ANY (current_schemas(false))",
+}
+"""What a database answers with rows of table, column and type."""
+
+_LONGEST_SQL: Final = 20_000  # characters; the optimiser's time grows faster than the text
+
+
+def structural_match(gold: str, pred: str, schema: Schema, dialect: str) -> bool | None:
+    """Whether the optimised queries are the same SQL; None if the gold cannot be optimised.
+
+    `dialect`: `sqlite` or `postgres`. A prediction that cannot be optimised does not match.
+    """
+    expected = _optimised(gold, schema, dialect)
+    return None if expected is None else _optimised(pred, schema, dialect) == expected
+
+
+def _optimised(sql: str, schema: Schema, dialect: str) -> str | None:
+    if len(sql) > _LONGEST_SQL:
+        return None
+    from sqlglot import exp, parse_one
+    from sqlglot.optimizer import optimize
+
+    try:
+        tree = parse_one(sql, dialect=dialect)
+        if not isinstance(tree, (exp.Query, exp.Subquery)):
+            return None
+        known: dict[str, object] = {table: dict(columns) for table, columns in schema.items()}
+        return optimize(tree, schema=known, dialect=dialect).sql(dialect=dialect)
+    except Exception:  # a parser and forty rewrite rules on text of any content: every fault means "cannot"
+        return None

@@ -1,0 +1,249 @@
+"""Runs a Management task's test cases against a database, in a process that can be killed.
+
+The tests are Python of the benchmark, not of the agent; the agent's SQL is handed to them as data. So this
+protects the machine and the other tasks from mistakes: endless loops, memory, processes, files, output. It is
+no prison for a determined attacker: within Python, tests can reach the interpreter and claim to have passed.
+
+Their process has no database, no files, no environment and no descriptor but one end of a socket, over
+which it asks the owner for queries. What it sends is taken apart without trusting it. It leads a process
+group of its own, which is killed as a whole at the end, whatever the end was. Forking is refused by an audit
+hook, then by the kernel (as nobody, if this is root). Only where root may not become nobody does the second
+bar fail, and then the killing of the group is what remains.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases import EpisodeDatabase, Result
+from birdenv.errors import InputError
+from birdenv.grading._test_answers import Answers, TooManyQueriesError, rows_of
+from birdenv.grading._test_cases import imports_of, names_of_tests, parse_test_cases
+from birdenv.grading._test_process import OUT_OF_MEMORY
+from birdenv.grading._test_report import CAUSES, TestCause, TestOutcome, TestReport
+from birdenv.grading._test_wire import MessageError, receive, send
+
+__all__ = ["HarnessLimits", "run_test_cases"]
+
+_KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
+_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # sets and local time, the same everywhere
+_OPTIONS: Final = ("-P", "-s", "-S", "-B", "-W", "ignore")  # as -I, which would ignore PYTHONHASHSEED
+_LONGEST_REQUEST: Final = 16 * 2**20  # bytes
+_LONGEST_REASON: Final = 500
+# The packages are not run (they would import everything), only the modules of the tests' process.
+_PROGRAM: Final = """
+import json, sys, types
+descriptor, packages = json.loads(sys.argv[1])
+for name, folder in packages.items():
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from birdenv.grading._test_process import main
+main(descriptor)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessLimits:
+    """Caps on all tests of one task together.
+
+    `seconds`: wall clock, the database's time included; a query that is running then is not cut short, but
+    ends by the limits of its database. `cpu_seconds`: processor time of the tests' process. `memory_bytes`:
+    besides the interpreter. `output_characters`: printed. `queries`: asked of the database. `result_bytes`:
+    of one result, text and blobs by length; a larger one is an error to the test.
+
+    Raises `InputError` for a limit that lets nothing run.
+    """
+
+    seconds: float = 60.0
+    cpu_seconds: int = 20
+    memory_bytes: int = 512 * 2**20
+    output_characters: int = 65_536
+    queries: int = 1_000
+    result_bytes: int = 16 * 2**20
+
+    def __post_init__(self) -> None:
+        if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
+            raise InputError("test cases need time (at least 1 s of the processor's) and memory")
+        if min(self.output_characters, self.queries, self.result_bytes) < 0:
+            raise InputError("limits on output, queries and results cannot be negative")
+
+
+_DEFAULT_LIMITS: Final = HarnessLimits()
+
+
+def run_test_cases(
+    sources: Sequence[str],
+    pred_sqls: Sequence[str],
+    sol_sqls: Sequence[str],
+    database: EpisodeDatabase,
+    *,
+    pred_result: Result | None = None,
+    limits: HarnessLimits = _DEFAULT_LIMITS,
+    db_name: str = "",
+    dialect: str = "sqlite",
+) -> TestReport:
+    """Run the tests (BIRD-Interact §4.3) on the state that `database` is in, which they may change.
+
+    All sources are loaded, each in a namespace of its own, then each test is called with `(pred_sqls,
+    sol_sqls, db_name, conn)`; what it returns does not matter. In scope are `ex_base`, `execute_queries`,
+    `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
+    `date`, `Decimal` and `pred_query_result`: the rows of `pred_result`, None if it has none.
+
+    `execute_queries(sqls, db_name, conn)` takes SQL or a list of SQL, runs it on `database` up to the first
+    error and returns the last statement's rows (None without columns), whether there was an error, and
+    whether there was a timeout. `ex_base` runs both sides and compares by `compare_strict`: 1 or 0. `conn` is
+    good for handing on only.
+
+    This looks at one state, and where the tests trip over it says `failed`: run them on the gold's state
+    first, and let `judged` blame. Several threads may run tests at once, each on a database of its own.
+    Raises `InputError` if no process can be started.
+    """
+    problems = parse_test_cases(sources) if sources else ["there are no test cases"]
+    if problems:
+        return TestReport("test_error", _one_line("; ".join(problems)))
+    names = [names_of_tests(source) for source in sources]
+    job = {
+        "sources": list(sources),
+        "names": names,
+        "imports": [name for source in sources for name in imports_of(source)],
+        "pred_sqls": list(pred_sqls),
+        "sol_sqls": list(sol_sqls),
+        "db_name": db_name,
+        "pred_rows": rows_of(pred_result, limits.result_bytes)[0],
+        "seconds": limits.seconds,
+        "cpu_seconds": limits.cpu_seconds,
+        "memory_bytes": limits.memory_bytes,
+        "output_characters": limits.output_characters,
+    }
+    steps = [(number, "") for number in range(1, len(sources) + 1)]
+    steps += [(number, name) for number, tests in enumerate(names, 1) for name in tests]
+    return _Owner(steps, Answers(database, dialect, limits.queries, limits.result_bytes), limits).run(job)
+
+
+class _Owner:
+    """The owner's side of one run."""
+
+    def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: HarnessLimits) -> None:
+        self._steps = steps
+        self._answers = answers
+        self._limits = limits
+        self._outcomes: list[TestOutcome] = []
+
+    def run(self, job: dict[str, Any]) -> TestReport:
+        with _process() as (process, connection):
+            deadline = time.monotonic() + self._limits.seconds
+            try:
+                send(connection, job, deadline)
+                self._serve(connection, deadline)
+            except TimeoutError:
+                self._add(*self._lateness())
+            except (EOFError, OSError):
+                _end(process)
+                self._add(*self._death(process.returncode))
+            except MessageError:
+                self._add("process", "sends its owner something else than a request")
+            except TooManyQueriesError:
+                self._add("limit", f"asks for more than {self._limits.queries} queries")
+        last = self._outcomes[-1]
+        reason = f"{_where(last)}: {last.reason}" if last.reason else ""
+        return TestReport(last.status, reason, tuple(self._outcomes))
+
+    def _serve(self, connection: socket.socket, deadline: float) -> None:
+        while len(self._outcomes) < len(self._steps):
+            request = receive(connection, _LONGEST_REQUEST, deadline)
+            match request:
+                case ["outcome", "passed", ""]:
+                    self._add("passed")
+                case ["outcome", str(cause), str(reason)] if cause in CAUSES and cause != "passed":
+                    self._add(cause, reason)
+                    return
+                case _:
+                    send(connection, self._answers.answer(request), deadline)
+
+    def _add(self, cause: TestCause, reason: str = "") -> None:
+        self._outcomes.append(TestOutcome(*self._steps[len(self._outcomes)], cause, _one_line(reason)))
+
+    def _lateness(self) -> tuple[TestCause, str]:
+        seconds = self._limits.seconds
+        if self._answers.seconds > seconds / 2:
+            return "limit", f"is not done in {seconds:g} s, most of which the database took"
+        return "clock", f"is not done in {seconds:g} s"
+
+    def _death(self, code: int) -> tuple[TestCause, str]:
+        if code == OUT_OF_MEMORY:
+            return "limit", "runs out of memory"
+        if code == -signal.SIGXCPU:
+            return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
+        if code == -signal.SIGALRM:
+            return self._lateness()
+        if code < 0 and code != -signal.SIGKILL:
+            return "process", f"dies of {signal.Signals(-code).name}"
+        # Which of them it was depends on who is faster.
+        return "process", "ends its process or its connection, or is killed"
+
+
+@contextmanager
+def _process() -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """A process that waits for its job, and the connection to it; both are gone afterwards."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        process = _start(theirs)
+        try:
+            yield process, ours
+        finally:
+            _end(process)
+
+
+def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+    """The process, in a folder that is gone as soon as it runs: there nothing can ever be made."""
+    package = Path(__file__).parent.parent
+    packages = {"birdenv": str(package), "birdenv.grading": str(package / "grading")}
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    with theirs:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-"))
+            try:
+                return subprocess.Popen(
+                    [sys.executable, *_OPTIONS, "-c", _PROGRAM, json.dumps([theirs.fileno(), packages])],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    cwd=folder,
+                    env=kept | _FIXED_VARIABLES,
+                    start_new_session=True,
+                )
+            finally:
+                folder.rmdir()
+        except OSError as error:
+            raise InputError(f"no process for test cases can be started: {error}") from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process with its group, and wait for it; the exit code of one that is dying stays its own."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a dead one on macOS
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _where(outcome: TestOutcome) -> str:
+    return f"test case {outcome.source}" + (f", {outcome.name}" if outcome.name else "")
+
+
+def _one_line(reason: str) -> str:
+    return " ".join(reason.encode(errors="backslashreplace").decode().split())[:_LONGEST_REASON]

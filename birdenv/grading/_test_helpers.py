@@ -1,0 +1,139 @@
+"""What benchmark test cases expect to find in scope, as far as it needs neither a database nor a SQL parser.
+
+The names and their purpose are those of BIRD-Interact (§4.2, §4.3). Text inside quotes is never touched and
+an expression keeps its meaning, which cannot be said of the originals. This module is imported in the tests'
+process too: standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any, Final, TypeVar
+
+__all__ = ["preprocess_results", "remove_comments", "remove_round"]
+
+_Texts = TypeVar("_Texts", str, list[str])
+
+_LARGEST_EXPONENT: Final = 999_999
+_DEFAULT_DECIMALS: Final = 2
+
+_PIECE: Final = re.compile(
+    r"""
+    (?P<quoted>'[^']*(?:''[^']*)*'? | "[^"]*(?:""[^"]*)*"? | `[^`]*`? | \[[^\]]*\]?
+              |\$(?P<tag>[A-Za-z_]*)\$.*?(?:\$(?P=tag)\$|\Z))
+  | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
+  | (?P<space>\s+)
+  | (?P<word>\w+)
+  | (?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def remove_comments(sqls: _Texts) -> _Texts:
+    """SQL (one text, or a list of them) without comments and blank lines, trimmed."""
+    return _each(sqls, _without_comments)
+
+
+def remove_round(sqls: _Texts) -> _Texts:
+    """SQL (one text, or a list of them) with each call `ROUND(x, n)` replaced by `(x)`.
+
+    Text whose parentheses do not match is left alone.
+    """
+    return _each(sqls, _without_round)
+
+
+def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
+    """Rows made comparable: dates and timestamps as the text of their day, numbers rounded half up.
+
+    A float stays a float and a Decimal a Decimal, both rounded by their decimal digits; every NaN is the same
+    object. Arrays and JSON become JSON text with sorted keys. Fewer than 0 decimals mean 2.
+    """
+    places = decimal_places if decimal_places >= 0 else _DEFAULT_DECIMALS
+    return [tuple(_cell(cell, places) for cell in row) for row in results]
+
+
+def _each(sqls: _Texts, change: Callable[[str], str]) -> _Texts:
+    return change(sqls) if isinstance(sqls, str) else [change(sql) for sql in sqls]
+
+
+def _without_comments(sql: str) -> str:
+    plain = _PIECE.sub(lambda piece: " " if piece["comment"] is not None else piece[0], sql)
+    return _PIECE.sub(lambda piece: "\n" if _has_blank_line(piece) else piece[0], plain).strip()
+
+
+def _has_blank_line(piece: re.Match[str]) -> bool:
+    return piece["space"] is not None and piece[0].count("\n") > 1
+
+
+def _without_round(sql: str) -> str:
+    kept: list[str] = []
+    opened: list[bool] = []  # for each open parenthesis: is it that of a ROUND?
+    cut: list[int] = []  # for each: where its second argument began, in what is kept; 0 if there is none yet
+    for piece in map(re.Match.group, _PIECE.finditer(sql)):
+        if piece == "(":
+            opened.append(_take_round(kept))
+            cut.append(0)
+        elif piece == "," and opened and opened[-1] and not cut[-1]:
+            cut[-1] = len(kept)
+        elif piece == ")":
+            if not opened:
+                return sql
+            if opened.pop() and cut[-1]:
+                del kept[cut[-1] :]
+            cut.pop()
+        kept.append(piece)
+    return sql if opened else "".join(kept)
+
+
+def _take_round(kept: list[str]) -> bool:
+    """Whether the last word is ROUND, which is then taken away with the space behind it."""
+    place = len(kept) - 1
+    if place >= 0 and kept[place].isspace():
+        place -= 1
+    if place < 0 or kept[place].lower() != "round":
+        return False
+    del kept[place:]
+    return True
+
+
+def _cell(cell: Any, places: int) -> Any:
+    if isinstance(cell, date):
+        return cell.isoformat()[:10]
+    if isinstance(cell, (list, tuple, dict)):
+        return json.dumps(_nested(cell, places), sort_keys=True, default=str)
+    return _number(cell, places)
+
+
+def _nested(cell: Any, places: int) -> Any:
+    if isinstance(cell, dict):
+        return {str(key): _nested(value, places) for key, value in cell.items()}
+    if isinstance(cell, (list, tuple)):
+        return [_nested(item, places) for item in cell]
+    plain = _cell(cell, places)
+    return float(plain) if isinstance(plain, Decimal) else plain
+
+
+def _number(cell: Any, places: int) -> Any:
+    if isinstance(cell, float):
+        if math.isnan(cell):
+            return math.nan
+        return float(_rounded(Decimal(repr(cell)), places)) if math.isfinite(cell) else cell
+    if isinstance(cell, Decimal):
+        return math.nan if cell.is_nan() else _rounded(cell, places)
+    return cell
+
+
+def _rounded(number: Decimal, places: int) -> Decimal:
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or -exponent <= places:
+        return number
+    context = Context(
+        prec=len(digits) + places + 1, Emin=-_LARGEST_EXPONENT, Emax=_LARGEST_EXPONENT, rounding=ROUND_HALF_UP
+    )
+    return number.quantize(Decimal((0, (1,), -places)), context=context)

@@ -1,0 +1,226 @@
+"""What runs in the process of test cases: their sources, in a namespace of the published names.
+
+The process has no database: `execute_queries`, `ex_base` and `remove_distinct` are requests to its owner.
+Standard library only: the rest of the package is not imported here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+import re
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any, Final, NoReturn
+
+from birdenv.grading._test_confinement import RefusedError, RefusedImportError, confine, imported, preload
+from birdenv.grading._test_helpers import preprocess_results, remove_comments, remove_round
+from birdenv.grading._test_wire import receive, send
+
+__all__ = ["OUT_OF_MEMORY", "main"]
+
+OUT_OF_MEMORY: Final = 77
+"""Exit code where not even the message could be made."""
+
+_LONGEST_REASON: Final = 300
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+def main(descriptor: int) -> NoReturn:
+    """Do one job and end the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = socket.socket(fileno=descriptor)
+    job = receive(connection)
+    os.environ.clear()
+    preload(job["imports"])
+    sys.stdout = sys.stderr = _Output(job["output_characters"])
+    confine(job["seconds"], job["cpu_seconds"], job["memory_bytes"])
+    try:
+        _run(job, connection)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except (OSError, EOFError):
+        pass  # the owner is gone, or a test has closed the connection
+    os._exit(0)
+
+
+def _run(job: Mapping[str, Any], connection: socket.socket) -> None:
+    """Load the sources, then run their tests, one outcome each; the first that does not pass is the last."""
+    spaces = [_namespace(job["pred_rows"], connection) for _ in job["sources"]]
+    for source, space in zip(job["sources"], spaces, strict=True):
+        if not _report(connection, partial(_load, source, space)):
+            return
+    for names, space in zip(job["names"], spaces, strict=True):
+        for name in names:
+            arguments = (list(job["pred_sqls"]), list(job["sol_sqls"]), job["db_name"], _Connection())
+            if not _report(connection, partial(_call, space, name, arguments)):
+                return
+
+
+def _load(source: str, space: dict[str, Any]) -> None:
+    exec(compile(source, "<test case>", "exec", dont_inherit=True), space)
+
+
+def _call(space: dict[str, Any], name: str, arguments: tuple[Any, ...]) -> None:
+    test = space.get(name)
+    if not callable(test) or isinstance(test, type):
+        raise RefusedError("is no function any more once its source has run")
+    test(*arguments)
+
+
+def _report(connection: socket.socket, step: Callable[[], object]) -> bool:
+    cause, reason = _outcome(step)
+    send(connection, ["outcome", cause, reason])
+    return cause == "passed"
+
+
+def _outcome(step: Callable[[], object]) -> tuple[str, str]:
+    """The cause, as `TestOutcome` has it, and one line on it."""
+    try:
+        step()
+    except BaseException as error:
+        return _cause(error), _line(error)
+    return "passed", ""
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, (MemoryError, RecursionError, OutputError)):
+        return "limit"
+    if not isinstance(error, Exception):
+        return "process"
+    if isinstance(error, AssertionError):
+        return "assertion"
+    if isinstance(error, (RefusedError, ImportError, SyntaxError)):
+        return "harness"
+    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
+        return "harness"
+    if isinstance(error, AttributeError) and isinstance(error.obj, (ModuleType, FunctionType, type)):
+        return "harness"
+    return "exception"
+
+
+def _line(error: BaseException) -> str:
+    match error:
+        case MemoryError():
+            return "runs out of memory"
+        case RecursionError():
+            return "recurses without end"
+        case RefusedError() | RefusedImportError() | OutputError():
+            return _text(error)
+        case SystemExit():
+            return "ends its process (SystemExit)"
+        case AssertionError():
+            return f"assertion failed: {_text(error)}" if error.args else "assertion failed"
+    text = _text(error)
+    kind = type(error).__name__
+    return f"raises {kind}: {text}" if text else f"raises {kind}"
+
+
+def _text(error: BaseException) -> str:
+    """One short line, the same in every run."""
+    try:
+        text = str(error)
+    except Exception:
+        return "(its text cannot be made)"
+    text = " ".join(text[: 4 * _LONGEST_REASON].split())
+    text = _ADDRESS.sub("0x…", text).encode(errors="backslashreplace").decode()
+    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
+
+
+class OutputError(Exception):
+    """A test prints more than is swallowed."""
+
+
+class _Output(io.TextIOBase):
+    """Swallows what is printed, up to so many characters."""
+
+    def __init__(self, most_characters: int) -> None:
+        self._left = self._most = most_characters
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._left -= len(text)
+        if self._left < 0:
+            raise OutputError(f"prints more than {self._most} characters")
+        return len(text)
+
+
+class _Connection:
+    """The `conn` of a test: something to hand to `execute_queries`, and nothing else."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RefusedError(f"uses conn.{name}, which is not offered to tests: execute_queries is")
+
+    def __repr__(self) -> str:
+        return "<conn>"
+
+
+def _namespace(pred_rows: Any, connection: socket.socket) -> dict[str, Any]:
+    """The globals of one source: the published names, and Python's own with a guarded import."""
+
+    def ask(*request: Any) -> Any:
+        send(connection, list(request))
+        return receive(connection)
+
+    def execute_queries(
+        queries: str | list[str], db_name: Any = None, conn: Any = None, *_: Any, **__: Any
+    ) -> tuple[Any, bool, bool]:
+        rows, failed, timed_out = ask("execute", _sqls(queries, "execute_queries"))
+        return rows, failed, timed_out
+
+    def ex_base(
+        pred_sqls: str | list[str],
+        sol_sqls: str | list[str],
+        db_name: Any = None,
+        conn: Any = None,
+        conditions: Mapping[str, Any] | None = None,
+    ) -> int:
+        wanted = conditions or {}
+        distinct = wanted.get("distinct")
+        rules = [
+            int(wanted.get("decimal", -1)),
+            None if distinct is None else bool(distinct),
+            bool(wanted.get("order", False)),
+        ]
+        return int(ask("compare", _sqls(pred_sqls, "ex_base"), _sqls(sol_sqls, "ex_base"), *rules))
+
+    def remove_distinct(sqls: str | list[str]) -> str | list[str]:
+        without: list[str] = ask("without_distinct", _sqls(sqls, "remove_distinct"))
+        return without[0] if isinstance(sqls, str) else without
+
+    own = {**vars(builtins), "__import__": imported}
+    return {
+        "__name__": "test_case",
+        "__builtins__": own,
+        "Decimal": Decimal,
+        "date": date,
+        "datetime": datetime,
+        "ex_base": ex_base,
+        "execute_queries": execute_queries,
+        "json": json,
+        "pred_query_result": pred_rows,
+        "preprocess_results": preprocess_results,
+        "re": re,
+        "remove_comments": remove_comments,
+        "remove_distinct": remove_distinct,
+        "remove_round": remove_round,
+    }
+
+
+def _sqls(queries: Any, function: str) -> list[str]:
+    """The SQL as a list. Raises `TypeError` for what is neither text nor a list of texts."""
+    if isinstance(queries, str):
+        return [queries]
+    if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):
+        return list(queries)
+    raise TypeError(f"{function} takes SQL text or a list of texts, not {type(queries).__name__}")

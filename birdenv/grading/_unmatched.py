@@ -1,0 +1,56 @@
+"""Which rows of two results have no partner in the other one, as multisets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from birdenv.databases import Row
+from birdenv.grading._cells import PLAIN_TYPES, CanonicalRow, canonical_rows, cell_types
+from birdenv.grading._numbers import Agreement, compare_numbers
+
+__all__ = ["are_plain", "cancel", "rows_agree", "unmatched"]
+
+
+def unmatched(
+    gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The canonical rows of each side without an equal partner on the other.
+
+    Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
+    `plain`: whether both sides `are_plain`, if the caller knows.
+    """
+    if plain is None:
+        plain = are_plain(gold) and are_plain(pred)
+    if plain:
+        gold, pred = cancel(gold, pred)
+        if not gold and not pred:
+            return [], []
+    return cancel(canonical_rows(gold), canonical_rows(pred))
+
+
+def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
+    """Whether they are the same multiset of rows, numbers within the tolerance."""
+    missing, extra = unmatched(gold, pred)
+    return compare_numbers(missing, extra) is Agreement.FULL
+
+
+def cancel(
+    gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The rows of each side that have no equal partner on the other, in their order."""
+    open_rows = Counter(gold)
+    extra = []
+    for row in pred:
+        if left := open_rows.get(row):
+            open_rows[row] = left - 1
+        else:
+            extra.append(row)
+    if not extra and len(gold) == len(pred):
+        return [], []
+    return list(open_rows.elements()), extra
+
+
+def are_plain(rows: Sequence[Row]) -> bool:
+    """Whether Python's equality of these rows is the canonical one, NaN left aside."""
+    return cell_types(rows) <= PLAIN_TYPES

@@ -1,0 +1,150 @@
+"""EM and ESM of all pairs of a run: `eval/details.jsonl`, `eval/eval_summary.json`, the cleaned text in
+`eval/canon/`, and the block for the console."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import birdenv
+from birdenv.databases import Limits, NoAnswerError, Result, SqliteSource
+from birdenv.errors import InputError
+from birdenv.files import check_writable, write_records, write_text
+from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery
+from birdenv.runs._pairs import Pair, write_lines
+
+__all__ = ["Evaluation", "evaluate_pairs", "queries_on"]
+
+METRICS = ("em", "esm", "etm")
+_MODES = ("multiset", "ordered", "bird")
+
+
+class Evaluation(NamedTuple):
+    """`summary`: what `eval_summary.json` holds. `text`: the block for the console."""
+
+    summary: dict[str, Any]
+    text: str
+
+
+def queries_on(source: SqliteSource, limits: Limits) -> RunQuery:
+    """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer."""
+
+    def run(sql: str, db_id: str) -> Result:
+        try:
+            with source.open(db_id, limits) as database:
+                return database.query(sql)
+        except InputError as error:
+            return NoAnswerError("engine", str(error))
+
+    return run
+
+
+def evaluate_pairs(
+    folder: Path,
+    pairs: Sequence[Pair],
+    grader: PairGrader,
+    config: Mapping[str, Any],
+    versions: Mapping[str, str],
+    progress: Callable[[], None] = lambda: None,
+) -> Evaluation:
+    """Grade all pairs and write the files below `folder`; each is written as a whole or not at all.
+
+    `config` and `versions` are recorded in the summary. `progress` is called after each pair. Raises
+    `InputError` before any work if the files cannot be written.
+    """
+    out = folder / "eval"
+    check_writable(out / "details.jsonl")
+    verdicts = []
+    for pair in pairs:
+        verdicts.append(grader.grade(pair.gold, pair.pred, pair.db_id))
+        progress()
+    golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
+    summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
+    summary |= {"config": dict(config), "versions": _versions() | dict(versions)}
+    write_lines(out / "canon", golds, preds, grader.dialect)
+    write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
+    write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    return Evaluation(summary, _text(summary, [m for m in METRICS if m != "etm" or grader.rules.etm]))
+
+
+def _versions() -> dict[str, str]:
+    return {"birdenv": birdenv.__version__, "grader": GRADER_VERSION}
+
+
+def _detail(pair: Pair, verdict: PairVerdict) -> dict[str, Any]:
+    """One line of `details.jsonl`; the first seven fields are the reference pipeline's."""
+    return {
+        "idx": pair.idx,
+        "pred_sql": verdict.pred.sql,
+        "gold_sql": verdict.gold.sql,
+        "em": verdict.em,
+        "esm": verdict.esm,
+        "etm": verdict.etm,
+        "error": verdict.error,
+        "db_id": pair.db_id,
+        "instance_id": pair.instance_id,
+        "bucket": verdict.bucket,
+        "reason": verdict.reason,
+        "side": verdict.side,
+        "rows_gold": verdict.rows_gold,
+        "rows_pred": verdict.rows_pred,
+        "ms_gold": _milliseconds(verdict.gold_seconds),
+        "ms_pred": _milliseconds(verdict.pred_seconds),
+        "modes": dict(verdict.modes),
+        "flags": list(verdict.flags),
+        "clean_steps": {"gold": list(verdict.gold.steps), "pred": list(verdict.pred.steps)},
+    }
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(1000 * seconds, 1)
+
+
+def _summary(verdicts: Sequence[PairVerdict], unanswerable: int) -> dict[str, Any]:
+    buckets = Counter(verdict.bucket for verdict in verdicts)
+    total = len(verdicts)
+    counts = {metric: _count([getattr(v, metric) for v in verdicts]) for metric in METRICS}
+    return {
+        "total": total,
+        "counts": counts,
+        "skips": {"empty_pred": sum(v.is_empty for v in verdicts), "unanswerable": unanswerable},
+        "errors": sum(verdict.error is not None for verdict in verdicts),
+        "rates": {metric: _rate(count, total) for metric, count in counts.items()},
+        "esm_breakdown": {bucket: buckets[bucket] for bucket in BUCKETS},
+        "modes": {mode: sum(bool(v.modes.get(mode)) for v in verdicts) for mode in _MODES},
+    }
+
+
+def _count(values: Sequence[bool | None]) -> dict[str, int]:
+    return {"pass": values.count(True), "fail": values.count(False)}
+
+
+def _rate(count: Mapping[str, int], total: int) -> dict[str, Any]:
+    attempted = count["pass"] + count["fail"]
+    return {
+        "attempted": attempted,
+        "pass_pct_total": _percent(count["pass"], total),
+        "pass_pct_attempted": _percent(count["pass"], attempted),
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def _text(summary: Mapping[str, Any], metrics: Sequence[str]) -> str:
+    skips, total = summary["skips"], summary["total"]
+    lines = ["=== EVAL SUMMARY ===", f"total: {total}"]
+    lines.append(f"empty_preds: {skips['empty_pred']} ; unanswerable: {skips['unanswerable']}")
+    for metric in metrics:
+        passed, rate = summary["counts"][metric]["pass"], summary["rates"][metric]
+        lines.append(
+            f"{metric.upper():<3} - {passed}/{total} {rate['pass_pct_total']}% "
+            f"(of attempted: {passed}/{rate['attempted']} {rate['pass_pct_attempted']}%)"
+        )
+    lines += ["", "=== ESM breakdown ==="]
+    lines += [f"{bucket:>12}: {count}" for bucket, count in summary["esm_breakdown"].items()]
+    return "\n".join(lines) + "\n"

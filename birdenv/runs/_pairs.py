@@ -1,0 +1,132 @@
+"""Pairs of gold and predicted SQL as files.
+
+`gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
+in quotes), and the database of each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
+from birdenv.grading import one_line
+from birdenv.runs._directory import RunDirectory
+
+__all__ = ["Pair", "export_pairs", "holds_pairs", "pairs_of_run", "read_pairs", "write_lines", "write_pairs"]
+
+_GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
+_LFS = b"version https://git-lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`idx` counts from 0. An empty `db_id` or `instance_id` is not known."""
+
+    idx: int
+    gold: str
+    pred: str
+    db_id: str = ""
+    instance_id: str = ""
+
+
+def holds_pairs(folder: Path) -> bool:
+    """Whether a folder has what `read_pairs` needs."""
+    return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
+
+
+def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[Pair]:
+    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files.
+
+    Only a line feed ends a line, so other separators may stand in a query; a carriage return before it and a
+    byte order mark are not part of the text. `allow_truncate`: of files of different lengths, the
+    longer one is cut; else they are an `InputError`, as is a missing, empty or unreadable file.
+    """
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such directory; --run_dir takes a folder with {_GOLD} and {_PREDS}")
+    if exists(folder / _PAIRS):
+        return _from_records(folder / _PAIRS)
+    missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
+    if missing:
+        raise InputError(f"{folder} holds no {' and no '.join(missing)}; is the run still going on?")
+    golds, preds = _lines(folder / _GOLD), _lines(folder / _PREDS)
+    if len(golds) != len(preds) and not allow_truncate:
+        raise InputError(
+            f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
+            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow_truncate"
+        )
+    if not golds or not preds:
+        raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
+    return [Pair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
+
+
+def write_pairs(folder: Path, pairs: Sequence[Pair], dialect: str) -> None:
+    """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
+    write_records(
+        folder / _PAIRS,
+        (
+            {"idx": p.idx, "gold": p.gold, "pred": p.pred, "db_id": p.db_id, "instance_id": p.instance_id}
+            for p in pairs
+        ),
+    )
+    write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
+
+
+def write_lines(folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str) -> None:
+    """Write `gold.txt` and `preds.txt`."""
+    for name, queries in ((_GOLD, golds), (_PREDS, preds)):
+        write_text(folder / name, "".join(one_line(sql, dialect) + "\n" for sql in queries))
+
+
+def export_pairs(directory: RunDirectory, folder: Path) -> int:
+    """Write the pairs of a run of BIRD on SQLite into a folder; how many there are."""
+    pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
+    write_pairs(folder, pairs, "sqlite")
+    return len(pairs)
+
+
+def pairs_of_run(
+    runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
+) -> list[Pair]:
+    """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+
+    Of several golds it is the one that matched, else the first. Without a submission the prediction is empty.
+    Tasks without gold, and episodes that could not be played, have no pair.
+    """
+    pairs: list[Pair] = []
+    for name, run in runs.items():
+        golds = private.get(name, {}).get("gold_sql") or []
+        if golds:
+            gold = golds[private[name].get("matched_gold") or 0]
+            result = run["result"]
+            pred = result.get("predicted_sql") or ""
+            pairs.append(Pair(len(pairs), gold, pred, result.get("db_id", ""), name))
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    with file_errors(path):
+        data = path.read_bytes()
+        if data.startswith(_LFS):
+            raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull`")
+        lines = data.decode("utf-8-sig").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _from_records(path: Path) -> list[Pair]:
+    pairs = []
+    for idx, record in enumerate(read_records(path, "pairs")):
+        where = f"{path}: record {idx + 1}"
+        for field in ("gold", "pred"):
+            if not isinstance(record.get(field), str):
+                raise InputError(f"{where}: the field `{field}` must be text")
+        db_id, instance_id = (record.get(field, "") for field in ("db_id", "instance_id"))
+        if not isinstance(db_id, str) or not isinstance(instance_id, str):
+            raise InputError(f"{where}: the fields `db_id` and `instance_id` must be text")
+        pairs.append(Pair(idx, record["gold"], record["pred"], db_id, instance_id))
+    return pairs

@@ -1,0 +1,266 @@
+"""Grading the submissions of a stored c-Interact run again, under several profiles, without playing.
+
+What was submitted is judged; what the agent would have done after another verdict nobody knows. Where a
+profile's verdict leads to something that was never played (a debug attempt, phase 2), that counts as not
+passed, and the episode as cut short: the profile's figures are then lower bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases import Isolation
+from birdenv.grading import Assignment, ConversationalGrader, batch_reward, reads_clock
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs._episode import UNRATED
+from birdenv.runs._regrade_data import check_unchanged, limits_of, place_of
+from birdenv.runs._stored_grades import StoredGrades, grade_key
+from birdenv.runs._submissions import Submission, submissions_of
+from birdenv.tasks.c_interact import CInteractTask, Profile, assignment, load_benchmark
+
+__all__ = ["AS_PLAYED", "Disagreement", "Figures", "Regrade", "Verdict", "regrade_c_interact"]
+
+AS_PLAYED: Final = "as played"
+_WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})
+_NOBODYS: Final = frozenset({"infra_error", "test_error"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one profile says of one submission; `reason` is private."""
+
+    status: str
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A column of the table: passes by phase, first and after debug, over the tasks that count.
+
+    Phase 2 is over the tasks less those whose follow-up has no gold. `cut_short`: episodes whose end under
+    this profile was never played.
+    """
+
+    tasks: int
+    followed: int
+    phase_1_first: int
+    phase_1: int
+    phase_2_first: int
+    phase_2: int
+    mean_reward: float
+    cut_short: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A submission that is judged differently; verdicts by profile, `AS_PLAYED` among them. A profile that
+    does not get to this submission has none."""
+
+    episode: str
+    phase: int
+    attempt: str
+    verdicts: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Regrade:
+    """What grading again found. `executed`: submissions that were not remembered from before."""
+
+    figures: Mapping[str, Figures]
+    disagreements: tuple[Disagreement, ...]
+    cut_short: Mapping[str, Mapping[str, str]]
+    """Why, by profile and episode."""
+    changes: tuple[str, ...]
+    played_profile: str
+    submissions: int
+    executed: int
+    left_out: tuple[str, ...]
+    """Episodes whose task is not in the task file any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """An episode as a profile judges it. `passes` are (phase, attempt)."""
+
+    passes: frozenset[tuple[int, str]]
+    verdicts: Mapping[tuple[int, str], Verdict]
+    is_rated: bool
+    cut_short: str
+
+
+_Judge = Callable[[Assignment, str], Verdict]
+
+
+def regrade_c_interact(
+    directory: RunDirectory,
+    profiles: Sequence[Profile],
+    *,
+    folder: Path | None = None,
+    task_file: Path | None = None,
+    isolation: Isolation = "process",
+    allow_changed: bool = False,
+    parallel: int = 1,
+) -> Regrade:
+    """Grade a stored run again. Verdicts go to `grades.jsonl` in its folder; those still valid come from it.
+
+    `folder` and `task_file` stand in for those that the run was played on. Raises `InputError` if the folder
+    is no c-Interact run, or if data are missing or, unless `allow_changed`, have changed.
+    """
+    config = directory.read_config(hint="")
+    runs = directory.read("runs")
+    root = place_of(config, "db_dir", "--data-dir", folder)
+    data_file = place_of(config, "data_file", "--data", task_file)
+    wanted = {run["instance_id"] for run in runs.values()}
+    benchmark = load_benchmark(
+        root, data_file, isolation=isolation, select=lambda record: record.instance_id in wanted
+    )
+    tasks = {task.public.instance_id: task for task in benchmark.tasks}
+    source, limits = benchmark.source, limits_of(config)
+    names = sorted({task.public.database for task in tasks.values()})
+    changes = check_unchanged(config, data_file, source, names, allow_changed)
+    stored, grader = StoredGrades(directory.path), ConversationalGrader(source, limits)
+    executed: list[str] = []
+
+    def judge(job: Assignment, sql: str) -> Verdict:
+        key = grade_key(
+            assignment=asdict(replace(job, start=None)),
+            sql=sql,
+            digest=source.digest(job.database),
+            engine=source.engine,
+            seconds=limits.seconds,
+        )
+
+        def execute() -> dict[str, Any]:
+            executed.append(key)
+            grade = grader.grade(job, sql)
+            return {"status": grade.status, "reason": grade.reason, "flags": list(grade.flags)}
+
+        record = stored.get(key, _is_lasting(job), execute)
+        return Verdict(record["status"], record["reason"], tuple(record["flags"]))
+
+    there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}
+    played = {name: submissions_of(run, f"{directory.file('runs')}: {name}") for name, run in there.items()}
+
+    def replay(name: str) -> dict[str, _Replay]:
+        task = tasks[there[name]["instance_id"]]
+        return {p.name: _replay(task, p, played[name], judge) for p in profiles}
+
+    try:
+        with ThreadPoolExecutor(parallel) as pool:
+            replays = dict(zip(there, pool.map(replay, there), strict=True))
+    finally:
+        stored.save()
+    by_profile: dict[str, dict[str, _Replay]] = {
+        AS_PLAYED: {name: _as_played(run, played[name]) for name, run in there.items()}
+    }
+    for profile in profiles:
+        by_profile[profile.name] = {name: replays[name][profile.name] for name in there}
+    return Regrade(
+        figures={
+            column: _figures([(there[name], replay) for name, replay in episodes.items()])
+            for column, episodes in by_profile.items()
+        },
+        disagreements=tuple(_disagreements(played, by_profile)),
+        cut_short={
+            profile.name: {n: r.cut_short for n, r in by_profile[profile.name].items() if r.cut_short}
+            for profile in profiles
+        },
+        changes=tuple(changes),
+        played_profile=str(config.get("profile", "")),
+        submissions=sum(map(len, played.values())),
+        executed=len(executed),
+        left_out=tuple(name for name in runs if name not in there),
+    )
+
+
+def _is_lasting(job: Assignment) -> bool:
+    scripts = (*job.setup, *job.base_gold, *job.base_pred, *job.gold, *job.cleanup, *job.tests)
+    return not any(map(reads_clock, scripts))
+
+
+def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
+    """The episode's way under one profile, as far as it was played."""
+    verdicts: dict[tuple[int, str], Verdict] = {}
+    passes: dict[tuple[int, str], None] = {}
+    accepted: str | None = None
+    cut_short = ""
+    for phase in (1, 2) if task.has_gold else ():
+        follow_up = task.private.follow_up
+        if phase == 2 and (accepted is None or follow_up is None or not follow_up.gold):
+            break
+        submitted = [submission for submission in played if submission.phase == phase]
+        job = replace(assignment(task, profile, phase, accepted), keeps_state=False)
+        has_passed = False
+        for submission in submitted:
+            place = (phase, submission.attempt)
+            if submission.status in _WITHOUT_SQL:
+                verdicts[place] = Verdict(submission.status)
+                continue
+            verdicts[place] = judge(job, submission.sql)
+            if verdicts[place].status == "passed" and not has_passed:
+                has_passed = True
+                passes[place] = None
+                accepted = submission.sql if phase == 1 else accepted
+        if not has_passed:
+            cut_short = _missing(phase, submitted, played)
+            break
+    is_rated = task.has_gold and not any(v.status in _NOBODYS for v in verdicts.values())
+    return _Replay(frozenset(passes), verdicts, is_rated, cut_short)
+
+
+def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
+    """What the run never played because its own verdicts were others; empty if the agent had its chance."""
+    if submitted and submitted[-1].passed and submitted[-1].attempt == "first":
+        return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
+    if phase == 2 and not submitted and not any(s.passed for s in played if s.phase == 1):
+        return "it passes phase 1, and phase 2 was never played"
+    return ""
+
+
+def _as_played(run: Mapping[str, Any], played: Sequence[Submission]) -> _Replay:
+    verdicts = {(s.phase, s.attempt): Verdict(s.status) for s in played}
+    passes = frozenset((s.phase, s.attempt) for s in played if s.passed)
+    return _Replay(passes, verdicts, run["status"] not in UNRATED, "")
+
+
+def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
+    rated = [(run, replay) for run, replay in episodes if replay.is_rated]
+    followed = [replay for run, replay in rated if run.get("follow_up") != "ungraded"]
+    a, b, c, d = (
+        sum((phase, attempt) in replay.passes for _, replay in rated)
+        for phase in (1, 2)
+        for attempt in ("first", "debug")
+    )
+    return Figures(
+        tasks=len(rated),
+        followed=len(followed),
+        phase_1_first=a,
+        phase_1=a + b,
+        phase_2_first=c,
+        phase_2=c + d,
+        mean_reward=batch_reward(a, b, c, d, len(rated)),
+        cut_short=sum(bool(replay.cut_short) for _, replay in rated),
+    )
+
+
+def _disagreements(
+    played: Mapping[str, Sequence[Submission]], by_profile: Mapping[str, Mapping[str, _Replay]]
+) -> Iterable[Disagreement]:
+    """Submissions that some pass and others do not, and those that pass only by a hole of the rules."""
+    for name, submissions in played.items():
+        for submission in submissions:
+            place = (submission.phase, submission.attempt)
+            verdicts = {
+                column: episodes[name].verdicts[place]
+                for column, episodes in by_profile.items()
+                if place in episodes[name].verdicts
+            }
+            if len({verdict.status == "passed" for verdict in verdicts.values()}) > 1 or any(
+                "integrity" in verdict.flags for verdict in verdicts.values()
+            ):
+                yield Disagreement(name, submission.phase, submission.attempt, verdicts)

@@ -1,0 +1,310 @@
+"""`birdenv evaluate` and `birdenv inspect`: the files, the console block, exit codes, and no password."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from postgres_server import PASSWORD, Postgres, start_postgres
+
+Command = Callable[..., Any]
+
+PAIRS = [
+    ("SELECT name FROM item WHERE id = 1", "select name from item where id = 1;"),
+    ("SELECT name FROM item WHERE id = 1", "SELECT max(name) FROM item WHERE id = 1"),
+    ("SELECT id FROM item", "SELECT id FROM item WHERE id > 1"),
+    ("None", "None"),
+    ("SELECT 1", ""),
+    ("SELECT 1", "DROP TABLE item"),
+    ("SELECT absent FROM item", "SELECT 1"),
+    ("SELECT 1", "SELECT absent FROM item"),
+    ("SELECT 1", "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r"),
+]
+BLOCK = """\
+[evalx] Using run_dir: {folder}
+=== EVAL SUMMARY ===
+total: 9
+empty_preds: 1 ; unanswerable: 1
+EM  - 2/9 22.2% (of attempted: 2/8 25.0%)
+ESM - 3/9 33.3% (of attempted: 3/7 42.9%)
+
+=== ESM breakdown ===
+          ok: 3
+    mismatch: 1
+     skipped: 1
+  non_select: 1
+   gold_fail: 1
+   pred_fail: 1
+     timeout: 1
+ other_error: 0
+"""
+
+
+def make_run(folder: Path, pairs: list[tuple[str, str]] = PAIRS) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "gold.txt").write_text("".join(f"{gold}\n" for gold, _ in pairs))
+    (folder / "preds.txt").write_text("".join(f"{pred}\n" for _, pred in pairs))
+    return folder
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    return make_run(tmp_path / "run" / "run_20260101_000000")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.db"
+    connection = sqlite3.connect(path)
+    connection.executescript("CREATE TABLE item (id, name); INSERT INTO item VALUES (1, 'pen'), (2, 'ink');")
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Postgres:
+    return start_postgres()
+
+
+def details(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "eval" / "details.jsonl").read_text().splitlines()]
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "eval" / "eval_summary.json").read_text())
+    return found
+
+
+def refused(ran: Any, *says: str) -> None:
+    assert ran.code == 2, ran
+    assert ran.err.startswith("Error: "), ran.err
+    assert ran.err.count("\n") == 1
+    for part in says:
+        assert part in ran.err
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:
+    where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
+    ran = birdenv("evaluate", "--run_dir", run_dir, *where, "--exec_timeout", "0.5")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == BLOCK.format(folder=run_dir)
+
+    records = details(run_dir)
+    assert [record["idx"] for record in records] == list(range(9))
+    assert list(records[0])[:7] == ["idx", "pred_sql", "gold_sql", "em", "esm", "etm", "error"]
+    buckets = "ok ok mismatch ok skipped non_select gold_fail pred_fail timeout".split()
+    assert [record["bucket"] for record in records] == buckets
+    assert records[0]["clean_steps"] == {"gold": [], "pred": ["semicolon"]}
+    assert (records[0]["rows_gold"], records[0]["modes"]["multiset"], records[0]["etm"]) == (1, True, None)
+    assert records[8]["ms_pred"] >= 500
+
+    found = summary(run_dir)
+    assert found["counts"] == {
+        "em": {"pass": 2, "fail": 6},
+        "esm": {"pass": 3, "fail": 4},
+        "etm": {"pass": 0, "fail": 0},
+    }
+    assert found["rates"]["esm"] == {"attempted": 7, "pass_pct_total": 33.3, "pass_pct_attempted": 42.9}
+    assert found["rates"]["etm"] == {"attempted": 0, "pass_pct_total": 0.0, "pass_pct_attempted": 0.0}
+    assert (found["skips"], found["errors"]) == ({"empty_pred": 1, "unanswerable": 1}, 3)
+    assert sum(found["esm_breakdown"].values()) == found["total"] == 9
+    assert found["rates"]["esm"]["attempted"] == found["total"] - sum(r["esm"] is None for r in records)
+    assert found["config"]["exec_timeout"] == 0.5
+    assert found["versions"]["engine"].lower().startswith(engine)
+    canon = (run_dir / "eval" / "canon" / "preds.txt").read_text().split("\n")
+    assert canon[0] == "select name from item where id = 1"
+    assert len(canon) == 10
+
+
+def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: Path) -> None:
+    root = run_dir.parent
+    incomplete = root / "run_20270101_000000"
+    incomplete.mkdir()
+    ran = birdenv("evaluate", "--runs-root", root, "--db", database, "--exec-timeout", "0.3")
+    assert ran.code == 0
+    assert ran.out.startswith(f"[evalx] Using run_dir: {run_dir}\n")
+    assert ran.err.count("\n") == 1
+    assert f"Warning: passed over {incomplete}" in ran.err
+
+    ran = birdenv("inspect", "--runs_root", root, "--max_examples", "1")
+    assert ran.code == 0
+    assert ran.out.startswith(f"[inspect] run_dir = {run_dir}\n\n=== ESM issue breakdown ===\n")
+    assert "          ok:   3  ( 33.3%)\n" in ran.out
+    assert "[pred_fail]\n- idx=7 em=False esm=False etm=None\n  error: missing: no such column" in ran.out
+    assert "[mismatch]\n- idx=2" in ran.out
+    assert "[ok]" not in ran.out
+    assert "idx=" not in birdenv("inspect", "--run-dir", run_dir, "--max-examples", "0").out
+
+
+def test_without_esm_no_database_is_needed(birdenv: Command, run_dir: Path) -> None:
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--no_esm")
+    assert ran.code == 0, ran
+    found = summary(run_dir)
+    assert found["esm_breakdown"]["skipped"] == found["total"]
+    assert found["counts"]["em"] == {"pass": 2, "fail": 6}
+    dead = "postgresql://u:hunter2@127.0.0.1:1/db"
+    assert birdenv("evaluate", "--run_dir", run_dir, "--no-esm", "--dsn", dead).code == 0
+    assert summary(run_dir)["config"]["dialect"] == "postgres"
+
+
+def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
+    pairs = [
+        ("SELECT id FROM item ORDER BY id", "SELECT id FROM item ORDER BY id DESC"),
+        ("SELECT max(id) FROM item", "SELECT 'x', max(id) FROM item"),
+        ("None", "null"),
+        ("SELECT id FROM item", "```sql SELECT ID FROM item ```"),
+    ]
+    folder = make_run(tmp_path / "r", pairs)
+
+    def buckets(*options: str) -> list[str]:
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--isolation", "inline", *options)
+        assert ran.code == 0, ran
+        return [record["bucket"] for record in details(folder)]
+
+    assert buckets() == ["mismatch", "mismatch", "mismatch", "ok"]
+    assert buckets("--order", "ignore", "--relax_single") == ["ok", "ok", "mismatch", "ok"]
+    assert buckets("--none_aliases", "none,null")[2] == "ok"
+    assert buckets("--no-clean")[3] == "non_select"
+    assert buckets("--em_level", "folded", "--etm")[3] == "ok"
+    assert [record["em"] for record in details(folder)] == [False, False, False, True]
+    assert [record["etm"] for record in details(folder)] == [False, False, False, True]
+    ran = birdenv(
+        "evaluate", "--run_dir", folder, "--db", database, "--etm", "--no_em", "--isolation", "inline"
+    )
+    assert "\nEM  - 0/4 0.0% (of attempted: 0/0 0.0%)\n" in ran.out
+    assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
+
+
+def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run" / "run_1"
+    ran = birdenv("bird", "--agent", "oracle", "-n", "5", "-o", tmp_path / "out", "--export-pairs", folder)
+    assert ran.code == 0, ran
+    assert f"birdenv evaluate --run_dir {folder} --db {demo}" in ran.out
+    ran = birdenv("evaluate", "--runs_root", tmp_path / "run", "--db", demo, "--isolation", "inline")
+    assert ran.code == 0, ran
+    assert "\nESM - 5/5 100.0% (of attempted: 5/5 100.0%)\n" in ran.out
+    assert all(record["db_id"] and record["instance_id"] for record in details(folder))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--exec_timeout", "0"], "above 0"),
+        (["--exec_timeout", "-1"], "above 0"),
+        (["--exec_timeout", "nan"], "above 0"),
+        (["--em_level", "loose"], "strict, conservative, folded"),
+        (["--order", "random"], "auto, ignore"),
+        (["--dsn", "postgresql://u:hunter2@h/db"], "not both"),
+        (["--db", "/no/such/file"], "/no/such/file"),
+        (["--run_dir", "/no/such/run"], "no such directory"),
+    ],
+)
+def test_options(birdenv: Command, run_dir: Path, database: Path, arguments: list[str], says: str) -> None:
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", database, *arguments)
+    refused(ran, says)
+    assert "hunter2" not in ran.err
+    assert not (run_dir / "eval").exists()
+
+
+def test_no_database_no_run_no_details(
+    birdenv: Command, run_dir: Path, database: Path, tmp_path: Path
+) -> None:
+    refused(birdenv("evaluate", "--run_dir", run_dir), "--dsn", "--db", "--no_esm")
+    refused(birdenv("evaluate", "--runs_root", tmp_path / "none", "--no_esm"), "--run_dir", "--runs_root")
+    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", tmp_path), "pairs.jsonl")
+    refused(birdenv("inspect", "--run_dir", run_dir), "birdenv evaluate")
+    pointer = tmp_path / "pointer.sqlite"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
+    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", pointer), "git lfs pull")
+    (run_dir / "preds.txt").write_text("SELECT 1\n")
+    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", database), "9 lines", "--allow_truncate")
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", database, "--allow_truncate")
+    assert (ran.code, summary(run_dir)["total"]) == (0, 1)
+
+
+def test_output_that_cannot_be_written(birdenv: Command, run_dir: Path, database: Path) -> None:
+    (run_dir / "eval").write_text("")
+    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", database), "eval")
+
+
+def test_details_that_are_damaged(birdenv: Command, run_dir: Path) -> None:
+    path = run_dir / "eval" / "details.jsonl"
+    path.parent.mkdir()
+    good = '{"idx": 0, "bucket": "mismatch", "gold_sql": "SELECT \\u001b[31m", "more": 1}\n'
+    path.write_text(good + '{"idx": 1, "buck')
+    ran = birdenv("inspect", "--run_dir", run_dir)
+    assert ran.code == 0
+    assert "    mismatch:   1  (100.0%)" in ran.out
+    assert "\x1b" not in ran.out
+    path.write_text('{"idx": 1, "buck\n' + good)
+    refused(birdenv("inspect", "--run_dir", run_dir), "line 1")
+    path.write_text('{"idx": 1, "esm": true}\n')
+    refused(birdenv("inspect", "--run_dir", run_dir), "evaluate the run again")
+
+
+def assert_nowhere(secret: str, ran: Any, folder: Path) -> None:
+    assert secret not in ran.out + ran.err
+    for path in folder.rglob("*"):
+        assert path.is_dir() or secret.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("fault", ["password", "port", "host", "user"])
+def test_a_database_out_of_reach(birdenv: Command, run_dir: Path, postgres: Postgres, fault: str) -> None:
+    secret = "hunter2/ @:%?#" if fault == "password" else PASSWORD
+    dsn = {
+        "password": postgres.dsn(password=secret),
+        "port": postgres.dsn(host="127.0.0.1", port="1"),
+        "host": postgres.dsn(host="no-such-host.invalid"),
+        "user": postgres.dsn(user="nobody_here"),
+    }[fault]
+    if fault == "user":  # known to nobody, and trusted to come in
+        dsn = dsn.replace("nobody_here", "reader").replace("/postgres?", "/no_such_database?")
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", dsn)
+    assert ran.code == 3, ran
+    assert ran.err.startswith("Error: no connection to ")
+    assert ran.err.count("\n") == 1
+    assert not (run_dir / "eval").exists()
+    assert_nowhere(secret, ran, run_dir)
+
+
+def test_the_password_is_nowhere(birdenv: Command, run_dir: Path, postgres: Postgres) -> None:
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", postgres.reader, "--exec_timeout", "0.3")
+    assert ran.code == 0
+    assert "user=reader" in summary(run_dir)["config"]["database"]
+    assert_nowhere(PASSWORD, ran, run_dir)
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", f"postgresql://u:a@{PASSWORD}/x@host/db")
+    refused(ran, "%40")
+    assert_nowhere(PASSWORD, ran, run_dir)
+
+
+def test_a_superuser_is_warned_of(birdenv: Command, tmp_path: Path, postgres: Postgres) -> None:
+    folder = make_run(tmp_path / "r", [("SELECT 1", "SELECT 1")])
+    ran = birdenv("evaluate", "--run_dir", folder, "--dsn", postgres.admin)
+    assert ran.code == 0
+    assert "Warning: this role is a superuser" in ran.err
+
+
+def test_published_predictions(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
+    data, folder = shared_data / "mini_dev", tmp_path / "run" / "run_gpt4"
+    databases = data / "dev_databases"
+    agent = f"predictions:{data / 'predictions' / 'predict_mini_dev_gpt-4_sqlite.json'}"
+    tasks = [
+        data / "mini_dev_sqlite_2024.json",
+        databases,
+        "--database",
+        "superhero",
+        "--isolation",
+        "inline",
+    ]
+    ran = birdenv("bird", *tasks, "--agent", agent, "-o", tmp_path, "--export-pairs", folder)
+    assert ran.code == 0, ran
+    for db in (databases, databases / "superhero" / "superhero.sqlite"):
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", db, "--isolation", "inline")
+        assert ran.code == 0, ran
+        assert "\nESM - 41/52 78.8% (of attempted: 41/52 78.8%)\n" in ran.out
+        assert summary(folder)["modes"]["bird"] == 40

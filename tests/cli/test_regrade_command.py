@@ -1,0 +1,61 @@
+"""`birdenv regrade`: what it prints, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def run_folder(birdenv: Command, tmp_path: Path) -> Path:
+    arguments = ["--agent", "never-asks", "--instance", "coop_1", "--instance", "coop_2", "-o", tmp_path]
+    assert birdenv("c-interact", *arguments).code == 0
+    return tmp_path / "latest"
+
+
+def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
+    ran = birdenv("regrade", run_folder)
+    assert ran.code == 0, ran.err
+    header = next(line for line in ran.out.splitlines() if "as played" in line)
+    assert header.split() == ["as", "played", "strict", "shell", "adk"]
+    assert "Mean reward" in ran.out
+    figures = json.loads((run_folder / "regraded.json").read_text())["figures"]
+    assert figures["strict"] == figures["as played"]
+    again = birdenv("regrade", run_folder, "--profile", "strict", "--isolation", "inline")
+    assert "verdicts worked out now: 0" in again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--profile", "strictly"], "known: strict, shell, adk"),
+        (["--clean"], "--clean is for bird"),
+        (["--isolation", "none"], "--isolation"),
+        (["--data", "nowhere.jsonl"], "nowhere.jsonl"),
+    ],
+)
+def test_bad_options(birdenv: Command, run_folder: Path, arguments: list[str], message: str) -> None:
+    ran = birdenv("regrade", run_folder, *arguments)
+    assert (ran.code, message in ran.err) == (2, True), ran.err
+
+
+def test_what_is_no_run(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("regrade", tmp_path)
+    assert ran.code == 2 and "not a run directory" in ran.err
+    (tmp_path / "config.json").write_text('{"game": "chess"}')
+    ran = birdenv("regrade", tmp_path)
+    assert ran.code == 2 and "'chess'" in ran.err
+
+
+def test_bird(birdenv: Command, tmp_path: Path) -> None:
+    assert birdenv("bird", "--agent", "oracle", "-n", "2", "-o", tmp_path).code == 0
+    ran = birdenv("regrade", tmp_path / "latest", "--clean")
+    assert ran.code == 0 and "EX, now, cleaned             2/2" in ran.out
+    ran = birdenv("regrade", tmp_path / "latest", "--profile", "shell")
+    assert ran.code == 2 and "--profile is for c-Interact" in ran.err

@@ -1,0 +1,91 @@
+"""`birdenv summary` and `birdenv compare` from the command line."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def runs(birdenv: Command, tmp_path: Path) -> Path:
+    """Folders `a` and `b` of runs of BIRD, `c` of a run of c-Interact."""
+    for name, command in (("a", "bird --seed 1"), ("b", "bird --seed 2"), ("c", "c-interact")):
+        ran = birdenv(*command.split(), "--agent", "random", "-n", "12", "-o", tmp_path / name)
+        assert ran.code == 0
+    return tmp_path
+
+
+def refused(ran: Any, *says: str) -> None:
+    assert (ran.code, ran.out) == (2, ""), ran
+    assert ran.err.startswith("Error: ")
+    assert ran.err.count("\n") == 1
+    for part in says:
+        assert part in ran.err
+
+
+def test_summary(birdenv: Command, runs: Path) -> None:
+    ran = birdenv("summary", runs / "a")
+    assert ran.code == 0
+    assert ran.out == birdenv("summary", runs / "a" / "latest").out
+    assert "12 tasks; 12 episodes rated" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 100
+    found = json.loads(birdenv("summary", runs / "c", "--json").out)
+    assert found["game"] == "c-interact"
+    assert set(found["by"]) == {"category", "difficulty", "database"}
+
+
+def test_compare(birdenv: Command, runs: Path) -> None:
+    ran = birdenv("compare", runs / "a", runs / "b", "--tasks")
+    assert ran.code == 0
+    assert "12 tasks compared" in ran.out
+    assert "McNemar" in ran.out
+    assert "seed (1 and 2)" in ran.out
+    found = json.loads(birdenv("compare", runs / "a", runs / "b", "--json").out)
+    assert found["tasks_compared"] == 12
+    assert str(runs) not in json.dumps(found)
+
+
+def test_repeats(birdenv: Command, tmp_path: Path) -> None:
+    for game in ("bird", "c-interact"):
+        arguments = [game, "--agent", "random", "-n", "3", "-o", tmp_path / game]
+        ran = birdenv(*arguments, "--repeats", "2", "--verbose")
+        assert ran.code == 0
+        assert "k = 2" in ran.out
+        assert " repeat 1 " in ran.err
+        assert "3 tasks, 2 times each; 6 episodes" in birdenv("summary", tmp_path / game).out
+        resumed = birdenv(*arguments, "--resume", tmp_path / game / "latest")
+        refused(resumed, "repeats: 2 then, 1 now")
+
+
+def test_pairs_are_of_tasks_played_once(birdenv: Command, tmp_path: Path) -> None:
+    refused(birdenv("bird", "--repeats", "2", "--export-pairs", tmp_path / "pairs"), "--repeats")
+
+
+def test_unusable_arguments(birdenv: Command, runs: Path) -> None:
+    refused(birdenv("summary", runs), "is not a run")
+    refused(birdenv("summary", runs / "a", "--plot", runs / "plot.pdf"), ".png")
+    refused(
+        birdenv("summary", runs / "a", "--plot", runs / "a" / "latest" / "runs.jsonl" / "x.png"), "written"
+    )
+    refused(birdenv("compare", runs / "a"), "at least two runs")
+    refused(birdenv("compare", runs / "a", runs / "c"), "two games")
+    (runs / "b" / "latest" / "config.json").write_text("{")
+    refused(birdenv("compare", runs / "a", runs / "b"), "config.json")
+
+
+def test_plot(birdenv: Command, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("matplotlib") is not None:
+        assert birdenv("summary", runs / "a", "--plot", runs / "plot.png").code == 0
+        assert (runs / "plot.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    refused(birdenv("summary", runs / "a", "--plot", runs / "none.png"), "birdenv[report]")
+    assert not (runs / "none.png").exists()

@@ -1,0 +1,352 @@
+"""Grading a stored run again: what was submitted is judged, nothing is played, nothing is done twice."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from birdenv.databases import SqliteSource
+from birdenv.dialogue import Move
+from birdenv.errors import InputError
+from birdenv.runs import (
+    AS_PLAYED,
+    BirdRegrade,
+    BirdRun,
+    CInteractRun,
+    Regrade,
+    RunDirectory,
+    Setting,
+    bird_regrade_text,
+    prepare,
+    regrade_bird,
+    regrade_c_interact,
+    regrade_record,
+    regrade_text,
+    run,
+    run_config,
+)
+from birdenv.runs import _stored_grades as stored_grades
+from birdenv.tasks.bird import load_tasks
+from birdenv.tasks.c_interact import PROFILES, load_benchmark
+from birdenv.users import RuleUser
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
+from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
+
+DOUBLED = f"{RIGHT} UNION ALL {RIGHT}"
+"""Right as a set of rows, as shell and adk compare them; strictly it is wrong."""
+
+HOLE = "UPDATE member SET age = 1; SELECT 0"
+BROKEN_BY_SHELL = "SELECT count(*) FROM member WHERE (age >= 18) IS NOT DISTINCT FROM TRUE"
+"""Strictly right; without the word DISTINCT it is no SQL."""
+
+
+class Scripted:
+    """Submits what it was given, then leaves."""
+
+    sees_private = False
+
+    def __init__(self, scripts: dict[str, list[str]]) -> None:
+        self._scripts = scripts
+
+    def new_session(self, task: Any, rng: Random, private: Any = None) -> Any:
+        return _Script(iter(self._scripts[task.instance_id]))
+
+
+class _Script:
+    def __init__(self, moves: Iterator[str]) -> None:
+        self._moves = moves
+
+    def move(self, view: Any) -> Move:
+        sql = next(self._moves, None)
+        return Move("quit") if sql is None else Move("submit_sql", sql)
+
+
+EPISODES = {
+    "right": [RIGHT, FOLLOW_UP_RIGHT],
+    "right_after_debug": [WRONG, RIGHT, WRONG, FOLLOW_UP_RIGHT],
+    "wrong": [WRONG, "SELECT"],
+    "doubled": [DOUBLED, DOUBLED],
+    "doubled_then_right": [DOUBLED, RIGHT, FOLLOW_UP_RIGHT],
+    "hole": [HOLE, WRONG],
+    "broken_by_shell": [BROKEN_BY_SHELL, FOLLOW_UP_RIGHT],
+    "left_at_once": [],
+    "left_after_one": [WRONG],
+    "blank": ["", RIGHT, FOLLOW_UP_RIGHT],
+}
+
+
+def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirectory:
+    data = write_benchmark(folder / "data", *(QUERY | {"instance_id": name} for name in episodes))
+    benchmark = load_benchmark(data)
+    game = CInteractRun(
+        tasks=benchmark.tasks,
+        source=benchmark.source,
+        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+        data_file=benchmark.task_file,
+        profile=PROFILES["strict"],
+        user=RuleUser(),
+    )
+    directory = RunDirectory.create(folder / "runs")
+    prepare(directory, run_config(game, "random", 0), resume=False)
+    run(game, Scripted(episodes), directory)
+    return directory
+
+
+def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
+    chosen = [PROFILES[name] for name in profiles or PROFILES]
+    return regrade_c_interact(directory, chosen, isolation="inline", **options)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every opening of a database, by its id."""
+    calls: list[str] = []
+    plain = SqliteSource.open
+
+    def counting(self: SqliteSource, db_id: str, *rest: Any) -> Any:
+        calls.append(db_id)
+        return plain(self, db_id, *rest)
+
+    monkeypatch.setattr(SqliteSource, "open", counting)
+    return calls
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    return played(tmp_path_factory.mktemp("regrade"))
+
+
+def test_the_profile_that_was_played_gives_its_own_figures_again(stored: RunDirectory) -> None:
+    found = again(stored)
+    figures = found.figures
+    assert figures["strict"] == figures[AS_PLAYED]
+    overall = json.loads((stored.path / "overall.json").read_text())
+    for name in ("phase_1_first", "phase_1", "phase_2_first", "phase_2"):
+        assert getattr(figures["strict"], name) == overall[name]["passed"]
+    assert figures["strict"].tasks == overall["tasks"] == len(EPISODES)
+    assert figures["strict"].mean_reward == overall["mean_reward"]
+
+
+def test_profiles_side_by_side(stored: RunDirectory) -> None:
+    found = again(stored)
+    strict, shell, adk = (found.figures[name] for name in ("strict", "shell", "adk"))
+    assert (strict.phase_1_first, strict.phase_1, strict.phase_2_first, strict.phase_2) == (2, 5, 4, 5)
+    assert (shell.phase_1_first, shell.phase_1, shell.phase_2_first, shell.phase_2) == (4, 6, 3, 4)
+    assert adk == shell
+    judged = {(d.episode, d.phase, d.attempt): d.verdicts for d in found.disagreements}
+    assert set(judged) == {
+        ("doubled", 1, "first"),
+        ("doubled", 1, "debug"),
+        ("doubled_then_right", 1, "first"),
+        ("hole", 1, "first"),
+        ("broken_by_shell", 1, "first"),
+    }
+    hole = judged["hole", 1, "first"]
+    assert {name: verdict.status for name, verdict in hole.items()} == {
+        AS_PLAYED: "sql_error",
+        "strict": "sql_error",
+        "shell": "passed",
+        "adk": "passed",
+    }
+    assert hole["shell"].flags == ("integrity",) and hole["strict"].flags == ()
+
+
+def test_an_episode_that_was_never_played_to_its_end_is_told(stored: RunDirectory) -> None:
+    found = again(stored)
+    assert found.cut_short["strict"] == {}
+    for profile in ("shell", "adk"):
+        assert sorted(found.cut_short[profile]) == ["broken_by_shell", "doubled", "hole"]
+    assert "phase 2 was never played" in found.cut_short["shell"]["doubled"]
+    assert "debug attempt was never made" in found.cut_short["shell"]["broken_by_shell"]
+    text = regrade_text(found)
+    assert "lower bounds" in text and "shell: hole: it passes phase 1" in text
+    assert "lower bounds" not in regrade_text(again(stored, "strict"))
+
+
+def test_only_reasons_are_private(stored: RunDirectory) -> None:
+    found = again(stored)
+    gold = "age >= 18"
+    assert "duplicate rows" not in regrade_text(found) and gold not in regrade_text(found)
+    assert "duplicate rows differ" in regrade_text(found, reasons=True)
+    assert "passed (integrity)" in regrade_text(found)
+    public = json.dumps(regrade_record(found))
+    assert "duplicate rows" not in public and gold not in public
+    assert "duplicate rows" in (stored.path / "grades.jsonl").read_text()
+
+
+def test_nothing_is_executed_when_nothing_has_changed(tmp_path: Path, opened: list[str]) -> None:
+    directory = played(tmp_path)
+    opened.clear()
+    first = again(directory)
+    assert opened and first.executed
+    grades = (directory.path / "grades.jsonl").read_bytes()
+    opened.clear()
+    second = again(directory)
+    assert (opened, second.executed) == ([], 0)
+    assert (second.figures, second.disagreements) == (first.figures, first.disagreements)
+    assert again(directory, "shell", parallel=2).figures["shell"] == first.figures["shell"]
+    assert opened == []
+    assert (directory.path / "grades.jsonl").read_bytes() == grades
+
+
+def test_another_version_of_the_grader_grades_again(
+    tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    again(directory)
+    monkeypatch.setattr(stored_grades, "GRADER_VERSION", "later")
+    opened.clear()
+    assert again(directory).executed == 6 and opened
+    kept = [json.loads(line) for line in (directory.path / "grades.jsonl").read_text().splitlines()]
+    assert {record["grader"] for record in kept} == {"later"}
+
+
+def test_a_gold_that_reads_the_clock_is_graded_again_each_time(tmp_path: Path) -> None:
+    data = json.loads(json.dumps(QUERY))
+    data["sol_sql"] = [f"{RIGHT} AND date('now') > '2000-01-01'"]
+    directory = played(tmp_path, {"right": [RIGHT]})
+    (tmp_path / "data" / "c_interact.jsonl").write_text(json.dumps(data | {"instance_id": "right"}) + "\n")
+    for _ in range(2):
+        assert again(directory, "strict", allow_changed=True).executed == 1
+
+
+def change_database(data: Path) -> None:
+    connection = sqlite3.connect(data / "club" / "club.sqlite")
+    connection.execute("DELETE FROM member")
+    connection.commit()
+    connection.close()
+
+
+def change_tasks(data: Path) -> None:
+    file = data / "c_interact.jsonl"
+    file.write_text(file.read_text() + "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "named", "executed"),
+    [(change_database, "the database club", 6), (change_tasks, "c_interact.jsonl", 0)],
+    ids=["a database", "the task file"],
+)
+def test_changed_data_are_an_error_that_says_so(
+    tmp_path: Path, change: Any, named: str, executed: int
+) -> None:
+    """If they are allowed, what they do not touch is still valid."""
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    assert again(directory).executed == 6
+    change(tmp_path / "data")
+    with pytest.raises(InputError, match=named) as caught:
+        again(directory)
+    assert "--allow-changed" in str(caught.value)
+    found = again(directory, allow_changed=True)
+    assert any(named in text for text in found.changes)
+    assert found.executed == executed
+    assert named in regrade_text(found)
+
+
+def test_moved_data_are_found_by_option(tmp_path: Path) -> None:
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    moved = (tmp_path / "data").rename(tmp_path / "moved")
+    with pytest.raises(InputError, match="--data-dir"):
+        again(directory)
+    found = again(directory, folder=moved, task_file=moved / "c_interact.jsonl")
+    assert found.figures["strict"].mean_reward == 1.0
+
+
+def test_a_task_that_is_gone_is_left_out_and_told(tmp_path: Path) -> None:
+    directory = played(tmp_path, {name: EPISODES[name] for name in ("right", "wrong")})
+    file = tmp_path / "data" / "c_interact.jsonl"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    found = again(directory, allow_changed=True)
+    assert (found.left_out, found.figures[AS_PLAYED].tasks) == (("wrong",), 1)
+    assert "left out: wrong" in regrade_text(found)
+
+
+def test_a_record_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    runs = directory.file("runs")
+    record = json.loads(runs.read_text())
+    record["attempts"] *= 2
+    runs.write_text(json.dumps(record) + "\n")
+    with pytest.raises(InputError, match="right"):
+        again(directory)
+
+
+@pytest.mark.parametrize("text", ["{}\n", '{"key": 1}\n', "nonsense\n"])
+def test_a_damaged_file_of_verdicts_is_named(tmp_path: Path, text: str) -> None:
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    (directory.path / "grades.jsonl").write_text(text)
+    with pytest.raises(InputError, match=r"grades\.jsonl"):
+        again(directory)
+
+
+def test_a_benchmark_that_does_not_run_is_left_out_of_the_profile(tmp_path: Path) -> None:
+    """Under strict rules; the published evaluators count it as failed."""
+    directory = played(tmp_path, {"right": EPISODES["right"]})
+    change_database(tmp_path / "data")
+    connection = sqlite3.connect(tmp_path / "data" / "club" / "club.sqlite")
+    connection.execute("DROP TABLE member")
+    connection.close()
+    figures = again(directory, allow_changed=True).figures
+    assert (figures["strict"].tasks, figures["shell"].tasks) == (0, 1)
+
+
+# --- BIRD
+
+ASKED = [
+    {"question_id": 0, "db_id": "club", "question": "?", "SQL": RIGHT},
+    {"question_id": 1, "db_id": "club", "question": "?", "SQL": RIGHT},
+    {"question_id": 2, "db_id": "club", "question": "?", "SQL": RIGHT},
+    {"question_id": 3, "db_id": "club", "question": "?", "SQL": ""},
+]
+ANSWERS = {"0": [RIGHT], "1": [f"```sql\n{RIGHT}\n```"], "2": [DOUBLED], "3": [RIGHT]}
+
+
+def played_bird(folder: Path) -> RunDirectory:
+    data = write_benchmark(folder / "data", QUERY)
+    (data / "bird.json").write_text(json.dumps(ASKED))
+    tasks = load_tasks(data / "bird.json")
+    setting = Setting("bird", [task.public for task in tasks])
+    game = BirdRun(tasks=tasks, source=SqliteSource(data), setting=setting, data_file=data / "bird.json")
+    directory = RunDirectory.create(folder / "runs")
+    prepare(directory, run_config(game, "random", 0), resume=False)
+    run(game, Scripted(ANSWERS), directory)
+    return directory
+
+
+def bird_again(directory: RunDirectory, **options: Any) -> BirdRegrade:
+    return regrade_bird(directory, isolation="inline", **options)
+
+
+def test_bird_is_graded_again_and_remembered(tmp_path: Path, opened: list[str]) -> None:
+    directory = played_bird(tmp_path)
+    found = bird_again(directory)
+    assert (found.different, found.executed) == ([], 3)
+    opened.clear()
+    assert bird_again(directory).executed == 0 and opened == []
+    text = bird_regrade_text(found)
+    assert "EX, now                      1/3" in text
+    assert "EX (BIRD set), now           2/3" in text
+
+
+def test_bird_cleaned(tmp_path: Path) -> None:
+    directory = played_bird(tmp_path)
+    found = bird_again(directory, clean=True)
+    assert found.different == ["1"]
+    assert "sql_error (EX 0, set 0) -> passed (EX 1, set 0)" in bird_regrade_text(found)
+    assert "EX, now, cleaned             2/3" in bird_regrade_text(found)
+
+
+def test_bird_on_changed_data(tmp_path: Path) -> None:
+    directory = played_bird(tmp_path)
+    change_database(tmp_path / "data")
+    with pytest.raises(InputError, match="the database club"):
+        bird_again(directory)
+    assert bird_again(directory, allow_changed=True).changes == ("the database club",)

@@ -1,0 +1,210 @@
+"""What `birdenv summary` says: the run's own figures with intervals, and what is left out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_runner import bird, c_interact, play
+from written_runs import bird_record, dialogue_record, write_run
+
+from birdenv.errors import InputError
+from birdenv.runs import forest_plot, read_run, report
+
+
+def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path) -> None:
+    for game in (bird(demo), c_interact(demo)):
+        directory = play(game, "random", tmp_path / game.game)
+        overall = json.loads((directory.path / "overall.json").read_text())
+        found = report(read_run(directory.path)).to_json()
+        for name, figure in found["figures"].items():
+            if name == "reward":
+                assert figure["value"] == pytest.approx(overall["mean_reward"], abs=1e-6)
+            elif name in overall:
+                assert (figure["passed"], figure["total"]) == (
+                    overall[name]["passed"],
+                    overall[name]["total"],
+                )
+        measure = "ex" if game.game == "bird" else "phase_1"
+        for kind, groups in found["by"].items():
+            for name, group in groups.items():
+                expected = overall[f"by_{kind}"][name]
+                expected = expected if measure == "ex" else expected[measure]
+                assert (group[measure]["passed"], group[measure]["total"]) == (
+                    expected["passed"],
+                    expected["total"],
+                )
+
+
+def test_rates_by_wilson_and_over_databases(tmp_path: Path) -> None:
+    """9 of 10 by Wilson: 0.5958 to 0.9821. Two databases, 5 of 5 and 4 of 5: resampled 0.8, 0.9 or 1."""
+    records = [bird_record(str(n), n != 0, database="one" if n < 5 else "two") for n in range(10)]
+    found = report(read_run(write_run(tmp_path / "run", records))).to_json()["figures"]["ex"]
+    assert found["interval_over_tasks"] == pytest.approx([0.5958, 0.9821], abs=1e-4)
+    assert found["interval_over_databases"] == [0.8, 1.0]
+
+
+def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
+    records = [
+        dialogue_record("a", (1, "first", 0.7), (2, "debug", 0.2)),
+        dialogue_record("b", (1, "debug", 0.5)),
+        dialogue_record("c", (1, "first", 0.7), follow_up="ungraded"),
+        dialogue_record("d", (1, "first", 0.7), follow_up="none"),
+        dialogue_record("e"),
+        dialogue_record("g", follow_up="none"),
+        dialogue_record("f", status="test_error"),
+    ]
+    made = report(read_run(write_run(tmp_path / "run", records, game="c-interact")))
+    found = {name: (f["value"], f["total"]) for name, f in made.to_json()["figures"].items()}
+    assert found == {
+        "phase_1_first": (0.5, 6),
+        "phase_1": (0.666667, 6),
+        "phase_2_first": (0.0, 5),
+        "phase_2": (0.2, 5),
+        "solved": (0.5, 6),
+        "reward": (0.466667, 6),
+    }
+    assert made.to_json()["left_out"] == {"test_error": 1}
+    text = made.text()
+    assert "1 task(s) have test cases that do not run; not counted" in text
+    assert "Phase 2, first try: 1 episode(s) whose follow-up has no gold are not counted" in text
+    assert "One database" in text
+
+
+def test_episodes_that_say_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
+    records = [bird_record("a", True), bird_record("b", False, status="skipped")]
+    records += [bird_record("c", False, status="infra_error"), bird_record("d", False, status="task error")]
+    made = report(read_run(write_run(tmp_path / "run", records)))
+    found = made.to_json()
+    assert (found["figures"]["ex"]["passed"], found["figures"]["ex"]["total"]) == (1, 2)
+    assert found["left_out"] == {"infra_error": 1, "skipped": 1}
+    for says in ("without gold were skipped", "could not be played", "counted as failed"):
+        assert says in made.text()
+
+
+def test_a_run_without_any_gold_has_no_rates(tmp_path: Path) -> None:
+    made = report(read_run(write_run(tmp_path / "run", [bird_record("a", False, status="ungraded")])))
+    assert made.to_json()["figures"]["ex"]["value"] is None
+    assert made.to_json()["by"] == {"difficulty": {}, "database": {}}
+    assert "not graded or counted" in made.text()
+
+
+def test_an_unfinished_run_says_so_and_does_not_depend_on_the_order_so_far(tmp_path: Path) -> None:
+    records = [bird_record(str(n), n % 3 == 0, database=str(n % 4)) for n in range(12)]
+    names = [str(n) for n in range(20)]
+    one = report(read_run(write_run(tmp_path / "one", records, tasks=names)))
+    two = report(read_run(write_run(tmp_path / "two", records[::-1], tasks=names)))
+    assert "UNFINISHED: 12 of 20 episodes" in one.text()
+    assert not one.to_json()["finished"]
+    assert one.text() == two.text()
+    assert one.to_json() == two.to_json()
+
+
+def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", [bird_record("a", True), bird_record("b", True)])
+    runs = folder / "runs.jsonl"
+    runs.write_text(runs.read_text()[:-20])
+    assert report(read_run(folder)).to_json()["episodes"] == {"expected": 2, "finished": 1, "rated": 1}
+
+
+def test_groups_stand_in_the_order_of_the_summary(tmp_path: Path) -> None:
+    levels = ("challenging", "simple", "unknown", "moderate")
+    records = [bird_record(level, True, difficulty=level) for level in levels]
+    found = report(read_run(write_run(tmp_path / "run", records))).to_json()["by"]["difficulty"]
+    assert list(found) == ["simple", "moderate", "challenging", "unknown"]
+
+
+def test_latest_is_taken(tmp_path: Path) -> None:
+    write_run(tmp_path / "run-1", [bird_record("a", True)])
+    (tmp_path / "latest").symlink_to("run-1")
+    assert read_run(tmp_path).path == tmp_path / "run-1"
+    (tmp_path / "latest").unlink()
+    write_run(tmp_path / "latest", [bird_record("a", True)])
+    assert read_run(tmp_path).path == tmp_path / "latest"
+
+
+def damaged(**fields: Any) -> dict[str, Any]:
+    record = bird_record("a", True)
+    return record | {"result": record["result"] | fields}
+
+
+@pytest.mark.parametrize(
+    ("record", "config", "says"),
+    [
+        (damaged(ex="yes"), {}, "the record of a is damaged: a figure is not a number"),
+        (damaged(ex=None), {}, "a figure is not a number"),
+        (damaged(ex=7), {}, "not between 0 and 1"),
+        (damaged(ex=float("nan")), {}, "not between 0 and 1"),
+        (damaged(db_id=5), {}, "must be text"),
+        ({"instance_id": "a", "status": "completed"}, {}, "`difficulty` is missing"),
+        (bird_record("a", True, repeat="1"), {}, "`repeat` must be a number"),
+        (bird_record("a", True, repeat=3), {}, "config.json does not name: a"),
+        (bird_record("a", True), {"tasks": ["b"]}, "config.json does not name: a"),
+        (bird_record("a", True), {"tasks": "a"}, "`tasks` must be a list"),
+        (bird_record("a", True), {"game": "chess"}, "`game` must be one of bird, c-interact"),
+        (bird_record("a", True), {"agent": None}, "`agent` must be text"),
+        (bird_record("a", True), {"repeats": 0}, "`repeats` must be"),
+        (bird_record("a", True), {"repeats": True}, "`repeats` must be"),
+        (bird_record("a", True), {"game": "c-interact"}, "`category` is missing"),
+        (dialogue_record("a") | {"attempts": [3]}, {"game": "c-interact"}, "not a number"),
+    ],
+)
+def test_damaged_runs(tmp_path: Path, record: dict[str, Any], config: dict[str, Any], says: str) -> None:
+    folder = write_run(tmp_path / "run", [record, bird_record("z", True)])
+    settings = json.loads((folder / "config.json").read_text()) | config
+    (folder / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError) as caught:
+        read_run(folder)
+    assert says in str(caught.value)
+
+
+def test_runs_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a run"):
+        read_run(tmp_path)
+    with pytest.raises(InputError, match="is not a run"):
+        read_run(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no episode is finished yet"):
+        read_run(write_run(tmp_path / "empty", [], tasks=["a"]))
+    (tmp_path / "empty" / "runs.jsonl").unlink()
+    with pytest.raises(InputError, match="no episode is finished yet"):
+        read_run(tmp_path / "empty")
+    (tmp_path / "empty" / "config.json").write_text("[]")
+    with pytest.raises(InputError, match="expected a JSON object; this is not the config"):
+        read_run(tmp_path / "empty")
+
+
+def test_same_run_same_bytes_in_every_process(tmp_path: Path) -> None:
+    records = [
+        dialogue_record(str(n), *([(1, "first", 0.7)] if n % 3 else []), database=str(n % 5))
+        for n in range(40)
+    ]
+    folder = write_run(tmp_path / "run", records, game="c-interact")
+    code = (
+        "import sys, json; from pathlib import Path; from birdenv.runs import read_run, report;"
+        "made = report(read_run(Path(sys.argv[1]))); print(json.dumps(made.to_json()), made.text())"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(folder)],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+def test_the_plot(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra `report`")
+    records = [bird_record(str(n), n % 3 > 0, database="$a$_" if n % 2 else "b") for n in range(12)]
+    made = report(read_run(write_run(tmp_path / "run", records, agent="predictions:$x_$")))
+    picture = forest_plot(made)
+    assert picture.startswith(b"\x89PNG")
+    assert forest_plot(made) == picture
+    empty = report(read_run(write_run(tmp_path / "none", [bird_record("a", False, status="ungraded")])))
+    assert forest_plot(empty).startswith(b"\x89PNG")
