@@ -63,9 +63,8 @@ class Guard:
         self._trusted = False
         self._deadline = _NEVER
         self._lock = threading.Lock()  # of the deadline: no interrupt may hit the next statement
-        self._bounds: dict[int, int] = {}  # of counted and cached statements, by hash, least used first
+        self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
         self._bound = LARGEST_VALUE
-        self._sql = ""  # the statement that runs now
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
@@ -104,7 +103,7 @@ class Guard:
         self._deadline = time.monotonic() + seconds
         self._watchdog.watch(self, seconds)
 
-    def finish(self, sql: str) -> None:
+    def finish(self) -> None:
         """The statement is over, however it ended."""
         with self._lock:
             self._expired = self._expired or time.monotonic() > self._deadline
@@ -112,12 +111,12 @@ class Guard:
         self._watchdog.release(self)
         if self._changes_schema:
             self._bounds.clear()  # the same text may mean something else now
-        elif not self._killable and not self.wants_count:
-            self._remember(sql, -self._bound if self._is_counted else self._bound)
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._remember(sql, -(_OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)))
+        self._bounds[hash(sql)] = _OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)
+        if len(self._bounds) > _MOST_REMEMBERED:
+            del self._bounds[next(iter(self._bounds))]
 
     def is_late(self) -> bool:
         """Whether the deadline passed while the statement ran, also when nothing could stop it."""
@@ -137,7 +136,7 @@ class Guard:
         try:
             yield
         finally:
-            self.finish("")
+            self.finish()
             self._trusted = False
 
     def _tick(self) -> int:
@@ -166,11 +165,10 @@ class Guard:
         if work == "unbounded":
             self._refuse(f"the function {function}() is not allowed where nothing could stop it")
             return False
-        if self._is_counted or work == "cheap":
+        if self._is_counted or work != "heavy":
             return True
-        self.wants_count = self.wants_count or work == "heavy"
-        self._set_bound(min(self._bound, first_bound(self._sql, calls=True)))
-        return not self.wants_count
+        self.wants_count = True
+        return False
 
     def _refuse_call(self, sentence: str) -> None:
         if self.may_be_counted:
@@ -182,13 +180,14 @@ class Guard:
         self.refusal = self.refusal or Refusal(sentence, on_a_copy)
 
     def _set_bounds(self, sql: str) -> None:
-        """The bound is known, or the one to begin with; known ones are below 0 where they were counted."""
-        known = self._bounds.pop(hash(sql), 0)
-        self._is_counted = known < 0
-        self.wants_count = self._schema_works and not self._is_counted
-        self._sql = sql
-        self._set_bound(abs(known) or first_bound(sql, calls=False))
+        """The bound that was counted, or the one to begin with."""
+        counted = self._bounds.pop(hash(sql), 0) if self._bounds else 0
+        if counted:
+            self._bounds[hash(sql)] = counted  # now it is the one that was used last
+        self._is_counted = counted > 0
+        self.wants_count = self._schema_works and not counted
         longest = longest_program(sql)
+        self._set_bound(counted or first_bound(longest))
         if longest != self._longest:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
@@ -197,8 +196,3 @@ class Guard:
         if bound != self._bound:
             self._bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
-
-    def _remember(self, sql: str, bound: int) -> None:
-        self._bounds[hash(sql)] = bound
-        if len(self._bounds) > _MOST_REMEMBERED:
-            del self._bounds[next(iter(self._bounds))]

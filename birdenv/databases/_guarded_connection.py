@@ -116,12 +116,12 @@ class GuardedConnection:
             cursor = self._connection.execute(sql)
             try:
                 columns = tuple([column[0] for column in cursor.description or ()])
-                rows, truncated = _fetch(cursor, allowance)
+                rows, truncated = _fetch(cursor, allowance, len(columns) * guard.bound)
                 affected = cursor.rowcount
             finally:
                 cursor.close()
         finally:
-            guard.finish(sql)
+            guard.finish()
         elapsed = time.monotonic() - began
         if guard.is_late():
             return QueryError("timeout", _timeout_message(allowance), elapsed)
@@ -157,7 +157,7 @@ class GuardedConnection:
         except DRIVER_ERRORS:
             return None
         finally:
-            guard.finish(sql)
+            guard.finish()
 
     def ours(
         self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
@@ -237,13 +237,17 @@ def _bound_heap(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
-def _fetch(cursor: sqlite3.Cursor, allowance: Allowance) -> tuple[list[Row] | None, bool]:
+def _fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
     """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
 
-    Row by row, because one row may hold 2,000 cells of 10 MB.
+    `widest`: bytes that one row may have. Where all of them together may be too many, they are counted row by
+    row, because one row may hold 2,000 cells of 10 MB.
     """
-    rows: list[Row] = []
     cap, left = allowance.rows, allowance.bytes
+    if (cap + 1) * widest <= left:
+        rows: list[Row] = cursor.fetchmany(cap + 1)
+        return (rows[:cap], True) if len(rows) > cap else (rows, False)
+    rows = []
     for row in cursor:
         if len(rows) == cap:
             allowance.bytes = left

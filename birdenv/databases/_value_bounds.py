@@ -65,9 +65,9 @@ def longest_program(sql: str) -> int:
     return max(_SHORTEST_LIMIT, len(sql))
 
 
-def first_bound(sql: str, *, calls: bool) -> int:
-    """Bytes that a value may have whatever the program is; `calls`: with proportional functions in it."""
-    return (_CALLS if calls else _OPERATIONS) // longest_program(sql)
+def first_bound(operations: int) -> int:
+    """Bytes that a value may have in any program of so many operations that calls no heavy function."""
+    return _CALLS // operations
 
 
 def kind_of_work(function: str) -> Work:
