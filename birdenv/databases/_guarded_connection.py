@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import methodcaller
 from typing import Final, TypeVar
@@ -17,7 +17,7 @@ from birdenv.databases._sql_text import first_keyword, quoted
 from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
 from birdenv.databases._value_bounds import LARGEST_VALUE
 
-__all__ = ["Allowance", "GuardedConnection", "connect_virtual_tables", "text_fault"]
+__all__ = ["Allowance", "GuardedConnection", "bytes_of", "connect_virtual_tables", "text_fault"]
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
 # published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
@@ -39,14 +39,15 @@ _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" fo
 _BLANK: Final = "there is no SQL statement in this text"
 _CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
 _SIZED: Final = frozenset({str, bytes})
+_BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the next statement may cost: `rows` and `seconds` at most, and `bytes`, which become less by what
-    it fetched. `in_all` is above 0 where `seconds` is the rest of so many for several statements."""
+    """What one statement may cost. `in_all` is above 0 where `seconds` is the rest of so many for several
+    statements."""
 
     rows: int
     seconds: float
@@ -66,10 +67,11 @@ class GuardedConnection:
         self._private = private
         for limit, value in _ENGINE_LIMITS.items():
             connection.setlimit(limit, value)
-        # Temporary files of large sorts would be files outside of the episode.
-        connection.execute("PRAGMA temp_store = MEMORY").close()
         _bound_heap(connection)
-        if private:  # running a statement again to read text that is no UTF-8 could change something twice
+        if private:
+            # Temporary tables would be files outside of the episode (as large sorts are, which do not last).
+            connection.execute("PRAGMA temp_store = MEMORY").close()
+            # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
         else:
             _use_table_functions(connection)
@@ -237,30 +239,36 @@ def _bound_heap(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
+def bytes_of(rows: Iterable[Row]) -> int:
+    """What rows count: text and blobs by length, and 8 for each cell besides."""
+    total = 0
+    for row in rows:
+        total += _CELL_BYTES * len(row)
+        for cell in row:
+            if type(cell) in _SIZED:
+                total += len(cell)
+    return total
+
+
 def _fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
     """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
 
-    `widest`: bytes that one row may have. Where all of them together may be too many, they are counted row by
-    row, because one row may hold 2,000 cells of 10 MB.
+    `widest`: bytes that one row may have. Rows are counted only once so many are there that they might be too
+    many if all were that wide, and fetched in batches that cannot take much before that: one row may hold
+    2,000 cells of 10 MB.
     """
-    cap, left = allowance.rows, allowance.bytes
-    if (cap + 1) * widest <= left:
-        rows: list[Row] = cursor.fetchmany(cap + 1)
-        return (rows[:cap], True) if len(rows) > cap else (rows, False)
-    rows = []
-    for row in cursor:
-        if len(rows) == cap:
-            allowance.bytes = left
-            return rows, True
-        left -= _CELL_BYTES * len(row)
-        for cell in row:
-            if type(cell) in _SIZED:
-                left -= len(cell)
-        if left < 0:
-            return None, False
-        rows.append(row)
-    allowance.bytes = left
-    return rows, False
+    cap, left, counted = allowance.rows, allowance.bytes, 0
+    batch = max(_BATCH_BYTES // max(widest, 1), 1)
+    rows: list[Row] = []
+    while len(rows) <= cap and (fetched := cursor.fetchmany(min(batch, cap + 1 - len(rows)))):
+        rows += fetched
+        if (len(rows) - counted) * widest > left:
+            left -= bytes_of(rows[counted:])
+            counted = len(rows)
+            if left < 0:
+                return None, False
+    is_cut = len(rows) > cap
+    return rows[:cap] if is_cut else rows, is_cut
 
 
 def _is_undecodable(error: BaseException) -> bool:

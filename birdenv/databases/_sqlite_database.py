@@ -11,12 +11,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
 from birdenv.databases._guarded_connection import (
     Allowance,
     GuardedConnection,
+    bytes_of,
     connect_virtual_tables,
     text_fault,
 )
@@ -232,23 +234,20 @@ class SqliteDatabase:
     def _state(
         self, connection: GuardedConnection, like: DatabaseState | None, deadline: float
     ) -> DatabaseState | QueryError:
-        allowance = self._allowance(None, deadline)
-        allowance = Allowance(
-            allowance.rows, deadline - time.monotonic(), allowance.bytes, self._limits.seconds_in_all
-        )
-        found = connection.ours(lambda ours: _read_definitions(ours, deadline), allowance)
+        limits = self._limits
+        in_all = Allowance(limits.rows, deadline - time.monotonic(), limits.bytes, limits.seconds_in_all)
+        found = connection.ours(lambda ours: _read_definitions(ours, deadline), in_all)
         if isinstance(found, QueryError):
             return found
         schema, texts, queries = found
         if like is not None and like.schema != schema:
             return DatabaseState(schema, {}, texts)
         contents: dict[str, Result] = {}
-        most_bytes = float(self._limits.bytes)
+        left = float(limits.bytes)
         for key, sql in queries.items():
-            allowance = self._allowance(None, deadline)
-            allowance.bytes = most_bytes
-            contents[key] = connection.execute(sql, allowance, reading=True)
-            most_bytes = allowance.bytes
+            allowance = replace(self._allowance(None, deadline), bytes=left)
+            content = contents[key] = connection.execute(sql, allowance, reading=True)
+            left -= bytes_of(content.rows) if isinstance(content, QueryResult) else 0
         return DatabaseState(schema, contents, texts)
 
 

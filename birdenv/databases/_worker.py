@@ -32,7 +32,7 @@ whether the episode has an image of its own in this process."""
 
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image
-_FILE_BYTES: Final = 256 * 2**20  # of any file that this process writes, besides the image
+_FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
 
 
 @dataclass(frozen=True, slots=True)
