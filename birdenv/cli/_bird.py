@@ -11,10 +11,12 @@ import typer
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
 from birdenv.cli import _options as options
+from birdenv.cli._metrics import Metrics, RVesRuns, asked_for, print_r_ves
 from birdenv.cli._running import RunOptions, run_game
 from birdenv.databases import Limits, SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import check_writable
+from birdenv.grading import R_VES_RUNS
 from birdenv.runs import BirdRun, Setting, Summary, make_agent, pairs_of_run, write_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
 
@@ -50,6 +52,8 @@ def bird(
             "--export-pairs", help="Write gold.txt, preds.txt and pairs.jsonl for `birdenv evaluate` here."
         ),
     ] = None,
+    metrics: Metrics = None,
+    r_ves_runs: RVesRuns = R_VES_RUNS,
     isolation: options.Isolation = "auto",
     repeats: options.Repeats = 1,
     parallel: options.Parallel = 1,
@@ -77,6 +81,7 @@ def bird(
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
     if export_pairs is not None and repeats > 1:
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
+    asked = asked_for(metrics)
     if data_file is None or db_dir is None:
         db_dir = demo_folder()
         data_file = db_dir / DEMO_BIRD_FILE
@@ -98,21 +103,27 @@ def bird(
         clean=clean,
         limits=Limits(seconds=sql_timeout),
         selection=asdict(selection),
+        metrics=asked.metrics,
         pairs_folder=export_pairs,
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     run_game(game, make_agent(agent, game), run_options)
+    if asked.r_ves:
+        print_r_ves(game, game.records, r_ves_runs)
     if export_pairs is not None:
         print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir})")
 
 
 @dataclass
 class _ExportedRun(BirdRun):
-    """A run that writes its pairs as it is summarised: then all records are there, also of a resumed run."""
+    """A run that keeps its records, and writes its pairs, as it is summarised: then all records are there,
+    also of a resumed run."""
 
     pairs_folder: Path | None = None
+    records: Sequence[Mapping[str, Any]] = ()  # of all episodes, once they are summarised
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
+        self.records = runs
         if self.pairs_folder is not None:
             by_id = ({record["instance_id"]: record for record in records} for records in (runs, private))
             write_pairs(self.pairs_folder, pairs_of_run(*by_id), self.source.dialect)

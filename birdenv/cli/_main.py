@@ -20,6 +20,7 @@ from birdenv.cli import (
     _inspect,
     _regrade,
     _score,
+    _self_check,
     _summary,
 )
 from birdenv.errors import BirdenvError
@@ -44,6 +45,7 @@ app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
 app.command("c-interact")(_c_interact.c_interact)
 app.command("score")(_score.score)
+app.command("self-check")(_self_check.self_check)
 app.command("regrade")(_regrade.regrade)
 app.command("evaluate")(_evaluate.evaluate)
 app.command("inspect")(_inspect.inspect)

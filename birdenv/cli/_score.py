@@ -1,7 +1,8 @@
-"""`birdenv score`: EX of recorded pairs."""
+"""`birdenv score`: EX of recorded pairs, and other metrics beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +12,12 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.cli import _options as options
+from birdenv.cli._metrics import R_VES_NOTE, Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import check_writable, read_records, write_records
-from birdenv.grading import ExGrader
+from birdenv.grading import R_VES_RUNS, ExGrader
+from birdenv.runs import METRIC_TITLES, difficulty_means, difficulty_table
 
 __all__ = ["score"]
 
@@ -28,6 +31,8 @@ def score(
         Path | None, typer.Option("--out", help="Write the pairs with verdicts here (JSONL).")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like for `ex`.")] = False,
+    metrics: Metrics = None,
+    r_ves_runs: RVesRuns = R_VES_RUNS,
     isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
@@ -35,11 +40,15 @@ def score(
 ) -> None:
     """Score recorded pairs of SQL by EX.
 
-    Runs gold and prediction of every record and adds `ex`, `ex_bird` and `reason`.
+    Runs gold and prediction of every record and adds `ex`, `ex_bird` and `reason`; on a mismatch also
+    `first_difference`, the first row of each side without a partner.
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
-    exactly as submitted.
+    exactly as submitted. Where records have a `difficulty`, the official table follows.
+
+    Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
+    asked = asked_for(metrics)
     records = read_records(pairs, "pairs")
     source = SqliteSource(db_dir, options.isolation_for(isolation, "predictions"))
     for number, record in enumerate(records, 1):
@@ -48,14 +57,15 @@ def score(
         source.check(name)
     if out is not None:
         check_writable(out)
-    grader = ExGrader(source, clean=clean)
+    grader = ExGrader(source, clean=clean, metrics=asked.metrics)
 
     def judge(record: dict[str, Any]) -> dict[str, Any]:
-        gold = record["gold_sql"]
-        verdict = grader.grade(
-            record["db_id"], [gold] if isinstance(gold, str) else gold, record["predicted_sql"]
-        )
+        verdict = grader.grade(record["db_id"], _golds(record), record["predicted_sql"])
         added = {"ex": int(verdict.ex), "ex_bird": int(verdict.ex_bird), "reason": verdict.reason}
+        if verdict.expected or verdict.returned:
+            added["first_difference"] = {"expected": verdict.expected, "returned": verdict.returned}
+        added |= {"flags": list(verdict.flags)} if verdict.flags else {}
+        added |= verdict.metrics
         return record | added | ({"clean_steps": list(verdict.clean_steps)} if clean else {})
 
     console = Console(stderr=True)
@@ -70,12 +80,50 @@ def score(
                 disable=not console.is_terminal,
             )
         )
-    for name, label in (("ex", "EX"), ("ex_bird", "EX (BIRD set)")):
-        passed = sum(record[name] for record in judged)
-        print(f"{label:<14} {passed}/{len(judged)}  {100 * passed / len(judged):.1f} %")
+    if asked.r_ves:
+        judged = _with_speeds(judged, source, r_ves_runs)
+    names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
+    for line in _lines(judged, names):
+        print(line)
+    if asked.r_ves:
+        print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
     if out is not None:
         write_records(out, judged)
         print(f"Written: {out}")
+
+
+def _golds(record: dict[str, Any]) -> list[str]:
+    gold = record["gold_sql"]
+    return [gold] if isinstance(gold, str) else gold
+
+
+def _with_speeds(records: Sequence[dict[str, Any]], source: SqliteSource, runs: int) -> list[dict[str, Any]]:
+    """The records with `r_ves`: measured where the official rule says that the results agree, else 0."""
+    measured = iter(
+        measure_speeds(
+            [
+                SpeedPair(record["db_id"], _golds(record), record["predicted_sql"])
+                for record in records
+                if record["ex_bird"]
+            ],
+            source,
+            runs,
+        )
+    )
+    return [record | {"r_ves": next(measured).score if record["ex_bird"] else 0.0} for record in records]
+
+
+def _lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+    lines = []
+    for name in names:
+        total = sum(record[name] for record in records)
+        count = f"{total}/{len(records)}  " if name in ("ex", "ex_bird") else ""
+        lines.append(f"{METRIC_TITLES[name]:<14} {count}{100 * total / len(records):.1f} %")
+    if all(isinstance(record.get("difficulty"), str) for record in records):
+        scores = {name: [float(record[name]) for record in records] for name in names}
+        means = difficulty_means([record["difficulty"] for record in records], scores)
+        lines += ["", "As in the official table, times 100", *difficulty_table(means, METRIC_TITLES)]
+    return lines
 
 
 def _check(record: dict[str, Any], where: str) -> None:

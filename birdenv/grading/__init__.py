@@ -25,6 +25,7 @@ from birdenv.grading._pairs import BUCKETS, Bucket, PairGrader, PairRules, PairV
 from birdenv.grading._query_text import is_single_query, one_line
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._schedule import REWARDS, batch_reward, reward
+from birdenv.grading._self_check import GoldCheck, check_gold
 from birdenv.grading._soft_f1 import soft_f1
 from birdenv.grading._source import Source
 from birdenv.grading._strict import Conditions, compare_strict
@@ -38,8 +39,8 @@ __all__ = [
     "BUCKETS",
     "EM_LEVELS",
     "GRADER_VERSION",
-    "LEAST_FETCHED",
     "GRADING_RULES",
+    "LEAST_FETCHED",
     "METRICS",
     "MODES",
     "REWARDS",
@@ -56,6 +57,7 @@ __all__ = [
     "ExGrader",
     "ExStatus",
     "ExVerdict",
+    "GoldCheck",
     "Grade",
     "GradeStatus",
     "GradingRules",
@@ -75,6 +77,7 @@ __all__ = [
     "batch_reward",
     "canonical_cell",
     "canonical_row",
+    "check_gold",
     "clean_sql",
     "compare",
     "compare_bird",

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading._cells import NAN, canonical_rows
+from birdenv.grading._cells import canonical_rows
 from birdenv.grading._differences import emptiness, explain, shape_fault, show
 from birdenv.grading._numbers import Agreement, compare_numbers
-from birdenv.grading._unmatched import are_plain, unmatched
+from birdenv.grading._unmatched import are_plain, has_nan, unmatched
 
 __all__ = ["Comparison", "compare_bird", "compare_multiset", "hashable_rows", "holds_all_rows"]
 
@@ -59,7 +58,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> Comparison:
     if agreement is Agreement.FULL:
         return Comparison(True, "", (*flags, "float_only"))
     gold_rows, pred_rows = gold.rows, pred.rows
-    if not plain or NAN in chain(*missing, *extra):
+    if not plain or has_nan(missing) or has_nan(extra):
         gold_rows, pred_rows = canonical_rows(gold_rows), canonical_rows(pred_rows)
     reason, why = explain(gold_rows, pred_rows, missing, extra, agreement)
     return Comparison(False, reason, flags + why, _first(missing), _first(extra))

@@ -11,6 +11,7 @@ from birdenv.grading._cleaning import clean_sql
 from birdenv.grading._compare import Comparison, compare_bird, compare_multiset, holds_all_rows
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
 from birdenv.grading._metrics import Metric, metric_scores, needs_all_rows
+from birdenv.grading._ordered import compare_ordered
 from birdenv.grading._source import Source
 from birdenv.grading._version import GRADER_VERSION
 
@@ -119,7 +120,7 @@ class ExGrader:
             status=status,
             error=error,
             gold_empty=all(cell is None for row in gold.rows for cell in row),
-            flags=comparison.flags,
+            flags=comparison.flags + self._order_flags(comparison, golds, matched, gold, pred),
             rows_gold=len(gold.rows),
             rows_pred=len(pred.rows) if isinstance(pred, QueryResult) and not pred.truncated else None,
             matched_gold=matched,
@@ -132,6 +133,23 @@ class ExGrader:
             gold_result=gold,
             pred_result=pred if isinstance(pred, QueryResult) else None,
         )
+
+    def _order_flags(
+        self,
+        comparison: Comparison,
+        golds: Sequence[str],
+        matched: int | None,
+        gold: QueryResult,
+        pred: Result,
+    ) -> tuple[str, ...]:
+        """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
+        `order_unchecked` where that cannot be told."""
+        if matched is None or isinstance(pred, QueryError) or "order" not in golds[matched].lower():
+            return ()
+        if list(gold.rows) == list(pred.rows):
+            return ()
+        ordered = compare_ordered(gold, pred, golds[matched], self._source.dialect)
+        return tuple(flag for flag in ordered.flags if flag not in comparison.flags)
 
     def _scores(self, golds: Sequence[tuple[str, QueryResult]], pred: Result) -> dict[str, float]:
         if isinstance(pred, QueryError):

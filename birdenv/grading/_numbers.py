@@ -6,11 +6,11 @@ The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)); two whole numbers m
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from itertools import chain
+from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -60,12 +60,43 @@ def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) 
     inexact = sorted(_inexact_columns(gold) | _inexact_columns(pred))
     if not _same_elsewhere(gold, pred, inexact):
         return Agreement.NONE
+    found, none = Agreement.FULL, list[CanonicalRow]()
+    for gold_run, pred_run in zip_longest(_runs(gold, inexact), _runs(pred, inexact), fillvalue=none):
+        if len(gold_run) != len(pred_run):
+            return Agreement.NONE
+        if len(gold_run) == 1:
+            of_run = _compare_pair(gold_run[0], pred_run[0], inexact)
+        else:
+            of_run = _compare_run(gold_run, pred_run, inexact, look=found is Agreement.FULL)
+        if of_run is not Agreement.FULL:
+            found = of_run
+        if found is Agreement.NONE:
+            break
+    return found
+
+
+def _compare_pair(gold: CanonicalRow, pred: CanonicalRow, inexact: list[int]) -> Agreement:
+    found = Agreement.FULL
+    for i, (a, b) in enumerate(zip(gold, pred, strict=True)):
+        if a == b:
+            continue
+        if not (i in inexact and _is_number(a) and _is_number(b)):
+            return Agreement.NONE
+        if not numbers_match(a, b):
+            found = Agreement.BUT_NUMBERS
+    return found
+
+
+def _compare_run(
+    gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int], *, look: bool
+) -> Agreement:
+    """Of rows that may belong to several groups; without `look`, numbers are taken to differ."""
     gold_groups, pred_groups = _group(gold, inexact), _group(pred, inexact)
-    if gold_groups.keys() != pred_groups.keys() or any(
-        len(rows) != len(pred_groups[key]) for key, rows in gold_groups.items()
-    ):
+    if {key: len(rows) for key, rows in gold_groups.items()} != {
+        key: len(rows) for key, rows in pred_groups.items()
+    }:
         return Agreement.NONE
-    agree = all(_pair_up(rows, pred_groups[key]) for key, rows in gold_groups.items())
+    agree = look and all(_pair_up(rows, pred_groups[key]) for key, rows in gold_groups.items())
     return Agreement.FULL if agree else Agreement.BUT_NUMBERS
 
 
@@ -94,28 +125,30 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
     )
 
 
-def _group(rows: Sequence[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
+def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
+    """The rows in runs that hold all rows of the same group, few others, in an order that is the same for
+    the same groups. To group everything at once would take more memory than the rows themselves."""
+    exact = [i for i in range(len(rows[0])) if i not in inexact]
+    digests = [
+        hash((key, *(_PLACE if _is_number(cell) else cell for cell in cells)))
+        for key, cells in zip(projected(rows, exact), projected(rows, inexact), strict=True)
+    ]
+    order = sorted(range(len(rows)), key=digests.__getitem__)
+    return ([rows[i] for i in run] for _, run in groupby(order, key=digests.__getitem__))
+
+
+def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
     """The numbers in the inexact columns, by the other cells and by where something else stands there."""
     groups: dict[CanonicalRow, list[_Numbers]] = {}
-    exact = [i for i in range(len(rows[0])) if i not in inexact]
-    kinds = set(map(type, chain.from_iterable(projected(rows, inexact))))
-    are_numbers = kinds <= {int, float} and _are_finite(projected(rows, inexact))
-    all_places = [_PLACE] * len(inexact)
-    for key, cells in zip(projected(rows, exact), projected(rows, inexact), strict=True):
-        if are_numbers:
-            groups.setdefault((*key, *all_places), []).append(cells)
-            continue
-        places = [_PLACE if _is_number(cell) else cell for cell in cells]
-        numbers = tuple(filter(_is_number, cells))
-        groups.setdefault((*key, *places), []).append(numbers)
+    for row in rows:
+        key = list(row)
+        numbers = []
+        for i in inexact:
+            if _is_number(row[i]):
+                key[i] = _PLACE
+                numbers.append(row[i])
+        groups.setdefault(tuple(key), []).append(tuple(numbers))
     return groups
-
-
-def _are_finite(rows: Iterable[_Numbers]) -> bool:
-    try:
-        return math.isfinite(math.fsum(chain.from_iterable(rows)))
-    except (OverflowError, ValueError):
-        return False
 
 
 def _pair_up(gold: list[_Numbers], pred: list[_Numbers]) -> bool:

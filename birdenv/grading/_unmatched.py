@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from birdenv.databases import Row
-from birdenv.grading._cells import PLAIN_TYPES, CanonicalRow, canonical_rows, cell_types
+from birdenv.grading._cells import NAN, PLAIN_TYPES, CanonicalRow, canonical_rows, cell_types
 from birdenv.grading._numbers import Agreement, compare_numbers
 
-__all__ = ["are_plain", "cancel", "rows_agree", "unmatched"]
+__all__ = ["are_plain", "cancel", "has_nan", "rows_agree", "unmatched"]
 
 
 def unmatched(
@@ -22,11 +23,11 @@ def unmatched(
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)
-    if plain:
-        gold, pred = cancel(gold, pred)
-        if not gold and not pred:
-            return [], []
-    return cancel(canonical_rows(gold), canonical_rows(pred))
+    if not plain:
+        return cancel(canonical_rows(gold), canonical_rows(pred))
+    gold, pred = cancel(gold, pred)
+    missing, extra = canonical_rows(gold), canonical_rows(pred)
+    return cancel(missing, extra) if has_nan(missing) and has_nan(extra) else (missing, extra)
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
@@ -49,6 +50,11 @@ def cancel(
     if not extra and len(gold) == len(pred):
         return [], []
     return list(open_rows.elements()), extra
+
+
+def has_nan(rows: Sequence[CanonicalRow]) -> bool:
+    """Whether a cell is NaN, which Python calls equal to nothing."""
+    return NAN in chain.from_iterable(rows)
 
 
 def are_plain(rows: Sequence[Row]) -> bool:

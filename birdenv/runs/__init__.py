@@ -1,7 +1,7 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._agents import Agent, Game, Setting, agent_names, find_agent, is_ours
-from birdenv.runs._bird import BirdRun
+from birdenv.runs._bird import METRIC_TITLES, BirdRun, is_rated
 from birdenv.runs._c_interact import CInteractRun
 from birdenv.runs._comparison import Comparison, compare
 from birdenv.runs._comparison_text import comparison_text
@@ -18,9 +18,11 @@ from birdenv.runs._regrade_bird import BirdRegrade, bird_regrade_record, bird_re
 from birdenv.runs._regrade_text import regrade_record, regrade_text
 from birdenv.runs._run_report import RunReport, report
 from birdenv.runs._runner import make_agent, prepare, run, run_config
+from birdenv.runs._summary_text import difficulty_means, difficulty_table
 
 __all__ = [
     "AS_PLAYED",
+    "METRIC_TITLES",
     "Agent",
     "AnyTask",
     "BirdRegrade",
@@ -44,6 +46,8 @@ __all__ = [
     "bird_regrade_text",
     "compare",
     "comparison_text",
+    "difficulty_means",
+    "difficulty_table",
     "episode_name",
     "evaluate_pairs",
     "export_pairs",
@@ -52,6 +56,7 @@ __all__ = [
     "holds_pairs",
     "inspection_text",
     "is_ours",
+    "is_rated",
     "make_agent",
     "newest_run",
     "pairs_of_run",

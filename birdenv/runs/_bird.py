@@ -27,7 +27,7 @@ from birdenv.runs._summary_text import (
 from birdenv.tasks import chat_messages, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
 
-__all__ = ["METRIC_TITLES", "BirdRun"]
+__all__ = ["METRIC_TITLES", "BirdRun", "is_rated"]
 
 METRIC_TITLES = {
     "ex": "EX",
@@ -160,7 +160,7 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
 
 
 def _shown(result: QueryResult) -> str:
-    """The result as an agent would see it. That a grader fetched more rows would say something of the gold."""
+    """The result as an agent would see it. What a grader fetched beyond would tell of the gold."""
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
     return result_text(QueryResult(result.columns, rows, truncated))
 
@@ -194,8 +194,13 @@ def _private(controller: BirdController) -> dict[str, Any]:
     }
 
 
+def is_rated(run: Mapping[str, Any]) -> bool:
+    """Whether a record says anything about the agent."""
+    return run["status"] not in UNRATED
+
+
 def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rated = [run for run in runs if run["status"] not in UNRATED]
+    rated = list(filter(is_rated, runs))
     statuses = Counter(run["status"] for run in runs)
     lengths = [len(run["history"]) for run in runs] or [0]
     passed = sum(run["result"]["is_correct"] for run in rated)

@@ -249,7 +249,7 @@ def test_the_command_prints_every_line_and_writes_it_as_json(tmp_path: Path) -> 
     found = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert {"date", "processor", "cores", "python", "sqlite"} <= set(found["machine"])
     lines = found["lines"]
-    groups = {"isolation", "memory", "steps", "episodes", "guards", "workers", "spaces"}
+    groups = {"isolation", "memory", "steps", "episodes", "guards", "workers", "spaces", "grading"}
     assert {line["group"] for line in lines} == groups
     for line in lines:
         assert line["name"] in done.stdout

@@ -9,7 +9,7 @@ import pytest
 
 from birdenv.databases import Limits
 from birdenv.errors import InputError
-from birdenv.grading import ExGrader, reads_clock
+from birdenv.grading import LEAST_FETCHED, ExGrader, reads_clock
 
 NAMES = "SELECT name FROM item"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -157,6 +157,93 @@ def test_threads_share_a_grader(source: Any) -> None:
         verdicts = list(pool.map(lambda sql: grader.grade("shop", [NAMES], sql).ex, predictions))
     assert verdicts == [True, False] * 20
     assert source.opened == len(predictions) + 1
+
+
+COUNTED = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{}) SELECT {} FROM n"
+
+
+def test_fetching_stops_at_the_rows_that_decide(grader: ExGrader) -> None:
+    """Endless rows, one of which is none of the gold's."""
+    verdict = grader.grade("shop", [NAMES], COUNTED.format("", "i"))
+    assert (verdict.status, verdict.ex, verdict.ex_bird) == ("wrong_result", False, False)
+    assert verdict.reason == "4 rows expected, more than 1001 returned"
+    assert verdict.rows_pred is None
+    assert verdict.pred_result is not None and verdict.pred_result.truncated
+    assert verdict.returned == "(1)"
+
+
+def test_rows_that_the_gold_has_are_read_to_their_end(grader: ExGrader) -> None:
+    """The set rule may still hold, and does."""
+    names = "(SELECT name FROM item WHERE id = 1 + i % 4)"
+    verdict = grader.grade("shop", [NAMES], COUNTED.format(" WHERE i < 5000", names))
+    assert (verdict.ex, verdict.ex_bird, verdict.flags) == (False, True, ("dup_only",))
+    assert verdict.reason == "duplicate rows differ: 4 rows expected, 5000 returned"
+    assert verdict.rows_pred == 5000
+    verdict = grader.grade("shop", [NAMES], COUNTED.format("", "'pen'"))
+    assert (verdict.status, verdict.ex_bird) == ("sql_timeout", False)
+
+
+def test_one_foreign_row_behind_many_of_the_golds(grader: ExGrader) -> None:
+    last = "CASE WHEN i = 5000 THEN 'foreign' ELSE (SELECT name FROM item WHERE id = 1 + i % 4) END"
+    verdict = grader.grade("shop", [NAMES], COUNTED.format(" WHERE i < 5000", last))
+    assert (verdict.status, verdict.ex_bird, verdict.flags) == ("wrong_result", False, ())
+
+
+@pytest.mark.parametrize("rows", [999, 1000, 1001, 1002, 3000])
+def test_large_golds_are_compared_whole(grader: ExGrader, rows: int) -> None:
+    gold = COUNTED.format(f" WHERE i < {rows}", "i")
+    assert grader.grade("shop", [gold], gold).ex
+    more = COUNTED.format(f" WHERE i < {rows + 1}", "i")
+    assert not grader.grade("shop", [gold], more).ex
+    assert not grader.grade("shop", [more], gold).ex
+    assert grader.grade("shop", [gold], COUNTED.format(f" WHERE i < {2 * rows}", f"1 + i % {rows}")).ex_bird
+
+
+def test_what_can_be_shown_of_a_prediction_says_nothing_of_the_gold(grader: ExGrader) -> None:
+    prediction = COUNTED.format(" WHERE i < 1500", "i")
+    golds = [NAMES, COUNTED.format(" WHERE i < 1400", "-i"), COUNTED.format(" WHERE i < 1600", "-i")]
+    found = [grader.grade("shop", [gold], prediction).pred_result for gold in golds]
+    shown = [result.rows[:LEAST_FETCHED] for result in found if result is not None]
+    assert len(shown) == 3
+    assert all(len(result.rows) > LEAST_FETCHED for result in found if result is not None)
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_another_order_than_the_golds_own_is_told(grader: ExGrader) -> None:
+    gold = "SELECT id, name FROM item ORDER BY id"
+    verdict = grader.grade("shop", [gold], gold + " DESC")
+    assert (verdict.ex, verdict.flags) == (True, ("order_only",))
+    assert grader.grade("shop", [gold], gold).flags == ()
+    assert grader.grade("shop", [NAMES], NAMES + " ORDER BY price").flags == ()
+    hidden = NAMES + " ORDER BY id"
+    assert grader.grade("shop", [hidden], hidden + " DESC").flags == ("order_unchecked",)
+
+
+def test_metrics_beside_ex(source: Any) -> None:
+    grader = ExGrader(source, metrics=("ordered", "colperm", "superset", "soft_f1"))
+    gold = "SELECT id, name FROM item ORDER BY id"
+    expected = {
+        gold: (True, 1, 1, 1, 1.0),
+        "SELECT id, name FROM item ORDER BY id DESC": (True, 0, 1, 1, 0.0),
+        "SELECT name, id FROM item": (False, 0, 1, 1, 1.0),
+        "SELECT name, id, price FROM item": (False, 0, 0, 1, None),
+        "SELECT nothing": (False, 0, 0, 0, 0.0),
+        "": (False, 0, 0, 0, 0.0),
+    }
+    for prediction, (ex, *scores) in expected.items():
+        verdict = grader.grade("shop", [gold], prediction)
+        assert verdict.ex is ex
+        for name, score in zip(("ordered", "colperm", "superset", "soft_f1"), scores, strict=True):
+            assert score is None or verdict.metrics[name] == score, (prediction, name)
+    best = grader.grade("shop", ["SELECT 1", gold], gold)
+    assert set(best.metrics.values()) == {1.0}
+    assert ExGrader(source).grade("shop", [gold], gold).metrics == {}
+
+
+def test_soft_f1_sees_all_rows_of_a_prediction(source: Any) -> None:
+    grader = ExGrader(source, metrics=("soft_f1",))
+    verdict = grader.grade("shop", ["SELECT 1"], COUNTED.format(" WHERE i < 3000", "i"))
+    assert verdict.metrics["soft_f1"] == pytest.approx(2 / 3001)
 
 
 CLOCK = [

@@ -9,6 +9,7 @@ Each line is measured side by side in this run and held against a bar. What is m
     guards      the guarded connection against a plain one
     workers     two worker processes against one; the executor in a process of its own
     spaces      the observation's text space, against Gymnasium's
+    grading     comparing two large results, against counting their rows
 
 How: `_databases` builds what is read, `_tasks` has the questions, `_peers` the other ways of playing them,
 `_measure` takes the times, `_table` prints.

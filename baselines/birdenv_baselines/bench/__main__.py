@@ -24,7 +24,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from birdenv_baselines.bench import episodes, guards, isolation, memory, spaces, steps, workers
+from birdenv_baselines.bench import episodes, grading, guards, isolation, memory, spaces, steps, workers
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
 from birdenv_baselines.bench._measure import Effort, Line, Outcome, measured
 from birdenv_baselines.bench._setting import Setting
@@ -38,6 +38,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "guards": guards.lines,
     "workers": workers.lines,
     "spaces": spaces.lines,
+    "grading": grading.lines,
 }
 _SECONDS_A_ROUND = 0.1
 
@@ -62,7 +63,7 @@ usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
 statement), episodes (whole ones, and are the verdicts the official ones?), guards (of the connection),
-workers (processes), spaces.
+workers (processes), spaces, grading (comparing two large results).
 
 Everything takes about three minutes; `--sizes small` half of one. For one subject in seconds:
 

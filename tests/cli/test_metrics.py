@@ -1,0 +1,125 @@
+"""`--metrics` of `bird` and `score`, and `self-check`, as a user runs them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+
+Command = Callable[..., Any]
+
+
+def write_jsonl(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    gold = "SELECT name, card_status FROM members"
+    swapped = "SELECT card_status, name FROM members"
+    return write_jsonl(
+        tmp_path / "pairs.jsonl",
+        [
+            {"db_id": "library", "gold_sql": gold, "predicted_sql": sql, "difficulty": difficulty}
+            for sql, difficulty in ((gold, "simple"), (swapped, "simple"), ("SELECT", "moderate"))
+        ],
+    )
+
+
+def test_score_reports_metrics_behind_ex(birdenv: Command, pairs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = birdenv("score", pairs, demo_folder(), "--metrics", "soft-f1,colperm", "--out", out)
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    assert lines[0].split() == ["EX", "1/3", "33.3", "%"]
+    assert lines[1].startswith("EX (BIRD set)")
+    table = {line[:15].strip(): line[15:].split() for line in lines[lines.index("") + 2 :] if line[15:]}
+    assert table[""] == ["simple", "moderate", "challenging", "total"]
+    assert table["count"] == ["2", "1", "0", "3"]
+    assert table["EX"] == ["50.00", "0.00", "-", "33.33"]
+    assert table["EX any columns"] == ["100.00", "0.00", "-", "66.67"]
+    assert table["Soft-F1"] == ["100.00", "0.00", "-", "66.67"]
+    judged = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [record["colperm"] for record in judged] == [1.0, 1.0, 0.0]
+    assert judged[1]["flags"] == ["colorder_only"]
+    assert judged[1]["first_difference"]["expected"]
+    assert "r_ves" not in judged[0]
+
+
+def test_score_measures_r_ves_when_asked(birdenv: Command, pairs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = birdenv("score", pairs, demo_folder(), "--metrics", "r-ves", "--r-ves-runs", 4, "--out", out)
+    assert ran.code == 0, ran.err
+    assert "depends on this machine" in ran.out
+    scores = [json.loads(line)["r_ves"] for line in out.read_text().splitlines()]
+    assert scores[0] > 0
+    assert scores[1:] == [0, 0]
+
+
+def test_bird_reports_metrics_beside_ex(birdenv: Command, tmp_path: Path) -> None:
+    arguments = ("bird", "--agent", "oracle", "--limit", 3, "--output", tmp_path / "runs")
+    ran = birdenv(*arguments, "--metrics", "soft-f1,superset,r-ves", "--r-ves-runs", 3)
+    assert ran.code == 0, ran.err
+    (folder,) = (tmp_path / "runs").glob("run-*")
+    overall = json.loads((folder / "overall.json").read_text())
+    assert list(overall["table"]) == ["count", "ex", "ex_bird", "superset", "soft_f1"]
+    assert overall["table"]["soft_f1"]["total"] == 100.0
+    assert json.loads((folder / "config.json").read_text())["metrics"] == ["superset", "soft_f1"]
+    assert "R-VES" in ran.out and "R-VES" not in (folder / "summary.txt").read_text()
+    first = json.loads((folder / "runs.jsonl").read_text().splitlines()[0])
+    assert first["result"]["metrics"] == {"superset": 1.0, "soft_f1": 1.0}
+    assert birdenv(*arguments).code == 0
+
+
+@pytest.mark.parametrize("command", [("bird",), ("score", "pairs.jsonl", ".")])
+def test_an_unknown_metric_is_named(birdenv: Command, command: tuple[str, ...]) -> None:
+    ran = birdenv(*command, "--metrics", "soft-f2")
+    assert ran.code == 2
+    assert "soft-f2" in ran.err and "soft-f1" in ran.err and "r-ves" in ran.err
+
+
+def test_self_check_of_the_demo(birdenv: Command) -> None:
+    ran = birdenv("self-check", demo_folder() / DEMO_BIRD_FILE, demo_folder())
+    assert ran.code == 0, ran.out
+    assert "42/42 golds pass their own grading (100.0 %)" in ran.out
+
+
+def test_self_check_says_which_golds_are_at_fault(birdenv: Command, tmp_path: Path) -> None:
+    golds: list[Any] = [
+        "SELECT name FROM members",
+        "SELECT nam FROM members",
+        ["SELECT 1 WHERE 0", "SELECT date('now')"],
+        "SELECT random()",
+        "SELECT name FROM members ORDER BY card_status LIMIT 1",
+        None,
+    ]
+    tasks = write_jsonl(
+        tmp_path / "tasks.jsonl",
+        [
+            {"question_id": i, "db_id": "library", "question": "?", "SQL": gold, "difficulty": "simple"}
+            for i, gold in enumerate(golds)
+        ],
+    )
+    out = tmp_path / "found.json"
+    ran = birdenv("self-check", tasks, demo_folder(), "--out", out)
+    assert ran.code == 1
+    assert "4/6 golds pass" in ran.out
+    for words in (
+        "1 do not run",
+        "no such column: nam",
+        "1 differ from themselves",
+        "2 read the clock",
+        "two runs differed",
+        "2 gold 1",
+        "LIMIT cuts a tie",
+        "1 task(s) have no gold",
+    ):
+        assert words in ran.out
+    found = json.loads(out.read_text())
+    assert (found["golds"], found["passed"], len(found["checks"])) == (6, 4, 6)
+    assert birdenv("self-check", tasks, demo_folder(), "--limit", 1).code == 0
+    assert birdenv("self-check", tasks, demo_folder(), "--database", "nowhere").code == 2
