@@ -41,6 +41,7 @@ class SqliteFile:
         self.image_path = image_path
         self.killable = killable
         self._idle: deque[GuardedConnection] = deque()
+        weakref.finalize(self, _close_all, self._idle)  # a connection and its guard hold each other
 
     @cached_property
     def digest(self) -> str:
@@ -99,7 +100,12 @@ class SqliteFile:
     def forget_connections(self) -> None:
         """In a forked child: leave the parent's connections alone, without closing them."""
         _of_the_parent.extend(self._idle)
-        self._idle = deque()
+        self._idle.clear()
+
+
+def _close_all(readers: deque[GuardedConnection]) -> None:
+    while readers:
+        readers.pop().close()
 
 
 _files: weakref.WeakValueDictionary[tuple[FileVersion, bool], SqliteFile] = weakref.WeakValueDictionary()

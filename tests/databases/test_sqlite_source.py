@@ -245,3 +245,14 @@ def test_a_new_file_beside_a_database_does_not_make_it_another(source: SqliteSou
     with source.open("shop") as second:
         assert isinstance(left, Checkpoint) and second.restore(left) is None
         assert second.query("SELECT count(*) FROM orders") == QueryResult(("count(*)",), [(0,)])
+
+
+def test_connections_to_what_nobody_uses_any_more_are_closed(tmp_path: Path) -> None:
+    path = write_database(tmp_path, "shop")
+    gc.collect()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for second in range(20):
+        os.utime(path, (second, second))
+        assert rows(SqliteSource(tmp_path), "shop", "SELECT count(*) FROM customers") == [(3,)]
+    gc.collect()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1

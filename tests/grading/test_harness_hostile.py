@@ -21,7 +21,7 @@ from birdenv.grading import _test_harness as harness
 PATIENCE = 30.0  # seconds: much more than anything here takes
 CHILD = "birdenv.grading._test_process"
 ENDLESS_SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-EVERY_DESCRIPTOR = INTERPRETER + "for number in range(3, 100):\n    try: {}\n    except OSError: pass\n"
+EVERY_DESCRIPTOR = INTERPRETER + "for number in range(3, 4096):\n    try: {}\n    except OSError: pass\n"
 
 HOSTILE = {
     "an endless loop": ("while True: pass", "limit", "uses more than 1 s of processor time"),
@@ -187,7 +187,7 @@ def test_the_process_has_nothing(source: SqliteSource) -> None:
             "try: os.mkdir('x')",
             "except OSError as error: pass",
             "else: assert False, 'it can make files'",
-            "for number in range(100):",
+            "for number in range(4096):",
             "    try: status = os.fstat(number)",
             "    except OSError: continue",
             "    assert number < 3 or status.st_mode >> 12 == 0o14, 'a descriptor that is no socket'",
