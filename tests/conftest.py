@@ -6,10 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from birdenv.benchmarks import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# The same examples in every run, so that a commit is judged by what it changed; the slow property tests
+# draw new ones.
+settings.register_profile("same examples", derandomize=True)
+settings.load_profile("same examples")
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,8 @@ class PlainCopy:
     def __init__(self, path: Path, folder: Path, *, synchronous: bool = False) -> None:
         self.file = folder / "plain.sqlite"
         shutil.copyfile(path, self.file)
-        self._connection = sqlite3.connect(self.file, isolation_level=None)
+        # Without the driver's own cache: of an EXPLAIN that is cached it gives the plan of the schema before.
+        self._connection = sqlite3.connect(self.file, isolation_level=None, cached_statements=0)
         if not synchronous:  # no answer but that pragma's depends on it
             self._connection.execute("PRAGMA synchronous = OFF")
         self._connection.text_factory = methodcaller("decode", "utf-8", "surrogateescape")
