@@ -20,6 +20,7 @@ from birdenv.databases._careful_functions import replace_unbounded_functions
 from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, outside_a_copy
 from birdenv.databases._value_bounds import (
     LARGEST_VALUE,
+    SHORTEST_LIMIT,
     bound_of_program,
     first_bound,
     kind_of_work,
@@ -33,6 +34,7 @@ _TICK_INSTRUCTIONS = 10_000  # steps of SQLite's virtual machine between two loo
 _MOST_REMEMBERED = 512  # statements; more than the connection's own cache holds, which skips the authorizer
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _NEVER = float("inf")
+_USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Guard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
 
-    `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `is_late` says
-    whether the deadline has passed, and `wants_count` whether the statement has to be counted (`count`)
-    before it may run.
+    `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
+    whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
+    statement has to be counted (`count`) before it may run.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
@@ -62,14 +64,14 @@ class Guard:
         self._reading = not private
         self._trusted = False
         self._deadline = _NEVER
-        self._lock = threading.Lock()  # of the deadline: no interrupt may hit the next statement
+        self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
         self._bound = LARGEST_VALUE
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
-        self._expired = False
+        self.expired = False
         self.refusal: Refusal | None = None
         self.wants_count = False
         if not killable:
@@ -87,30 +89,35 @@ class Guard:
         """Bytes that a value could have in the statement that ran last."""
         return self._bound
 
-    def start(self, sql: str, seconds: float, *, reading: bool, counting: bool = False) -> None:
-        """Start the clock for a statement; `reading` narrows a private copy's rules to reading.
+    def start(self, sql: str, deadline: float, *, reading: bool, counting: bool = False) -> None:
+        """Start the clock for a statement; `deadline` is on `time.monotonic`'s scale.
 
-        `counting`: it is an `EXPLAIN` of ours, which calls no function.
+        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN` of ours, which
+        calls no function.
         """
         self._reading = reading or not self._private
-        self.refusal, self.wants_count = None, False
-        self._expired = self._changes_schema = False
+        self.refusal = None
+        self.wants_count = self._is_counted = self.expired = self._changes_schema = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
         elif not self._killable:
             self._set_bounds(sql)
-        self._deadline = time.monotonic() + seconds
-        self._watchdog.watch(self, seconds)
+        self._deadline = deadline
+        self._watchdog.watch(self, deadline)
 
-    def finish(self) -> None:
-        """The statement is over, however it ended."""
-        with self._lock:
-            self._expired = self._expired or time.monotonic() > self._deadline
-            self._deadline = _NEVER
+    def finish(self) -> float:
+        """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
+        now = time.monotonic()
+        if now > self._deadline:
+            with self._lock:  # the watchdog may be about to interrupt
+                self.expired = True
+                self._deadline = _NEVER
+        self._deadline = _NEVER
         self._watchdog.release(self)
         if self._changes_schema:
             self._bounds.clear()  # the same text may mean something else now
+        return now
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
@@ -118,21 +125,17 @@ class Guard:
         if len(self._bounds) > _MOST_REMEMBERED:
             del self._bounds[next(iter(self._bounds))]
 
-    def is_late(self) -> bool:
-        """Whether the deadline passed while the statement ran, also when nothing could stop it."""
-        return self._expired or time.monotonic() > self._deadline
-
     def interrupt_if_late(self, now: float) -> None:
         with self._lock:
             if now > self._deadline:
-                self._expired = True
+                self.expired = True
                 self._connection.interrupt()
 
     @contextmanager
     def trusted(self, seconds: float = _NEVER) -> Iterator[None]:
         """No rules inside, and a clock of its own: for statements of ours that run no text of the agent's."""
         self._trusted = True
-        self.start("", seconds, reading=False)
+        self.start("", time.monotonic() + seconds, reading=False)
         try:
             yield
         finally:
@@ -140,7 +143,8 @@ class Guard:
             self._trusted = False
 
     def _tick(self) -> int:
-        return int(self.is_late())
+        self.expired = self.expired or time.monotonic() > self._deadline
+        return int(self.expired)
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
@@ -181,7 +185,10 @@ class Guard:
 
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
-        counted = self._bounds.pop(hash(sql), 0) if self._bounds else 0
+        is_usual = self._bound == _USUAL_BOUND and self._longest == SHORTEST_LIMIT >= len(sql)
+        if is_usual and not self._bounds and not self._schema_works:
+            return
+        counted = self._bounds.pop(hash(sql), 0)
         if counted:
             self._bounds[hash(sql)] = counted  # now it is the one that was used last
         self._is_counted = counted > 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from operator import methodcaller
+from operator import itemgetter, methodcaller
+from time import monotonic
 from typing import Final, TypeVar
 
 from birdenv.databases._guard import Guard
@@ -41,6 +41,7 @@ _CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or b
 _SIZED: Final = frozenset({str, bytes})
 _BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
+_NAME: Final = itemgetter(0)  # in a cursor's description
 _T = TypeVar("_T")
 
 
@@ -98,38 +99,36 @@ class GuardedConnection:
             return fault
         if allowance.seconds <= 0:
             return QueryError("timeout", _timeout_message(allowance))
-        deadline = time.monotonic() + allowance.seconds
+        began = monotonic()
+        deadline = began + allowance.seconds
         while True:
             try:
-                return self._run(sql, allowance, deadline, reading)
+                return self._run(sql, allowance, began, deadline, reading)
             except DRIVER_ERRORS as error:
                 if not self._may_try_again(error, sql, deadline, reading):
-                    elapsed = time.monotonic() - deadline + allowance.seconds
-                    return self._explain(error, sql, allowance, elapsed)
+                    return self._explain(error, sql, allowance, monotonic() - began)
 
-    def _run(self, sql: str, allowance: Allowance, deadline: float, reading: bool) -> Result:
+    def _run(self, sql: str, allowance: Allowance, began: float, deadline: float, reading: bool) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
-        began = time.monotonic()
-        guard.start(sql, deadline - began, reading=reading)
+        guard.start(sql, deadline, reading=reading)
         try:
             if guard.wants_count:
                 raise sqlite3.OperationalError("to be counted")
             cursor = self._connection.execute(sql)
             try:
-                columns = tuple([column[0] for column in cursor.description or ()])
+                columns = tuple(map(_NAME, cursor.description or ()))
                 rows, truncated = _fetch(cursor, allowance, len(columns) * guard.bound)
                 affected = cursor.rowcount
             finally:
                 cursor.close()
         finally:
-            guard.finish()
-        elapsed = time.monotonic() - began
-        if guard.is_late():
-            return QueryError("timeout", _timeout_message(allowance), elapsed)
+            ended = guard.finish()
+        if guard.expired:
+            return QueryError("timeout", _timeout_message(allowance), ended - began)
         if rows is None:
-            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
-        return QueryResult(columns, rows, truncated, affected, elapsed)
+            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
+        return QueryResult(columns, rows, truncated, affected, ended - began)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
@@ -137,10 +136,10 @@ class GuardedConnection:
         A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
         """
         guard = self._guard
-        if is_interruption(error) and not guard.is_late():
+        if is_interruption(error) and not guard.expired:
             # Ctrl-C arrived while SQLite ran our progress handler, which cannot pass it on.
             raise KeyboardInterrupt from error
-        if guard.is_late() or guard.refusal is not None:
+        if guard.expired or guard.refusal is not None:
             return False
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
@@ -153,7 +152,7 @@ class GuardedConnection:
     def _program(self, sql: str, deadline: float, reading: bool) -> list[Row] | None:
         """What SQLite compiles a statement to; None if it does not say, as of an `EXPLAIN`."""
         guard = self._guard
-        guard.start(sql, deadline - time.monotonic(), reading=reading, counting=True)
+        guard.start(sql, deadline, reading=reading, counting=True)
         try:
             return self._connection.execute(f"EXPLAIN {sql}").fetchall()
         except DRIVER_ERRORS:
@@ -165,15 +164,15 @@ class GuardedConnection:
         self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
     ) -> _T | QueryError:
         """What `work` gives, run without rules because the agent has no say in it; an error as a value."""
-        began = time.monotonic()
+        began = monotonic()
         try:
             with self._guard.trusted(allowance.seconds if allowance else float("inf")):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
-            if is_interruption(error) and not self._guard.is_late():
+            if is_interruption(error) and not self._guard.expired:
                 raise KeyboardInterrupt from error
-            elapsed = time.monotonic() - began
-            if allowance is not None and self._guard.is_late():
+            elapsed = monotonic() - began
+            if allowance is not None and self._guard.expired:
                 return QueryError("timeout", _timeout_message(allowance), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
 
@@ -182,7 +181,7 @@ class GuardedConnection:
 
     def _explain(self, error: BaseException, sql: str, allowance: Allowance, elapsed: float) -> QueryError:
         guard = self._guard
-        if guard.is_late():
+        if guard.expired:
             return QueryError("timeout", _timeout_message(allowance), elapsed)
         if guard.refusal is not None:
             # The one statement that is refused after it has begun; it disconnects virtual tables first.
@@ -258,15 +257,19 @@ def _fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[l
     2,000 cells of 10 MB.
     """
     cap, left, counted = allowance.rows, allowance.bytes, 0
-    batch = max(_BATCH_BYTES // max(widest, 1), 1)
-    rows: list[Row] = []
-    while len(rows) <= cap and (fetched := cursor.fetchmany(min(batch, cap + 1 - len(rows)))):
-        rows += fetched
+    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), cap + 1)
+    rows: list[Row] = cursor.fetchmany(batch)
+    if len(rows) < batch and len(rows) * widest <= left:
+        return rows, False  # as nearly always
+    fetched = rows
+    while fetched:
         if (len(rows) - counted) * widest > left:
             left -= bytes_of(rows[counted:])
             counted = len(rows)
             if left < 0:
                 return None, False
+        fetched = cursor.fetchmany(min(batch, cap + 1 - len(rows))) if len(rows) <= cap else []
+        rows += fetched
     is_cut = len(rows) > cap
     return rows[:cap] if is_cut else rows, is_cut
 

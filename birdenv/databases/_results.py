@@ -20,9 +20,9 @@ ErrorKind: TypeAlias = Literal["syntax", "missing", "constraint", "denied", "tim
 `engine`: anything else that the engine says."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryResult:
-    """Rows that a statement returned.
+    """Rows that a statement returned; not frozen only because that triples the cost of making one.
 
     `columns` is empty for a statement that returns none (DDL, INSERT, ...); then `rows_affected` says how
     many rows it changed (-1 where that has no meaning). `truncated`: more rows were there than the caller's

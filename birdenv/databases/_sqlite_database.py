@@ -52,6 +52,7 @@ class SqliteDatabase:
         self._image: Image | None = None
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
+        self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
 
     @property
     def is_private(self) -> bool:
@@ -101,7 +102,7 @@ class SqliteDatabase:
             if len(script) > LONGEST_SQL:
                 return text_fault(script) or result
             for statement in split_statements(script):
-                result = self._execute(statement, self._allowance(None, deadline))
+                result = self._execute(statement, self._allowance_until(deadline))
                 if isinstance(result, QueryError):
                     return result
         return result
@@ -127,7 +128,7 @@ class SqliteDatabase:
         if self._image is None or self._private is None:
             return Checkpoint(self._file.version, 0, {})
         image, connection = self._image, self._private
-        allowance = self._allowance(None, time.monotonic() + self._limits.seconds_in_all)
+        allowance = self._allowance_until(time.monotonic() + self._limits.seconds_in_all)
         failure = connection.ours(_roll_back, allowance)
         if isinstance(failure, QueryError):
             return failure
@@ -165,26 +166,36 @@ class SqliteDatabase:
         if self._is_closed:
             raise ValueError("this database is closed")
 
-    def _allowance(self, rows: int | None, deadline: float | None = None) -> Allowance:
-        """What the next statement may cost; it is one of several if there is a deadline for all of them."""
-        self._check_open()
-        limits = self._limits
-        if rows is not None and rows < 0:
-            raise ValueError(f"rows cannot be negative: {rows}")
-        cap = limits.rows if rows is None else min(rows, limits.rows)
-        if deadline is not None and (left := deadline - time.monotonic()) < limits.seconds:
-            return Allowance(cap, left, limits.bytes, in_all=limits.seconds_in_all)
-        return Allowance(cap, limits.seconds, limits.bytes)
+    def _allowance(self, rows: int | None) -> Allowance:
+        """What one statement may cost."""
+        if self._is_closed:
+            raise ValueError("this database is closed")
+        allowance = self._allowances.get(rows)
+        if allowance is None:
+            if rows is not None and rows < 0:
+                raise ValueError(f"rows cannot be negative: {rows}")
+            limits = self._limits
+            cap = limits.rows if rows is None else min(rows, limits.rows)
+            allowance = self._allowances[rows] = Allowance(cap, limits.seconds, limits.bytes)
+        return allowance
+
+    def _allowance_until(self, deadline: float) -> Allowance:
+        """What the next of several statements may cost, if there is a deadline for all of them."""
+        allowance, left = self._allowance(None), deadline - time.monotonic()
+        if left >= allowance.seconds:
+            return allowance
+        return replace(allowance, seconds=left, in_all=self._limits.seconds_in_all)
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
         if self._private is None:
-            reader = self._file.borrow()
+            file = self._file
+            reader = file.borrow()
             try:
                 result = reader.execute(sql, allowance, reading=True)
-                if not (isinstance(result, QueryError) and reader.needs_copy):
+                if type(result) is QueryResult or not reader.needs_copy:
                     return result
             finally:
-                self._file.give_back(reader)
+                file.give_back(reader)
             failure = self._make_private(None)
             if failure is not None:
                 return failure
@@ -245,7 +256,7 @@ class SqliteDatabase:
         contents: dict[str, Result] = {}
         left = float(limits.bytes)
         for key, sql in queries.items():
-            allowance = replace(self._allowance(None, deadline), bytes=left)
+            allowance = replace(self._allowance_until(deadline), bytes=left)
             content = contents[key] = connection.execute(sql, allowance, reading=True)
             left -= bytes_of(content.rows) if isinstance(content, QueryResult) else 0
         return DatabaseState(schema, contents, texts)

@@ -19,7 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["LARGEST_VALUE", "Work", "bound_of_program", "first_bound", "kind_of_work", "longest_program"]
+__all__ = [
+    "LARGEST_VALUE",
+    "SHORTEST_LIMIT",
+    "Work",
+    "bound_of_program",
+    "first_bound",
+    "kind_of_work",
+    "longest_program",
+]
 
 LARGEST_VALUE: Final = 10_000_000
 """Bytes of one text or blob, at most (and of one row of a table)."""
@@ -28,7 +36,9 @@ Work: TypeAlias = Literal["cheap", "proportional", "heavy", "unbounded"]
 """What a function does with large arguments: next to nothing, look at them once, or more than that; or
 something that no size of a value bounds."""
 
-_SHORTEST_LIMIT: Final = 25_000
+SHORTEST_LIMIT: Final = 25_000
+"""Operations that a statement may have however short its text is: more than any sensible one needs."""
+
 # Bytes that make a second of work, measured on 2 GHz:
 _OPERATIONS: Final = 200_000_000  # taking a text for a number, the slowest thing that is no function
 _CALLS: Final = 100_000_000  # a function whose work is proportional to its arguments
@@ -61,8 +71,8 @@ _INDEX: Final = frozenset({"VUpdate", "VFilter"})
 
 
 def longest_program(sql: str) -> int:
-    """Operations that a statement of this text may be compiled to: more than any sensible one needs."""
-    return max(_SHORTEST_LIMIT, len(sql))
+    """Operations that a statement of this text may be compiled to."""
+    return max(SHORTEST_LIMIT, len(sql))
 
 
 def first_bound(operations: int) -> int:

@@ -31,12 +31,14 @@ class _Watchdog:
     def __init__(self) -> None:
         self._running: dict[Watched, None] = {}
         self._something_runs = threading.Event()
+        self._is_awake = False  # what the event says, at less cost
         self._is_started = False
 
-    def watch(self, watched: Watched, seconds: float) -> None:
-        """From now to `release`: interrupt `watched` when it is late, which it is after `seconds`."""
+    def watch(self, watched: Watched, deadline: float) -> None:
+        """From now to `release`: interrupt `watched` when it is late, which it is after `deadline`."""
         self._running[watched] = None
-        if not self._something_runs.is_set():
+        if not self._is_awake:
+            self._is_awake = True
             self._something_runs.set()
             if not self._is_started:
                 self._is_started = True
@@ -54,15 +56,18 @@ class _Watchdog:
                 watched.interrupt_if_late(now)
             if not self._running:
                 self._something_runs.clear()
+                self._is_awake = False
                 if self._running:  # one began in between
+                    self._is_awake = True
                     self._something_runs.set()
 
 
 class _Alarm(_Watchdog):
     """In a process made to be killed: what no interrupt stops, the kernel does, with SIGALRM."""
 
-    def watch(self, watched: Watched, seconds: float) -> None:
-        super().watch(watched, seconds)
+    def watch(self, watched: Watched, deadline: float) -> None:
+        super().watch(watched, deadline)
+        seconds = max(deadline - time.monotonic(), 0.0)
         signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
 
     def release(self, watched: Watched) -> None:

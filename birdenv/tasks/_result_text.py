@@ -7,10 +7,12 @@ text 'NULL'; what was cut is marked and counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
-from birdenv.databases import Cell, QueryError, QueryResult, Result
+from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 
 __all__ = ["FETCHED_ROWS", "SHOWN_CHARACTERS", "SHOWN_ROWS", "cell_text", "escaped", "result_text"]
 
@@ -23,6 +25,7 @@ SHOWN_TEXT = 20_000
 """Characters shown of one whole result."""
 
 _NUMBERS: Final = frozenset({int, float})
+_FEW_CELLS: Final = SHOWN_ROWS  # of a result that may be written in one go; so no more rows than are shown
 _LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer is worked out each time
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -32,23 +35,67 @@ def result_text(result: Result) -> str:
     """The result as the system reads it: header, rule, rows, and a last line with the count."""
     if isinstance(result, QueryError):
         return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
-    if not result.columns:
+    columns, rows = result.columns, result.rows
+    if not columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    is_short = sum(map(len, result.columns)) <= _LONGEST_KNOWN_HEAD
-    header, rule = _known_head(result.columns) if is_short else _head(result.columns)
-    lines = [header, rule]
-    length = len(header) + len(rule)
-    shown = 0
-    for row in result.rows[:SHOWN_ROWS]:
+    is_short = sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD
+    head = _known_head(columns) if is_short else _head(columns)
+    shown = len(rows)
+    body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
+    if body is None or len(head) + len(body) > SHOWN_TEXT:
+        body, shown = _lines(rows, SHOWN_TEXT - len(head))
+    return f"{head}{body}\n{_count_line(result, shown)}"
+
+
+def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
+    """All rows, each after a line break, written in one go; of a long text no more than is shown is copied.
+
+    None if any cell might need what `cell_text` does.
+    """
+    cells = tuple(chain.from_iterable(rows))
+    form = _plain_form(len(rows), width)
+    lines = form % cells
+    nulls = 0
+    if "None" in lines:
+        nulls = cells.count(None)
+        lines = form % tuple(["NULL" if cell is None else cell for cell in cells])
+    flat = lines.replace("\n", " | ")
+    longest = (
+        len(flat) - 4 * len(cells) + 1
+    )  # if the others take 4 each, the least
+    if (
+        not flat.isprintable()
+        or flat.count("|") != len(cells)
+        or flat.count("NULL") != nulls
+        or "\\" in flat
+        or "'" in flat  # a quote, or a blob
+        or '"' in flat
+        or "  " in flat  # about an empty text, or one with a space at an end
+        or flat[-1:] == " "
+        or (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
+    ):
+        return None
+    return lines
+
+
+@lru_cache(maxsize=256)
+def _plain_form(height: int, width: int) -> str:
+    """What the cells are put into: each line after a line break. One more character than is shown tells that
+    a text is too long."""
+    return ("\n" + " | ".join([f"%.{SHOWN_CHARACTERS + 1}s"] * width)) * height
+
+
+def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
+    """The lines of as many rows as fit, each after a line break, and how many those are."""
+    lines = [""]
+    for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
-        length += len(line) + 1
-        if shown and length > SHOWN_TEXT:
+        room -= len(line) + 1
+        if len(lines) > 1 and room < 0:
             break
-        lines.append(line if length <= SHOWN_TEXT else _cut(line, SHOWN_TEXT))
-        shown += 1
-    lines.append(_count_line(result, shown))
-    return "\n".join(lines)
+        lines.append(line if room >= 0 else _cut(line, SHOWN_TEXT))
+    return "\n".join(lines), len(lines) - 1
 
 
 def cell_text(cell: Cell) -> str:
@@ -71,11 +118,11 @@ def cell_text(cell: Cell) -> str:
     return repr(cell)
 
 
-def _head(columns: tuple[str, ...]) -> tuple[str, str]:
+def _head(columns: tuple[str, ...]) -> str:
     """The header and the rule below it."""
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
-    return _cut(" | ".join(names), SHOWN_TEXT // 4), rule[: SHOWN_TEXT // 4]
+    return f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
 
 
 _known_head = lru_cache(maxsize=256)(_head)

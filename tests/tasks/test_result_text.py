@@ -48,6 +48,34 @@ def test_a_cut_cell_is_marked() -> None:
     assert text == "x" * SHOWN_CHARACTERS + "… (5 more characters)"
 
 
+_CELLS = st.one_of(
+    st.none(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.binary(max_size=3),
+    st.text(max_size=4),
+    st.text(alphabet=" '\"|NULone\n\\x", max_size=6),
+    st.sampled_from([SHOWN_CHARACTERS - 1, SHOWN_CHARACTERS, SHOWN_CHARACTERS + 1, 5_000]).map("x".__mul__),
+    st.sampled_from(["NULL", "None", "it's", "b'x'", "x ", " x", "a  b", "\x85", "é漢", "\udcff"]),
+)
+
+
+@given(st.integers(1, 6).flatmap(lambda width: st.lists(st.tuples(*[_CELLS] * width), max_size=12)))
+@example([("x" * (SHOWN_CHARACTERS + 1),)])
+@example([("x" * (SHOWN_CHARACTERS + 1), 1), (2, "y")])
+@example([(None, "NULL")])
+@example([("NULLNULL", 1), (None, 2)])
+@example([("None", None)])
+@example([("\n", "|")])
+@example([("a | b",), ("c",)])
+@example([(b"",)])
+def test_every_cell_is_shown_by_itself(rows: list[tuple[Any, ...]]) -> None:
+    """However results are put together: a line is what its cells are, one by one."""
+    columns = tuple("abcdef"[: len(rows[0])]) if rows else ("a",)
+    lines = result_text(QueryResult(columns, rows)).split("\n")
+    assert lines[2:-1] == [" | ".join(map(cell_text, row)) for row in rows]
+
+
 def test_columns_order_and_duplicates() -> None:
     result = QueryResult(("b", "a", "a"), [(2, 1, 1), (2, 1, 1)])
     assert result_text(result) == "b | a | a\n--+---+--\n2 | 1 | 1\n2 | 1 | 1\n(2 rows)"

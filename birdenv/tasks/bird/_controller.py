@@ -59,6 +59,7 @@ class BirdController:
         self._limits = limits
         self._database: EpisodeDatabase | None = None
         self._instruction = _instruction(task, source, evidence, max_turns)
+        self._readings = task.public.readings
         self._message = task.public.question
         self._sender: Sender = "user"
 
@@ -66,14 +67,10 @@ class BirdController:
         """The system's view; this game has no user to play."""
         if seat != SYSTEM:
             raise ValueError(f"seat {seat} has no view in a BIRD episode")
+        legal = () if self.turn is None else _LEGAL
+        turns_left = self._max_turns - len(self.events)
         return SystemView(
-            instruction=self._instruction,
-            message=self._message,
-            sender=self._sender,
-            phase=1,
-            turns_left=self._max_turns - len(self.events),
-            legal=() if self.turn is None else _LEGAL,
-            readings=self.task.public.readings,
+            self._instruction, self._message, self._sender, 1, turns_left, legal, self._readings
         )
 
     def apply(self, seat: int, move: Move) -> Event:
@@ -134,13 +131,8 @@ class BirdController:
 
     def _record(self, move: Move, sender: Sender, reply: str) -> Event:
         self._message, self._sender = reply, sender
-        event = Event(
-            agent=SYSTEM,
-            time=len(self.events) + 1,
-            action=move.action,
-            data=move.data,
-            metadata={"sender": sender, "reply": reply},
-        )
+        reported = {"sender": sender, "reply": reply}
+        event = Event(SYSTEM, len(self.events) + 1, move.action, move.data, metadata=reported)
         self.events.append(event)
         return event
 
