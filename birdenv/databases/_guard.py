@@ -186,9 +186,10 @@ class Guard:
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
         is_usual = self._bound == _USUAL_BOUND and self._longest == SHORTEST_LIMIT >= len(sql)
-        if is_usual and not self._bounds and not self._schema_works:
+        is_known = hash(sql) in self._bounds
+        if is_usual and not is_known and not self._schema_works:
             return
-        counted = self._bounds.pop(hash(sql), 0)
+        counted = self._bounds.pop(hash(sql)) if is_known else 0
         if counted:
             self._bounds[hash(sql)] = counted  # now it is the one that was used last
         self._is_counted = counted > 0
