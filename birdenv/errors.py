@@ -6,6 +6,8 @@
   line and exits with 2.
 * `BenchmarkError` is the benchmark's: gold SQL or set-up statements that do not run. It costs the episode
   it belongs to.
+* `InfrastructureError` is the machine's: a server that is lost, full or out of reach. Nobody's SQL is to
+  blame, and trying again may help. The command line exits with 3.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-__all__ = ["BenchmarkError", "BirdenvError", "InputError", "describe_error"]
+__all__ = ["BenchmarkError", "BirdenvError", "InfrastructureError", "InputError", "describe_error"]
 
 
 class BirdenvError(Exception):
@@ -26,6 +28,10 @@ class InputError(BirdenvError):
 
 class BenchmarkError(BirdenvError):
     """The benchmark itself is broken for one task: its gold or set-up SQL does not run."""
+
+
+class InfrastructureError(BirdenvError):
+    """Something that an episode needs is lost or out of reach for now; trying again may help."""
 
 
 def describe_error(error: BaseException) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Protocol
 
+from birdenv.databases._fetching import Seer
 from birdenv.databases._images import Checkpoint
 from birdenv.databases._results import QueryError, Result
 from birdenv.databases._state import DatabaseState
@@ -25,6 +26,9 @@ class EpisodeDatabase(Protocol):
 
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one plain query that only reads, as grading does."""
+
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """As `query`, with the rows shown to the seer as they come, until it has seen enough."""
 
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts up to the first error; otherwise the result of the last statement."""

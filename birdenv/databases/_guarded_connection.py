@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from operator import itemgetter, methodcaller
 from time import monotonic
 from typing import Final, TypeVar
 
+from birdenv.databases._fetching import Allowance, Seer, fetch, show
 from birdenv.databases._guard import Guard
 from birdenv.databases._limits import LONGEST_SQL
 from birdenv.databases._results import QueryError, QueryResult, Result, Row
@@ -17,7 +17,7 @@ from birdenv.databases._sql_text import first_keyword, quoted
 from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
 from birdenv.databases._value_bounds import LARGEST_VALUE
 
-__all__ = ["Allowance", "GuardedConnection", "bytes_of", "connect_virtual_tables", "text_fault"]
+__all__ = ["GuardedConnection", "connect_virtual_tables", "text_fault"]
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
 # published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
@@ -37,23 +37,9 @@ _HEAP_BYTES: Final = 2**30
 
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 _BLANK: Final = "there is no SQL statement in this text"
-_CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
-_SIZED: Final = frozenset({str, bytes})
-_BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _NAME: Final = itemgetter(0)  # in a cursor's description
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """What one statement may cost. `in_all` is above 0 where `seconds` is the rest of so many for several
-    statements."""
-
-    rows: int
-    seconds: float
-    bytes: float
-    in_all: float = 0.0
 
 
 class GuardedConnection:
@@ -86,8 +72,12 @@ class GuardedConnection:
         """Whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
-    def execute(self, sql: str, allowance: Allowance, *, reading: bool) -> Result:
-        """Run one statement. `reading`: only if nothing can change by it."""
+    def execute(self, sql: str, allowance: Allowance, *, reading: bool, seer: Seer | None = None) -> Result:
+        """Run one statement. `reading`: only if nothing can change by it.
+
+        With a `seer` the rows go there, and the result has none; it is truncated if the seer, or the
+        allowance, ended it before the last row.
+        """
         if reading and not self._can_read_tables:
             failure = self.ours(_use_table_functions)
             if failure is not None:
@@ -103,12 +93,20 @@ class GuardedConnection:
         deadline = began + allowance.seconds
         while True:
             try:
-                return self._run(sql, allowance, began, deadline, reading)
+                return self._run(sql, allowance, began, deadline, reading, seer)
             except DRIVER_ERRORS as error:
                 if not self._may_try_again(error, sql, deadline, reading):
                     return self._explain(error, sql, allowance, monotonic() - began)
 
-    def _run(self, sql: str, allowance: Allowance, began: float, deadline: float, reading: bool) -> Result:
+    def _run(
+        self,
+        sql: str,
+        allowance: Allowance,
+        began: float,
+        deadline: float,
+        reading: bool,
+        seer: Seer | None,
+    ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
         guard.start(sql, deadline, reading=reading)
@@ -118,7 +116,12 @@ class GuardedConnection:
             cursor = self._connection.execute(sql)
             try:
                 columns = tuple(map(_NAME, cursor.description or ()))
-                rows, truncated = _fetch(cursor, allowance, len(columns) * guard.bound)
+                widest = len(columns) * guard.bound
+                if seer is None:
+                    rows, truncated = fetch(cursor, allowance, widest)
+                else:
+                    seer.begin(columns)
+                    rows, truncated = show(cursor, allowance, widest, seer)
                 affected = cursor.rowcount
             finally:
                 cursor.close()
@@ -236,42 +239,6 @@ def _bound_heap(connection: sqlite3.Connection) -> None:
     """The bound is the process's: one that somebody has set stays."""
     if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
-
-
-def bytes_of(rows: Iterable[Row]) -> int:
-    """What rows count: text and blobs by length, and 8 for each cell besides."""
-    total = 0
-    for row in rows:
-        total += _CELL_BYTES * len(row)
-        for cell in row:
-            if type(cell) in _SIZED:
-                total += len(cell)
-    return total
-
-
-def _fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
-    """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
-
-    `widest`: bytes that one row may have. Rows are counted only once so many are there that they might be too
-    many if all were that wide, and fetched in batches that cannot take much before that: one row may hold
-    2,000 cells of 10 MB.
-    """
-    cap, left, counted = allowance.rows, allowance.bytes, 0
-    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), cap + 1)
-    rows: list[Row] = cursor.fetchmany(batch)
-    if len(rows) < batch and len(rows) * widest <= left:
-        return rows, False  # as nearly always
-    fetched = rows
-    while fetched:
-        if (len(rows) - counted) * widest > left:
-            left -= bytes_of(rows[counted:])
-            counted = len(rows)
-            if left < 0:
-                return None, False
-        fetched = cursor.fetchmany(min(batch, cap + 1 - len(rows))) if len(rows) <= cap else []
-        rows += fetched
-    is_cut = len(rows) > cap
-    return rows[:cap] if is_cut else rows, is_cut
 
 
 def _is_undecodable(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, cast
 
+from birdenv.databases._fetching import Seer
 from birdenv.databases._images import Checkpoint, ImageKind
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import QueryError, Result
@@ -53,6 +54,10 @@ class RemoteDatabase:
         """See `SqliteDatabase.query`."""
         return cast(Result, self._ask("query", sql, _checked(rows)))
 
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """See `SqliteDatabase.scan`."""
+        return cast(Result, self._ask("scan", sql, seer=seer))
+
     def run(self, statements: Iterable[str]) -> Result:
         """See `SqliteDatabase.run`."""
         return cast(Result, self._ask("run", tuple(statements)))
@@ -94,13 +99,13 @@ class RemoteDatabase:
         if self._is_closed:
             raise ValueError("this database is closed")
 
-    def _ask(self, method: str, *arguments: Any) -> Answer:
+    def _ask(self, method: str, *arguments: Any, seer: Seer | None = None) -> Answer:
         self._check_open()
         if self._worker is None and self._start is not None:
             failure = self._resume()
             if failure is not None:
                 return failure
-        return self._call(method, arguments)
+        return self._call(method, arguments, seer)
 
     def _resume(self) -> QueryError | None:
         """Bring the episode to where it starts from, in a worker of its own."""
@@ -108,14 +113,14 @@ class RemoteDatabase:
             return None
         return cast("QueryError | None", self._call("restore", (self._start,)))
 
-    def _call(self, method: str, arguments: tuple[Any, ...]) -> Answer:
+    def _call(self, method: str, arguments: tuple[Any, ...], seer: Seer | None = None) -> Answer:
         worker, self._worker = self._worker, None  # until it has answered
         episode = None if worker else self._episode
         had_image = worker is not None
         worker = worker or workers.take()
         patience = self._limits.seconds_in_all + _PATIENCE_SECONDS
         try:
-            answer, is_private = worker.ask(episode, method, arguments, patience, self._limits.bytes)
+            answer, is_private = worker.ask(episode, method, arguments, patience, self._limits.bytes, seer)
         except WorkerDiedError as death:
             return self._obituary(death, had_image)
         if is_private:

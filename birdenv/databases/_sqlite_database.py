@@ -15,13 +15,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
-from birdenv.databases._guarded_connection import (
-    Allowance,
-    GuardedConnection,
-    bytes_of,
-    connect_virtual_tables,
-    text_fault,
-)
+from birdenv.databases._fetching import Allowance, Seer, bytes_of
+from birdenv.databases._guarded_connection import GuardedConnection, connect_virtual_tables, text_fault
 from birdenv.databases._images import Checkpoint, Image, ImageKind, open_image
 from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._results import QueryError, QueryResult, Result
@@ -75,19 +70,16 @@ class SqliteDatabase:
         kind `denied` and changes nothing; blank text is a `syntax` error. Raises `ValueError` for negative
         `rows`.
         """
-        allowance = self._allowance(rows)
-        fault = text_fault(sql)
-        if fault is not None:
-            return fault
-        keyword = first_keyword(sql)
-        if keyword in OTHER_THAN_QUERIES:
-            return QueryError(
-                "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
-            )
-        if self._private is None:
-            return self._read(sql, allowance)
-        failure = self._private.ours(connect_virtual_tables)
-        return failure or self._private.execute(sql, allowance, reading=True)
+        return self._query(sql, self._allowance(rows), None)
+
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """Run a query as `query` does, but show its rows to the seer as they come, and stop when it has seen
+        enough.
+
+        The result has no rows; it is truncated if the seer, or `limits.rows`, ended it before the last row.
+        The seer's own time counts against the deadline.
+        """
+        return self._query(sql, self._allowance(None), seer)
 
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts one after another, each cut into its statements, as `execute` does.
@@ -202,10 +194,21 @@ class SqliteDatabase:
         assert self._private is not None
         return self._private.execute(sql, allowance, reading=False)
 
-    def _read(self, sql: str, allowance: Allowance) -> Result:
+    def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        keyword = first_keyword(sql)
+        if keyword in OTHER_THAN_QUERIES:
+            return QueryError(
+                "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
+            )
+        if self._private is not None:
+            failure = self._private.ours(connect_virtual_tables)
+            return failure or self._private.execute(sql, allowance, reading=True, seer=seer)
         reader = self._file.borrow()
         try:
-            return reader.execute(sql, allowance, reading=True)
+            return reader.execute(sql, allowance, reading=True, seer=seer)
         finally:
             self._file.give_back(reader)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
@@ -11,6 +12,7 @@ from birdenv.databases._episode_database import EpisodeDatabase
 from birdenv.databases._images import IMAGE_KINDS, ImageKind
 from birdenv.databases._limits import Limits
 from birdenv.databases._remote_database import RemoteDatabase
+from birdenv.databases._results import QueryError
 from birdenv.databases._scratch import sweep_once
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.databases._sqlite_file import SqliteFile, sqlite_file
@@ -25,6 +27,10 @@ Isolation: TypeAlias = Literal["inline", "process"]
 ISOLATIONS: Final = get_args(Isolation)
 _NAMES_SHOWN: Final = 8
 _DEFAULT_LIMITS: Final = Limits()
+_TABLES: Final = (
+    "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
+    "ORDER BY rowid"
+)
 
 
 class SqliteSource:
@@ -52,6 +58,7 @@ class SqliteSource:
         if self.image == "auto" and "BIRDENV_SQLITE_IMAGE" in os.environ:
             self.image = _known("BIRDENV_SQLITE_IMAGE", os.environ["BIRDENV_SQLITE_IMAGE"], IMAGE_KINDS)
         self._files: dict[str, SqliteFile] = {}
+        self._schemas: dict[Hashable, str] = {}
         if not is_directory(self.root):
             raise InputError(f"no directory of databases at {self.root}")
         sweep_once()
@@ -90,6 +97,13 @@ class SqliteSource:
         """
         return self._file(db_id).digest
 
+    def version(self, db_id: str) -> Hashable:
+        """What tells these contents from others of the same file, in this process; no page of it is read.
+
+        Raises `InputError` as `path` does.
+        """
+        return self._file(db_id).version
+
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """A database for one episode, private and with the contents of the file; `limits` hold for each
         statement.
@@ -98,6 +112,32 @@ class SqliteSource:
         """
         kind = RemoteDatabase if self.isolation == "process" else SqliteDatabase
         return kind(self._file(db_id), limits, self.image)
+
+    def schema_text(self, db_id: str) -> str:
+        """The CREATE TABLE statements, in the order in which the tables were made.
+
+        Raises `InputError` as `path` does, or if the schema cannot be read.
+        """
+        version = self.version(db_id)
+        if version not in self._schemas:
+            with self.open(db_id) as database:
+                result = database.query(_TABLES)
+            if isinstance(result, QueryError):
+                raise InputError(f"{db_id}: the schema cannot be read: {result.message}")
+            self._schemas[version] = "\n\n".join(f"{row[0]};" for row in result.rows)
+        return self._schemas[version]
+
+    def close(self) -> None:
+        """Nothing to do: an episode holds what it needs itself."""
+
+    def config(self) -> dict[str, Any]:
+        """What a run writes down about the source."""
+        return {
+            "db_dir": str(self.root),
+            "engine": self.engine,
+            "isolation": self.isolation,
+            "image": self.image,
+        }
 
     def _file(self, db_id: str) -> SqliteFile:
         file = self._files.get(db_id)

@@ -18,7 +18,7 @@ from birdenv.databases._images import Checkpoint
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases._state import DatabaseState
 
-__all__ = ["Answer", "decoded", "encoded", "receive", "send"]
+__all__ = ["Answer", "decoded", "encoded", "packed", "receive", "send", "unpacked"]
 
 Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
 
@@ -27,16 +27,27 @@ _AT_A_TIME: Final = 2**20
 
 
 def encoded(answer: Answer) -> bytes:
-    """An answer as plain values, pickled."""
-    return pickle.dumps(_plain(answer), protocol=pickle.HIGHEST_PROTOCOL)
+    """An answer as plain values, packed."""
+    return packed(_plain(answer))
 
 
 def decoded(data: bytes) -> Answer:
     """What `encoded` was given. Raises `ValueError` for anything else."""
     try:
-        return _value(_PlainUnpickler(io.BytesIO(data)).load())
-    except ValueError:
-        raise
+        return _value(unpacked(data))
+    except TypeError as error:  # a checkpoint of too few parts
+        raise ValueError(f"not an answer of a worker: {error}") from error
+
+
+def packed(plain: Any) -> bytes:
+    """Numbers, text, bytes, None and containers of them, exactly as they are."""
+    return pickle.dumps(plain, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(data: bytes) -> Any:
+    """What `packed` was given; the caller checks its shape. Raises `ValueError` for anything else."""
+    try:
+        return _PlainUnpickler(io.BytesIO(data)).load()
     except Exception as error:  # unpickling nonsense raises almost anything
         raise ValueError(f"not an answer of a worker: {error}") from error
 

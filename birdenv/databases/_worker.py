@@ -19,16 +19,23 @@ from typing import Any, Final
 from birdenv.databases._file_version import FileVersion
 from birdenv.databases._images import GROWTH_BYTES, ImageKind
 from birdenv.databases._limits import Limits
+from birdenv.databases._results import Row
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.databases._sqlite_file import SqliteFile
-from birdenv.databases._wire import encoded, receive, send
+from birdenv.databases._wire import Answer, encoded, packed, receive, send
 from birdenv.errors import InputError
 
-__all__ = ["ANSWERED", "UNUSABLE", "Episode", "main"]
+__all__ = ["ANSWERED", "BEGINS", "GO_ON", "ROWS", "STOP", "UNUSABLE", "Episode", "main"]
 
 ANSWERED, UNUSABLE = b"\0", b"\1"
 """First byte of a reply: what follows is an answer, or why the database cannot be used. The second byte says
 whether the episode has an image of its own in this process."""
+
+BEGINS, ROWS = b"\2", b"\3"
+"""First byte of a message ahead of the answer to a `scan`: the columns, as the statement begins, or rows."""
+
+GO_ON, STOP = b"\1", b"\0"
+"""What the owner says to rows."""
 
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image
@@ -51,7 +58,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     connection = socket.socket(fileno=descriptor)
-    worker = _Worker()
+    worker = _Worker(connection)
     while True:
         try:
             request = receive(connection)
@@ -65,7 +72,8 @@ def main(descriptor: int) -> None:
 
 
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
         self._files: OrderedDict[tuple[FileVersion, Path], SqliteFile] = OrderedDict()
         self._database: SqliteDatabase | None = None
 
@@ -75,7 +83,11 @@ class _Worker:
             self._end_episode()
             self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
         assert self._database is not None
-        answer = getattr(self._database, method)(*arguments)
+        if method == "scan":
+            (sql,) = arguments
+            answer: Answer = self._database.scan(sql, _OwnersSeer(self._connection))
+        else:
+            answer = getattr(self._database, method)(*arguments)
         is_private = self._database.is_private
         if not is_private:
             self._end_episode()
@@ -97,6 +109,20 @@ class _Worker:
         _limit(resource.RLIMIT_AS, _MEMORY_BYTES + episode.version.size + GROWTH_BYTES)
         _limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
         return file
+
+
+class _OwnersSeer:
+    """Sends rows to the owner, a batch at a time, and waits for its word before the next."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def begin(self, columns: tuple[str, ...]) -> None:
+        send(self._connection, BEGINS + packed(columns))
+
+    def see(self, rows: list[Row]) -> bool:
+        send(self._connection, ROWS + packed(rows))
+        return receive(self._connection) == GO_ON
 
 
 def _limit(which: int, most: int) -> None:

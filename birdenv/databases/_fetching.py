@@ -1,0 +1,124 @@
+"""Rows of a running statement: fetched together, or shown a batch at a time, never more than is allowed."""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from birdenv.databases._results import Row
+
+__all__ = ["Allowance", "Seer", "bytes_of", "fetch", "show"]
+
+_CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
+_SIZED: Final = frozenset({str, bytes})
+_SIZED_OR_NULL: Final = _SIZED | {type(None)}
+_BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
+_RISKED_BYTES: Final = 256 * 2**20  # the same, where the rows before are small
+_SLIM_BYTES: Final = 2**20
+_PLAIN_FORM: Final = 2  # of `marshal`: the last one without references between equal values
+_SHOWN_TOGETHER: Final = 1_024  # rows
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one statement may cost. `in_all` is above 0 where `seconds` is the rest of so many for several
+    statements."""
+
+    rows: int
+    seconds: float
+    bytes: float
+    in_all: float = 0.0
+
+
+class Seer(Protocol):
+    """Sees the rows of a scan as they come, instead of getting them all."""
+
+    def begin(self, columns: tuple[str, ...]) -> None:
+        """The statement starts; perhaps again, and then what was seen of it before does not count."""
+
+    def see(self, rows: list[Row]) -> bool:
+        """Take the next rows (the list is the seer's own); whether to go on to more."""
+
+
+def bytes_of(rows: Sequence[Row]) -> int:
+    """What rows of one width count: text and blobs by length, and 8 for each cell besides."""
+    total = _CELL_BYTES * sum(map(len, rows))
+    for start in range(0, len(rows), _SHOWN_TOGETHER):
+        for column in zip(*rows[start : start + _SHOWN_TOGETHER], strict=True):
+            types = set(map(type, column))
+            if types <= _SIZED_OR_NULL:
+                total += sum(map(len, filter(None, column)))
+            elif not types.isdisjoint(_SIZED):
+                total += sum([len(cell) for cell in column if type(cell) in _SIZED])
+    return total
+
+
+def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
+    """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
+
+    `widest`: bytes that one row may have. Rows are counted only once so many are there that they might be too
+    many if all were that wide, and fetched in batches that cannot take much before that: one row may hold
+    2,000 cells of 10 MB.
+    """
+    cap, left, counted = allowance.rows, allowance.bytes, 0
+    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), cap + 1)
+    rows: list[Row] = cursor.fetchmany(batch)
+    if len(rows) < batch and len(rows) * widest <= left:
+        return rows, False  # as nearly always
+    fetched = rows
+    while fetched:
+        if (len(rows) - counted) * widest > left:
+            left -= bytes_of(rows[counted:])
+            counted = len(rows)
+            if left < 0:
+                return None, False
+        fetched = cursor.fetchmany(min(batch, cap + 1 - len(rows))) if len(rows) <= cap else []
+        rows += fetched
+    is_cut = len(rows) > cap
+    return rows[:cap] if is_cut else rows, is_cut
+
+
+def show(
+    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, seer: Seer
+) -> tuple[list[Row] | None, bool]:
+    """As `fetch`, but the rows go to the seer, and there is one more too where it had seen enough."""
+    left, size = allowance.rows, allowance.bytes
+    is_first = True
+    while True:
+        rows, is_last = _together(cursor, left + 1, widest)
+        is_cut = len(rows) > left
+        if not (is_first and is_last and len(rows) * widest <= size):
+            size -= bytes_of(rows)
+            if size < 0:
+                return None, False
+        if is_cut:
+            rows.pop()
+        if rows and not seer.see(rows):
+            return [], True
+        if is_cut or is_last:
+            return [], is_cut
+        left -= len(rows)
+        is_first = False
+
+
+def _together(cursor: sqlite3.Cursor, most: int, widest: int) -> tuple[list[Row], bool]:
+    """The next rows to be shown, at most `most`, and whether they are the last."""
+    most = min(most, _SHOWN_TOGETHER)
+    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), most)
+    rows: list[Row] = cursor.fetchmany(batch)
+    is_last = len(rows) < batch
+    size = 0
+    while not is_last and len(rows) < most:
+        # What is fetched so far is measured by its serial form, which is quick and never smaller.
+        size += len(marshal.dumps(rows[-batch:], _PLAIN_FORM))
+        if size > _BATCH_BYTES:
+            break
+        budget = _BATCH_BYTES if size > _SLIM_BYTES else _RISKED_BYTES
+        batch = min(max(budget // max(widest, 1), 1), most - len(rows))
+        more = cursor.fetchmany(batch)
+        is_last = len(more) < batch
+        rows += more
+    return rows, is_last

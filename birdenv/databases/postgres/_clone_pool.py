@@ -1,0 +1,161 @@
+"""Clones made ahead of time by one thread, so that an episode that begins to write does not wait for its own.
+
+The thread makes what somebody waits for first, then drops what is no longer needed, then makes clones of the
+templates that were asked for before, until `warm` of each are ready.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from birdenv.databases.postgres._server import PostgresServer, ServerError
+from birdenv.databases.postgres._shared_names import SharedCopies
+from birdenv.databases.postgres._workshop import Clone, Login, Workshop
+from birdenv.errors import BirdenvError
+
+__all__ = ["ClonePool"]
+
+_CLOSING_SECONDS: Final = 30.0
+_T = TypeVar("_T")
+
+
+class ClonePool:
+    """May be used by several threads; a forked child gets nothing of its parent's.
+
+    `warm`: clones of each template that stand ready, once the first was asked for; 0 makes each when asked.
+    Methods raise `ServerError` if the server is lost or has no room.
+    """
+
+    def __init__(self, server: PostgresServer, warm: int) -> None:
+        self._server = server
+        self._warm = warm
+        self._process = 0
+        self._begin()
+
+    def reader(self, copies: SharedCopies) -> Login:
+        """Who reads in the shared databases, which are made if they are not there."""
+        return self._ask(lambda: self._workshop.reader(copies))
+
+    def take(self, copies: SharedCopies) -> Clone:
+        """A clone of a template that nobody has used."""
+        self._check_process()
+        with self._changed:
+            ready = self._ready.setdefault(copies, deque())
+            while ready:
+                clone = ready.popleft()
+                self._changed.notify()
+                if clone.session is not None and clone.session.is_well:
+                    return clone
+                self._left.append(clone)
+        return self._ask(lambda: self._workshop.clone(copies))
+
+    def copy(self, frozen: Clone) -> Clone:
+        """A clone of a clone in which nobody works."""
+        return self._ask(lambda: self._workshop.clone_of(frozen))
+
+    def leave(self, clone: Clone) -> None:
+        """Have a clone dropped, some time soon."""
+        if self._process == os.getpid():
+            with self._changed:
+                self._left.append(clone)
+                self._changed.notify()
+
+    def end_session(self, process: int) -> None:
+        """End a session that does not listen any more; nothing if the server is gone."""
+        with suppress(ServerError):
+            self._ask(lambda: self._workshop.end_session(process))
+
+    def is_living(self, clone: Clone) -> bool:
+        """Whether the server has been up ever since the clone was made."""
+        return self._ask(lambda: self._workshop.is_living(clone))
+
+    def close(self) -> None:
+        """Drop every clone and snapshot, and end the thread."""
+        if self._process != os.getpid():
+            return
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._workshop = Workshop(self._server)
+        self._changed = threading.Condition()
+        self._asked: deque[Callable[[], None]] = deque()
+        self._left: deque[Clone] = deque()
+        self._ready: dict[SharedCopies, deque[Clone]] = {}
+        self._is_closing = False
+        self._thread: threading.Thread | None = None
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            self._begin()
+
+    def _ask(self, work: Callable[[], _T]) -> _T:
+        self._check_process()
+        answer: Future[_T] = Future()
+
+        def job() -> None:
+            try:
+                answer.set_result(work())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        with self._changed:
+            if self._is_closing:
+                raise ValueError("this source of databases is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="birdenv clones", daemon=True)
+                self._thread.start()
+            self._asked.append(job)
+            self._changed.notify()
+        return answer.result()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while (job := self._next_job()) is None:
+                    if self._is_closing:
+                        break
+                    self._changed.wait()
+            if job is None:
+                self._workshop.close()
+                return
+            job()
+
+    def _next_job(self) -> Callable[[], Any] | None:
+        if self._asked:
+            return self._asked.popleft()
+        if self._is_closing:
+            return None
+        if self._left:
+            clone = self._left.popleft()
+            return lambda: self._drop(clone)
+        for copies, ready in self._ready.items():
+            if len(ready) < self._warm:
+                return lambda copies=copies: self._refill(copies)  # type: ignore[misc]
+        return None
+
+    def _drop(self, clone: Clone) -> None:
+        if clone.session is not None:
+            clone.session.close()
+        with suppress(BirdenvError):  # swept later
+            self._workshop.drop(clone)
+
+    def _refill(self, copies: SharedCopies) -> None:
+        try:
+            clone = self._workshop.clone(copies)
+        except BirdenvError:  # whoever needs the next one is told why
+            with self._changed:
+                self._ready.pop(copies, None)
+            return
+        with self._changed:
+            self._ready.setdefault(copies, deque()).append(clone)

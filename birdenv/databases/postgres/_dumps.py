@@ -1,0 +1,134 @@
+"""Loading dumps: the official folders `<db>_template/<table>.sql`, and single files as pg_dump writes them.
+
+The files of a folder are loaded in the order of their names. One that needs a table of a later file is put
+off until that is there, and foreign keys are added when all rows are. What a dump says about roles, other
+databases and psql is passed over; any other error refuses the whole database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from birdenv.databases.postgres._dump_running import Fault, reset, run_file, run_piece
+from birdenv.databases.postgres._dump_text import Piece
+from birdenv.databases.postgres._loading import Filled, Loaded, load
+from birdenv.databases.postgres._server import PostgresServer
+from birdenv.errors import InputError
+from birdenv.files import exists, file_digest, file_errors, is_directory
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["Dump", "find_dumps", "load_dump"]
+
+_RULES: Final = "dump 1"
+_SUFFIX: Final = "_template"
+
+_MISSING_TABLE: Final = "42P01"
+_MISSING_PARENT: Final = "23503"
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """The files of one database."""
+
+    db_id: str
+    files: tuple[Path, ...]
+    one_table_each: bool
+    """Whether each file is named after the table that it holds."""
+
+
+def find_dumps(path: Path) -> list[Dump]:
+    """The dumps in a folder of `<db>_template` folders or of .sql files, in one such folder, or one file.
+
+    Raises `InputError` that says what is expected if there is none.
+    """
+    if not exists(path):
+        raise InputError(f"{path}: no such file or folder")
+    if not is_directory(path):
+        return [Dump(_db_id(path.name.removesuffix(".sql")), (path,), one_table_each=False)]
+    with file_errors(path):
+        inside = sorted(path.iterdir())
+    if path.name.endswith(_SUFFIX):
+        return [_folder_dump(path)]
+    folders = [each for each in inside if each.is_dir() and each.name.endswith(_SUFFIX)]
+    files = [each for each in inside if each.suffix == ".sql" and each.is_file()]
+    if not folders and not files:
+        raise InputError(
+            f"{path} holds no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, or "
+            "one .sql file for each database (for SQLite files say --from-sqlite)"
+        )
+    dumps = [_folder_dump(each) for each in folders]
+    dumps += [Dump(_db_id(each.stem), (each,), one_table_each=False) for each in files]
+    return sorted(dumps, key=lambda dump: dump.db_id)
+
+
+def load_dump(
+    server: PostgresServer, dump: Dump, *, again: bool = False, expected: dict[str, int] | None = None
+) -> Loaded:
+    """Make the template of one dump. Raises `InputError` naming the file and line at fault."""
+    named = "".join(f"{path.name} {file_digest(path)}\n" for path in dump.files)
+    digest = hashlib.sha256(f"{_RULES}\n{named}".encode()).hexdigest()
+    return load(
+        server,
+        dump.db_id,
+        digest,
+        "dump",
+        lambda connection: _fill(connection, dump),
+        again=again,
+        expected=expected,
+    )
+
+
+def _folder_dump(folder: Path) -> Dump:
+    with file_errors(folder):
+        files = sorted(each for each in folder.iterdir() if each.suffix == ".sql")
+    if not files:
+        raise InputError(f"{folder} holds no .sql file: the dump is not whole, fetch it again")
+    return Dump(_db_id(folder.name), tuple(files), one_table_each=True)
+
+
+def _db_id(name: str) -> str:
+    return name.removesuffix(_SUFFIX)
+
+
+def _fill(connection: psycopg.Connection[Any], dump: Dump) -> Filled:
+    waiting, keys = list(dump.files), list[tuple[Path, Piece]]()
+    faults: list[Fault] = []
+    while waiting:
+        faults = []
+        for path in waiting:
+            later: list[tuple[Path, Piece]] = []
+            fault = run_file(connection, path, later.append)
+            if fault is None:
+                keys += later
+            elif fault.state in (_MISSING_TABLE, _MISSING_PARENT):
+                faults.append(fault)
+            else:
+                raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+        if len(faults) == len(waiting):
+            raise InputError(f"database {dump.db_id!r} is not loaded: {faults[0]}")
+        waiting = [fault.path for fault in faults]
+    for path, piece in keys:
+        fault = run_piece(connection, path, piece)
+        if fault is not None:
+            raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+    reset(connection)
+    _check_names(connection, dump)
+    return Filled(None, [])
+
+
+def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
+    if not dump.one_table_each:
+        return
+    rows = connection.execute("SELECT lower(tablename) FROM pg_tables").fetchall()
+    present = {name for (name,) in rows}
+    missing = [path.name for path in dump.files if path.stem.lower() not in present]
+    if missing:
+        raise InputError(
+            f"database {dump.db_id!r} would not be whole, so it is not loaded: no table came of "
+            f"{', '.join(missing)}"
+        )

@@ -1,0 +1,242 @@
+"""An episode's own PostgreSQL database: whatever is typed, the answer is a value and the template is safe.
+
+An episode starts in sessions on the database that all share, whose role may only read, and to which nothing
+sticks. The first statement that is no plain reading, or is refused there, moves it to a clone: that statement
+is run again there, and the episode stays. So every state that a statement can leave behind (transactions,
+temporary tables, settings, locks) lives in the clone from its beginning.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Final
+
+from birdenv.databases._fetching import Allowance, Seer
+from birdenv.databases._guarded_connection import text_fault
+from birdenv.databases._images import Checkpoint
+from birdenv.databases._limits import LONGEST_SQL, Limits
+from birdenv.databases._results import QueryError, QueryResult, Result
+from birdenv.databases._state import DatabaseState
+from birdenv.databases.postgres._clone_pool import ClonePool
+from birdenv.databases.postgres._private_clone import PrivateClone
+from birdenv.databases.postgres._readers import Readers
+from birdenv.databases.postgres._reading_state import read_state
+from birdenv.databases.postgres._server import PostgresServer
+from birdenv.databases.postgres._shared_names import SharedCopies
+from birdenv.databases.postgres._snapshot import Snapshot, snapshot
+from birdenv.databases.postgres._statements import NO_QUERY, STICKING, first_words, split_script
+
+__all__ = ["PostgresDatabase", "Surroundings"]
+
+_NO_COPY: Final = "COPY is not allowed: use SELECT to read and INSERT to write"
+_NO_PREPARED: Final = "PREPARE TRANSACTION is not allowed: end the transaction with COMMIT"
+_SIZE: Final = "SELECT pg_database_size(current_database())"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an episode shares with others: the server, and the databases of one template there."""
+
+    server: PostgresServer
+    pool: ClonePool
+    readers: Readers
+    copies: SharedCopies
+
+
+class PostgresDatabase:
+    """One episode's database; made by `PostgresSource.open`, used by one thread at a time.
+
+    Private to the episode and fully writable; every statement runs under `limits`. SQL never raises: it
+    gives a `QueryResult` or a `QueryError`. What raises is the loss of the server: `ServerError`, after which
+    the episode is over. Using a closed database raises `ValueError`.
+    """
+
+    def __init__(self, surroundings: Surroundings, limits: Limits) -> None:
+        self._around = surroundings
+        self._limits = limits
+        self._start: Snapshot | None = None  # which the next clone is to be made from
+        self._private: PrivateClone | None = None
+        self._is_closed = False
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the episode has a database of its own by now."""
+        return self._private is not None or self._start is not None
+
+    def execute(self, sql: str, rows: int | None = None) -> Result:
+        """Run one statement of any kind, as the agent's own.
+
+        `rows`: fetch at most so many (never more than `limits.rows`); a plain query with more is stopped
+        then, everything else goes on to its end. The time that the first writing statement takes to get a
+        clone is not counted against its deadline. Raises `ValueError` for negative `rows`.
+        """
+        return self._execute(sql, self._allowance(rows))
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        """Run one plain query (SELECT, WITH, VALUES or TABLE) that only reads, as grading does.
+
+        It sees the current contents, also what `run` and `execute` wrote. Everything else is refused with
+        kind `denied` and changes nothing; blank text is a `syntax` error. Raises `ValueError` for negative
+        `rows`.
+        """
+        return self._query(sql, self._allowance(rows), None)
+
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """Run a query as `query` does, but show its rows to the seer as they come, and stop when it has seen
+        enough.
+
+        The result has no rows; it is truncated if the seer, or `limits.rows`, ended it before the last row.
+        """
+        return self._query(sql, self._allowance(None), seer)
+
+    def run(self, statements: Iterable[str]) -> Result:
+        """Run scripts one after another, each cut into its statements, as `execute` does.
+
+        Stops at the first error and returns it, leaving what was done before; otherwise returns the last
+        result, which is empty if there was no statement. All of it gets `limits.seconds_in_all`.
+        """
+        deadline = time.monotonic() + self._limits.seconds_in_all
+        result: Result = QueryResult((), ())
+        for script in statements:
+            if len(script) > LONGEST_SQL:
+                return text_fault(script) or result
+            for statement in split_script(script):
+                result = self._execute(statement, self._allowance_until(deadline))
+                if isinstance(result, QueryError):
+                    return result
+        return result
+
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+
+        A transaction that is still open is rolled back first. With `like`, contents are read only if the
+        schema is the one of `like`, else left empty. Each table is read under `limits`, all together under
+        `limits.seconds_in_all` and `limits.bytes`; what goes beyond is an error in the contents.
+        """
+        self._check_open()
+        deadline = time.monotonic() + self._limits.seconds_in_all
+
+        def allowance() -> Allowance:
+            return self._allowance_until(deadline)
+
+        if not self.is_private:
+            return self._around.readers.use(
+                self._around.copies, lambda session: read_state(session, like, allowance)
+            )
+        private = self._own()
+        private.roll_back()
+        return private.in_new_session(lambda session: read_state(session, like, allowance))
+
+    def checkpoint(self) -> Checkpoint | QueryError:
+        """What is committed, as a value that `restore` takes, here or in another episode of this process on
+        the same template.
+
+        A transaction that is still open is rolled back first. Temporary tables, settings and locks are not
+        part of it, and the episode itself goes on from it in a new session, without them.
+        """
+        self._check_open()
+        if self._private is None:
+            return self._start or snapshot(self._around.copies, None, 0, self._around.pool)
+        self._private.roll_back()
+        size = self._private.execute(_SIZE, self._allowance(None))
+        if isinstance(size, QueryError):
+            return size
+        self._start = snapshot(
+            self._around.copies, self._private.disconnect(), size.rows[0][0], self._around.pool
+        )
+        self._private = None
+        return self._start
+
+    def restore(self, checkpoint: Checkpoint) -> QueryError | None:
+        """Go on from a checkpoint; what was done since, or instead, is thrown away.
+
+        Raises `ValueError` if it belongs to another database, another version of it, or another engine.
+        """
+        self._check_open()
+        if not isinstance(checkpoint, Snapshot) or checkpoint.version != self._around.copies:
+            raise ValueError("the checkpoint belongs to another database, or to another version of it")
+        self._let_go()
+        self._start = checkpoint if checkpoint.size else None
+        return None
+
+    def close(self) -> None:
+        """Throw the episode's changes away; closing again does nothing."""
+        self._let_go()
+        self._is_closed = True
+
+    def __enter__(self) -> PostgresDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _execute(self, sql: str, allowance: Allowance) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        words = first_words(sql)
+        if words[:1] == ("COPY",) or words == ("PREPARE", "TRANSACTION"):
+            return QueryError("denied", _NO_COPY if words[0] == "COPY" else _NO_PREPARED)
+        if not self.is_private and STICKING.isdisjoint(words[:1]):
+            result = self._read(sql, allowance, None)
+            if isinstance(result, QueryResult) or result.kind != "denied":
+                return result
+        return self._own().execute(sql, allowance)
+
+    def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        words = first_words(sql, 1)
+        if not NO_QUERY.isdisjoint(words):
+            return QueryError(
+                "denied", f"only a plain query (SELECT, WITH, VALUES or TABLE) is allowed, not {words[0]}"
+            )
+        return (
+            self._own().query(sql, allowance, seer) if self.is_private else self._read(sql, allowance, seer)
+        )
+
+    def _read(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+        return self._around.readers.use(
+            self._around.copies, lambda session: session.run(sql, allowance, seer)
+        )
+
+    def _own(self) -> PrivateClone:
+        """The episode's clone, made now if it is not there yet."""
+        if self._private is None:
+            around = self._around
+            start = self._start.clone if self._start is not None else None
+            clone = around.pool.take(around.copies) if start is None else around.pool.copy(start)
+            self._private, self._start = PrivateClone(around.server, around.pool, clone), None
+        return self._private
+
+    def _let_go(self) -> None:
+        private, self._private, self._start = self._private, None, None
+        if private is not None:
+            private.leave()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("this database is closed")
+
+    def _allowance(self, rows: int | None) -> Allowance:
+        """What one statement may cost."""
+        self._check_open()
+        if rows is not None and rows < 0:
+            raise ValueError(f"rows cannot be negative: {rows}")
+        limits = self._limits
+        return Allowance(
+            limits.rows if rows is None else min(rows, limits.rows), limits.seconds, limits.bytes
+        )
+
+    def _allowance_until(self, deadline: float) -> Allowance:
+        """What the next of several statements may cost, if there is a deadline for all of them."""
+        allowance, left = self._allowance(None), deadline - time.monotonic()
+        if left >= allowance.seconds:
+            return allowance
+        return replace(allowance, seconds=left, in_all=self._limits.seconds_in_all)

@@ -1,0 +1,111 @@
+"""The process that runs the embedded server while somebody uses it; a program, with JSON as its argument.
+
+Everybody who uses the server holds a shared lock on one file; the system drops it when they end, however
+they end. The keeper tries now and then to have that lock for itself alone: when it could for a while
+(`linger`), nobody is there, and it stops the server. A file named `stay` keeps the server running without
+users.
+
+It stands alone: only the standard library is imported, and nothing of birdenv.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+_PAUSE = 0.1  # seconds between two looks
+_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
+_ADOPT_ORPHANS = 36
+_UNTIL_IMMEDIATE = 20.0  # seconds that an orderly stop may take
+_UNTIL_KILLED = 10.0
+
+
+def main(setting: dict[str, Any]) -> int:
+    """Run the server as `setting` says until nobody uses it; gives the exit code of the server."""
+    held = os.open(setting["keeper"], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)  # who looks whether a keeper is there holds it for a moment
+    os.ftruncate(held, 0)
+    os.write(held, f"{os.getpid()}\n".encode())
+    users = os.open(setting["users"], os.O_RDWR | os.O_CLOEXEC)
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prctl(_ADOPT_ORPHANS, 1)
+    server = subprocess.Popen(
+        setting["command"], preexec_fn=_end_with_parent, stdin=subprocess.DEVNULL, **setting["account"]
+    )
+    with suppress(KeyboardInterrupt):
+        _watch(server, users, Path(setting["stay"]), setting["linger"])
+    code = _stop(server)
+    if code == 0:
+        with suppress(FileNotFoundError):
+            Path(setting["session"]).unlink()
+    _kill_orphans()
+    return code
+
+
+def _watch(server: subprocess.Popen[bytes], users: int, stay: Path, linger: float) -> None:
+    """Return when the server has ended, or nobody has used it for `linger` seconds (`users` stays locked)."""
+    alone_since = None
+    while server.poll() is None:
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            alone_since = None
+        else:
+            now = time.monotonic()
+            alone_since = alone_since or now
+            if now - alone_since >= linger and not stay.exists():
+                return
+            fcntl.flock(users, fcntl.LOCK_UN)
+        time.sleep(_PAUSE)
+
+
+def _stop(server: subprocess.Popen[bytes]) -> int:
+    for sign, seconds in (
+        (signal.SIGINT, _UNTIL_IMMEDIATE),  # ends its sessions, and writes everything
+        (signal.SIGQUIT, _UNTIL_KILLED),
+        (signal.SIGKILL, None),
+    ):
+        if server.poll() is None:
+            server.send_signal(sign)
+        with suppress(subprocess.TimeoutExpired):
+            return server.wait(seconds)
+    return server.wait()
+
+
+def _kill_orphans() -> None:
+    """End what a killed server left: a new one does not start while one of its sessions runs."""
+    for children in Path("/proc/self/task").glob("*/children"):
+        for number in children.read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
+
+
+def _prctl(what: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(what, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

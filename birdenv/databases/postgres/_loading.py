@@ -1,0 +1,191 @@
+"""Loading a template database: under another name first, so that nothing half-loaded is ever found.
+
+    load(server, "alien", digest, "sqlite", fill)
+
+makes an empty database, lets `fill` put everything into it, counts, writes the stamp, and only then gives the
+database its name. Whatever goes wrong on the way, the database is removed and an older one stays as it was.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg import sql
+
+from birdenv.databases.postgres._names import database_name, loading_name
+from birdenv.databases.postgres._server import PostgresServer, ServerError, one_line
+from birdenv.databases.postgres._templates import Stamp, differences, row_counts, stamped, templates
+from birdenv.errors import InputError
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["OWNER", "Filled", "Loaded", "load"]
+
+OWNER: Final = "birdenv_owner"
+"""On the embedded server, the role that loads and owns what templates hold: no superuser, so a dump cannot
+reach the server's files, and a copy's owner can be changed with REASSIGN OWNED."""
+
+_LOCKS: Final = 0x62697264  # the first key of our advisory locks
+_DISK_FULL: Final = "53100"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What `fill` put into a database."""
+
+    rows: dict[str, int] | None
+    """Rows of every table as the source has them; None where only loading tells."""
+    notes: list[str]
+    """What could not be carried, or was carried otherwise than declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of loading one database."""
+
+    db_id: str
+    tables: dict[str, int]
+    notes: list[str]
+    skipped: bool
+    """It was there already, with the same digest."""
+
+
+Fill = Callable[["psycopg.Connection[Any]"], Filled]
+
+
+def load(
+    server: PostgresServer,
+    db_id: str,
+    digest: str,
+    source: str,
+    fill: Fill,
+    *,
+    again: bool = False,
+    expected: dict[str, int] | None = None,
+) -> Loaded:
+    """Make the template of `db_id`, unless one with this digest is there (and `again` is not said).
+
+    `fill` gets a connection to an empty database and raises `InputError` for what cannot be loaded;
+    `expected` are the rows that every table must have.
+
+    Raises `InputError` naming the database if it cannot be loaded whole, `ServerError` if the server is lost.
+    """
+    import psycopg
+
+    try:
+        with server.connect() as connection, _locked(connection, db_id):
+            connection.execute("SET synchronous_commit = on")  # its name says that a database is whole
+            there = templates(server).get(db_id)
+            if there is not None and there.stamp.digest == digest and not again:
+                wrong = differences(expected, there.stamp.tables) if expected is not None else []
+                if not wrong:
+                    return Loaded(db_id, there.stamp.tables, [], skipped=True)
+            return _load(server, connection, db_id, digest, source, fill, expected)
+    except psycopg.Error as error:
+        raise _explained(error, db_id, server) from None
+
+
+def _load(
+    server: PostgresServer,
+    connection: psycopg.Connection[Any],
+    db_id: str,
+    digest: str,
+    source: str,
+    fill: Fill,
+    expected: dict[str, int] | None,
+) -> Loaded:
+    name, final = loading_name(db_id), database_name(db_id)
+    _drop(connection, name)  # of a process that was killed: we hold its lock
+    _create(server, connection, name)
+    try:
+        with server.connect(name, OWNER if server.is_ours else None) as inside:
+            filled = fill(inside)
+            present = row_counts(inside)
+            wrong = differences(filled.rows if filled.rows is not None else present, present)
+            wrong += differences(expected, present) if expected is not None else []
+            if not any(present.values()):
+                wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
+            if wrong:
+                raise InputError(
+                    f"database {db_id!r} would not be whole, so it is not loaded: {'; '.join(wrong)}"
+                )
+            inside.execute("VACUUM (FREEZE, ANALYZE)")
+        stamped(connection, name, Stamp(db_id=db_id, digest=digest, source=source, tables=present))
+        _replace(connection, name, final, db_id)
+    except BaseException:
+        _drop_quietly(server, name)
+        raise
+    return Loaded(db_id, present, filled.notes, skipped=False)
+
+
+def _create(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
+    new = sql.Identifier(name)
+    if not server.is_ours:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new))
+        return
+    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(OWNER)))
+    owner = sql.Identifier(OWNER)
+    connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 OWNER {}").format(new, owner))
+
+
+def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
+    import psycopg
+
+    old, new = sql.Identifier(final), sql.Identifier(name)
+    if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [final]).fetchone():
+        connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(old))
+        try:
+            connection.execute(sql.SQL("DROP DATABASE {}").format(old))
+        except psycopg.errors.ObjectInUse:
+            connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
+            raise InputError(
+                f"the old database {db_id!r} is in use, so the new one cannot take its place: end the runs "
+                "that use it, then load again"
+            ) from None
+    connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(new, old))
+    connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
+
+
+def _drop(connection: psycopg.Connection[Any], name: str) -> None:
+    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _drop_quietly(server: PostgresServer, name: str) -> None:
+    """After an error, which is the one to tell; what cannot be dropped now is dropped by the next load."""
+    import psycopg
+
+    with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
+        _drop(connection, name)
+
+
+@contextmanager
+def _locked(connection: psycopg.Connection[Any], db_id: str) -> Iterator[None]:
+    """Only one process loads a database at a time; the lock ends with the connection."""
+    key = zlib.crc32(db_id.encode()) - 2**31
+    connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCKS, key])
+    yield
+
+
+def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> InputError | ServerError:
+    text = one_line(error)
+    if error.sqlstate == _DISK_FULL or "No space left on device" in text:
+        return InputError(
+            f"database {db_id!r} is not loaded, and nothing of it was kept: the disk of the PostgreSQL "
+            f"server at {server.shown} is full ({text})"
+        )
+    if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
+        return ServerError(
+            f"database {db_id!r} is not loaded: the PostgreSQL server at {server.shown} was lost: {text}"
+        )
+    if error.sqlstate == "42501":
+        return InputError(
+            f"database {db_id!r} is not loaded: {text}; the role of the DSN needs the right to create "
+            "databases (ALTER ROLE ... CREATEDB)"
+        )
+    return InputError(f"database {db_id!r} is not loaded: {text} (SQLSTATE {error.sqlstate})")

@@ -1,0 +1,146 @@
+"""One statement on a connection: sent, waited for until its deadline, its answers handed on as they come.
+
+libpq is driven without blocking, so that the one thread that waits is also the one that says stop: at the
+deadline the server is asked to cancel, and a second later the connection is cut. What a row takes is counted
+on its way in, as far as libpq shows that before it has all of it; what comes in one go is counted after.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import socket
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.pq.abc import PGresult
+
+__all__ = ["Wire"]
+
+_GRACE_SECONDS: Final = 1.0  # between asking the server to cancel and cutting the connection
+_ROWS_TOGETHER: Final = 256
+_SLACK_BYTES: Final = 2**20
+
+
+class Wire:
+    """A connection that runs one statement after another; used by one thread at a time."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+        self._libpq = connection.pgconn
+        self._ready = select.poll()
+        self._ready.register(self._libpq.socket, select.POLLIN)
+        self.was_stopped = False
+        """Whether the latest statement was cancelled, by its deadline or by `stop`."""
+        self.was_late = False
+        """Whether its deadline was why."""
+        self.received = 0
+        """Bytes that came in for it, at least."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is gone."""
+        from psycopg.pq import ConnStatus
+
+        return self._libpq.status != ConnStatus.OK
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the connection is there and nothing has come in that nobody asked for."""
+        return not self.is_lost and not self._ready.poll(0)
+
+    def answers(self, sql: bytes, seconds: float, most_bytes: float, *, script: bool) -> Iterator[PGresult]:
+        """Run a text and give the server's answers; rows come in several, the last of them without any.
+
+        `script`: the text may hold several statements; otherwise the server refuses more than one. Whoever
+        does not take all answers has to call `cut`. Ends without another answer when the connection is lost.
+        Raises `OverflowError`, and cuts the connection, for a row that takes far more than `most_bytes`.
+        """
+        import psycopg
+
+        self.was_stopped = self.was_late = False
+        self.received = 0
+        self._most = 2 * most_bytes + _SLACK_BYTES  # bytes are sent as two characters each
+        self._deadline = time.monotonic() + seconds
+        try:
+            if script:
+                self._libpq.send_query(sql)
+            else:
+                self._libpq.send_query_params(sql, None)
+                self._libpq.set_chunked_rows_mode(_ROWS_TOGETHER)
+            self._flush()
+            while (answer := self._next()) is not None:
+                yield answer
+            while self._libpq.notifies():
+                pass  # libpq would keep them all
+        except psycopg.OperationalError:
+            self.cut()
+
+    def stop(self) -> None:
+        """Ask the server to stop the statement that runs; its remaining answers are still to be taken."""
+        import psycopg
+
+        self.was_stopped = True
+        self._deadline = time.monotonic() + _GRACE_SECONDS
+        with suppress(psycopg.Error, OSError):
+            self._connection.cancel_safe(timeout=_GRACE_SECONDS)
+
+    def close(self) -> None:
+        """Say goodbye to the server; closing again does nothing."""
+        self._connection.close()
+
+    def cut(self) -> None:
+        """Break the connection off, whatever the server does."""
+        if not self._connection.closed:
+            with suppress(OSError), socket.socket(fileno=os.dup(self._libpq.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+    def _next(self) -> PGresult | None:
+        before = self.received
+        while self._libpq.is_busy():
+            if not self._wait():
+                return None
+            self.received += self._waiting_bytes()
+            if self.received - before > self._most:
+                self.was_stopped = True
+                self.cut()
+                raise OverflowError
+            self._libpq.consume_input()
+        return self._libpq.get_result()
+
+    def _flush(self) -> None:
+        """Send all of a long text; the server may have to tell something before it takes more."""
+        while self._libpq.flush():
+            self._ready.modify(self._libpq.socket, select.POLLIN | select.POLLOUT)
+            try:
+                if not self._wait():
+                    return
+            finally:
+                self._ready.modify(self._libpq.socket, select.POLLIN)
+            if self._waiting_bytes():
+                self._libpq.consume_input()
+
+    def _wait(self) -> bool:
+        """Until the server has told something; False if it was not in time, and the connection is cut."""
+        while True:
+            left = self._deadline - time.monotonic()
+            if left > 0 and self._ready.poll(left * 1000 + 1):
+                return True
+            if time.monotonic() < self._deadline:
+                continue
+            if self.was_stopped:
+                self.cut()
+                return False
+            self.was_late = True
+            self.stop()
+
+    def _waiting_bytes(self) -> int:
+        counted = fcntl.ioctl(self._libpq.socket, termios.FIONREAD, b"\0\0\0\0")
+        return int.from_bytes(counted, "little")

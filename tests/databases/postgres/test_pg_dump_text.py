@@ -1,0 +1,93 @@
+"""Dumps cut as psql cuts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from birdenv.databases.postgres._dump_text import Piece, pieces, read_dump
+from birdenv.errors import InputError
+
+HERE = Path("some.sql")
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("", []),
+        ("  -- nothing\n;;\n/* at all */", []),
+        ("SELECT 1; SELECT 2", ["SELECT 1", "SELECT 2"]),
+        ("SELECT ';', \"a;b\", E'\\';', 'it''s;';x", ["SELECT ';', \"a;b\", E'\\';', 'it''s;'", "x"]),
+        ("SELECT 'back\\'; SELECT 2", ["SELECT 'back\\'", "SELECT 2"]),
+        ("a /* ; /* ; */ ; */ b; c -- ; d\n", ["a /* ; /* ; */ ; */ b", "c -- ; d"]),
+        ("DO $$ BEGIN; END $$; b", ["DO $$ BEGIN; END $$", "b"]),
+        ("DO $x$ ; $$ ; $x$; b", ["DO $x$ ; $$ ; $x$", "b"]),
+        ("SELECT a$b$c; d", ["SELECT a$b$c", "d"]),
+        ("CREATE RULE r AS DO (SELECT 1; SELECT 2); b", ["CREATE RULE r AS DO (SELECT 1; SELECT 2)", "b"]),
+        ("\\restrict abc\nSELECT 1;\n\\unrestrict abc", ["\\restrict abc", "SELECT 1", "\\unrestrict abc"]),
+    ],
+)
+def test_statements(text: str, statements: list[str]) -> None:
+    assert [piece.text for piece in pieces(text, HERE)] == statements
+
+
+def test_rows_of_a_copy_are_no_sql() -> None:
+    text = "-- rows\nCOPY t (a, b) FROM stdin;\n1\tit's; \"\n2\t\\N\n\\.\n\nSELECT 1;\n"
+    assert list(pieces(text, HERE)) == [
+        Piece("COPY t (a, b) FROM stdin", 2, "1\tit's; \"\n2\t\\N\n"),
+        Piece("SELECT 1", 7),
+    ]
+
+
+def test_a_copy_without_rows() -> None:
+    assert list(pieces("COPY t FROM stdin;\n\\.\n", HERE)) == [Piece("COPY t FROM stdin", 1, "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT 1;\nSELECT 'x;\n", "line 2: a quote is never closed"),
+        ('SELECT "x;\n', "line 1: a quote is never closed"),
+        ("\n\nSELECT $f$ x $g$;", r"line 3: \$f\$ is never closed"),
+        ("SELECT /* x;", "line 1: a comment is never closed"),
+        ("COPY t FROM stdin;\n1\n2\n", "line 1: the rows of this COPY have no end"),
+        ("COPY t FROM stdin;", "line 1: the rows of this COPY have no end"),
+    ],
+)
+def test_a_dump_that_is_cut_off_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(pieces(text, HERE))
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("SELECT 'é'".encode(), "SELECT 'é'"),
+        ("\ufeffSELECT 1".encode(), "SELECT 1"),
+        ("SET client_encoding = 'LATIN1';\nSELECT 'é'".encode("latin-1"), "SELECT 'é'"),
+        ("SET client_encoding TO 'WIN1251';\nSELECT 'ж'".encode("cp1251"), "SELECT 'ж'"),
+        ("SET client_encoding = 'SQL_ASCII';\nSELECT 'é'".encode(), "SELECT 'é'"),
+    ],
+)
+def test_the_encoding_is_the_one_that_the_dump_says(tmp_path: Path, raw: bytes, text: str) -> None:
+    path = tmp_path / "a.sql"
+    path.write_bytes(raw)
+    assert read_dump(path).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ("SELECT 1;\nSELECT 'é'".encode("latin-1"), r"line 2 is not UTF8 text \(byte 18\).*iconv"),
+        (b"SET client_encoding = 'KLINGON';", "its encoding is KLINGON, which is not known"),
+        (b"PGDMP\x01\x0e", "an archive of pg_dump, not plain SQL.*pg_restore"),
+        (b"\x1f\x8b\x08", "is compressed"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+    ],
+)
+def test_what_is_no_plain_dump_says_what_to_do(tmp_path: Path, raw: bytes, message: str) -> None:
+    path = tmp_path / "a.sql"
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=message):
+        read_dump(path)

@@ -1,0 +1,102 @@
+"""The server is killed while a game is on: nothing is scored wrongly, and the run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv import execute_sql, submit_sql
+from birdenv.benchmarks import DEMO_C_INTERACT_FILE
+from birdenv.databases import DatabaseSource, open_source
+from birdenv.databases.postgres import Cluster
+from birdenv.databases.postgres._data_folder import pid_file
+from birdenv.envs import BirdSqlEnv, CInteractEnv
+from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.tasks.c_interact import PROFILES, load_benchmark
+from birdenv.users import RuleUser
+
+
+def kill_server() -> None:
+    """`kill -9` of the postmaster of the embedded server."""
+    os.kill(int(pid_file(Cluster().place.data)["pid"]), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("make", [CInteractEnv, BirdSqlEnv])
+def test_an_environment_truncates_the_episode_and_the_next_one_works(
+    demo: Path, cache: Path, make: Any
+) -> None:
+    own = {"execute_sql": True} if make is CInteractEnv else {}
+    env = make(dialect="postgres", databases=["library"], **own)
+    env.reset(options={"index": 0})
+    env.step(execute_sql("CREATE TABLE mine AS SELECT 1 AS x"))
+    kill_server()
+    for _ in range(15):  # a session may outlive its postmaster by a moment
+        observation, reward, terminated, truncated, info = env.step(execute_sql("SELECT x FROM mine"))
+        if truncated:
+            break
+        assert "\n1\n" in observation["message"]
+        time.sleep(0.1)
+    assert (reward, terminated, truncated, info["status"]) == (0.0, False, True, "infra_error")
+    assert observation in env.observation_space
+    env.reset(options={"index": 0})
+    observation, *_ = env.step(execute_sql("SELECT count(*) FROM members"))
+    assert "36" in observation["message"]
+    env.step(submit_sql("SELECT 1 FROM nowhere"))
+    env.close()
+
+
+def forty_tasks(demo: Path, folder: Path) -> Path:
+    records = [json.loads(line) for line in (demo / DEMO_C_INTERACT_FILE).read_text().splitlines()]
+    again = [record | {"instance_id": f"{record['instance_id']}_again"} for record in records]
+    file = folder / "forty.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in [*records, *again][:40]))
+    return file
+
+
+def game(demo: Path, file: Path, source: DatabaseSource) -> CInteractRun:
+    benchmark = load_benchmark(demo, file, source=source)
+    return CInteractRun(
+        tasks=benchmark.tasks,
+        source=source,
+        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
+        data_file=file,
+        profile=PROFILES["strict"],
+        user=RuleUser(),
+    )
+
+
+@pytest.mark.slow
+def test_a_run_of_40_tasks_killed_and_resumed_gives_the_same_figures(
+    demo: Path, cache: Path, tmp_path: Path
+) -> None:
+    source = open_source(demo, "postgres")
+    played = game(demo, forty_tasks(demo, tmp_path), source)
+    agent = make_agent("asks-first", played)
+    undisturbed = RunDirectory.create(tmp_path / "undisturbed")
+    run(played, agent, undisturbed, parallel=2)
+    disturbed = RunDirectory.create(tmp_path / "disturbed")
+    seen: list[str] = []
+
+    def disturb(record: Mapping[str, Any]) -> None:
+        seen.append(record["status"])
+        if len(seen) in (6, 17, 31):
+            kill_server()
+        if len(seen) == 25:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(played, agent, disturbed, parallel=2, progress=disturb)
+    kill_server()
+    run(played, agent, disturbed, parallel=2, progress=disturb)
+    assert len(seen) >= 40 and set(seen) == {"completed"}
+    source.close()
+    for name in ("overall.json", "summary.txt", "runs.jsonl"):
+        assert (disturbed.path / name).read_bytes() == (undisturbed.path / name).read_bytes(), name
+    assert json.loads((disturbed.path / "overall.json").read_text())["tasks"] == 40
