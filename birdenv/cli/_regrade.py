@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.cli import _options as options
+from birdenv.cli._result_cache import Cache, NoCache, open_store
 from birdenv.errors import InputError
 from birdenv.runs import (
     RunDirectory,
@@ -47,6 +49,8 @@ def regrade(
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
     ] = 1,
+    cache: Cache = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Grade the submissions of a stored run again.
 
@@ -57,7 +61,8 @@ def regrade(
     nobody knows, and the output says where that matters.
 
     Verdicts are kept in grades.jsonl in the run folder (private: they quote the gold) and used again while
-    data, engine and grader are the same; the figures go to regraded.json.
+    data, engine and grader are the same; the figures go to regraded.json. For BIRD, results of statements
+    are kept too (--cache), so that a new grader executes nothing that is known.
 
     Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
     """
@@ -84,15 +89,18 @@ def regrade(
     elif game == "bird":
         if profile:
             raise InputError("--profile is for c-Interact, and this is a run of bird")
-        found = regrade_bird(
-            directory,
-            clean=clean,
-            data_file=data,
-            db_dir=data_dir,
-            isolation=where,
-            allow_changed=allow_changed,
-            parallel=parallel,
-        )
+        store = open_store(cache, no_cache)
+        with store or nullcontext():
+            found = regrade_bird(
+                directory,
+                clean=clean,
+                data_file=data,
+                db_dir=data_dir,
+                isolation=where,
+                allow_changed=allow_changed,
+                parallel=parallel,
+                store=store,
+            )
         directory.write_json("regraded.json", bird_regrade_record(found))
         print(bird_regrade_text(found, reasons=reasons), end="")
     else:

@@ -19,15 +19,17 @@ from birdenv.grading._em_key import EM_LEVELS, EmLevel, em_key
 from birdenv.grading._execution import LEAST_FETCHED, ExGrader, ExStatus, ExVerdict
 from birdenv.grading._gold import reads_clock
 from birdenv.grading._grading_rules import GRADING_RULES, STRICT_RULES, GradingRules
+from birdenv.grading._looseness import Looseness, loosened
 from birdenv.grading._metrics import METRICS, MODES, Metric, Mode, compare
 from birdenv.grading._ordered import compare_ordered
+from birdenv.grading._pair_scoring import Pair, score_pairs
 from birdenv.grading._pairs import BUCKETS, Bucket, PairGrader, PairRules, PairVerdict, RunQuery
 from birdenv.grading._query_text import is_single_query, one_line
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
+from birdenv.grading._result_store import ResultStore
 from birdenv.grading._schedule import REWARDS, batch_reward, reward
 from birdenv.grading._self_check import GoldCheck, check_gold
 from birdenv.grading._soft_f1 import soft_f1
-from birdenv.grading._source import Source
 from birdenv.grading._strict import Conditions, compare_strict
 from birdenv.grading._structural import structural_match
 from birdenv.grading._test_cases import parse_test_cases
@@ -62,13 +64,15 @@ __all__ = [
     "GradeStatus",
     "GradingRules",
     "HarnessLimits",
+    "Looseness",
     "Metric",
     "Mode",
+    "Pair",
     "PairGrader",
     "PairRules",
     "PairVerdict",
+    "ResultStore",
     "RunQuery",
-    "Source",
     "SpeedMeasurement",
     "TestCause",
     "TestOutcome",
@@ -89,6 +93,7 @@ __all__ = [
     "em_key",
     "is_single_query",
     "judged",
+    "loosened",
     "measure_speed",
     "one_line",
     "parse_test_cases",
@@ -96,6 +101,7 @@ __all__ = [
     "reads_clock",
     "reward",
     "run_test_cases",
+    "score_pairs",
     "soft_f1",
     "structural_match",
     "time_ratio",

@@ -61,7 +61,7 @@ class Grade:
     callers: what never reached the grader. `left`: what the submission made of its database, after the
     clean-up, for `Assignment.start`; None unless asked for. `flags`: those of `Comparison`, and
 
-    * `gold_changes_nothing` (Management): any script that changes nothing passes;
+    * `gold_changes_nothing` (Management): it leaves the database as it was;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
     * `state_disagrees` (Management): the test cases, which decide, and the comparison of states differ;
     * `integrity` (published rules): it passes by a hole of theirs. What it did to the database made the gold,

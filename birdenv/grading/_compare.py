@@ -16,7 +16,7 @@ from birdenv.grading._differences import emptiness, explain, shape_fault, show
 from birdenv.grading._numbers import Agreement, compare_numbers
 from birdenv.grading._unmatched import are_plain, has_nan, unmatched
 
-__all__ = ["Comparison", "compare_bird", "compare_multiset", "hashable_rows", "holds_all_rows"]
+__all__ = ["Comparison", "compare_bird", "compare_multiset", "hashable_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,6 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> Comparison:
     )
 
 
-def holds_all_rows(gold: QueryResult, pred: QueryResult) -> bool:
-    """Whether the gold has every row of the prediction, by either rule: more rows of it may be just as well.
-
-    False decides: with such a row the two cannot agree, nor differ in repeated rows only.
-    """
-    if len(gold.columns) != len(pred.columns):
-        return False
-    if _row_set(gold.rows).issuperset(hashable_rows(pred.rows)):
-        return True
-    expected = set(canonical_rows(gold.rows))
-    return expected.issuperset(canonical_rows(pred.rows))
-
-
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
     """The distinct rows as the set rule sees them."""
     try:
@@ -110,7 +97,7 @@ def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
         return set(map(_hashable_row, rows))
 
 
-def hashable_rows(rows: Sequence[Row]) -> Iterable[tuple[Hashable, ...]]:
+def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
     """The rows one by one, cells that cannot be hashed as JSON text."""
     return map(_hashable_row, rows)
 

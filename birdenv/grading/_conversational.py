@@ -1,4 +1,4 @@
-"""Grading in c-Interact: a Query by its rows, a Management task by its test cases or the state it leaves.
+"""Grading in c-Interact: a Query by its rows, a Management task by its test cases.
 
 `Assignment.rules` say how: ours (BIRD-Interact §4, the strict column of §7.4), where the gold runs on its own
 pristine copy and never after the prediction, a Query prediction may only read, and a benchmark that does not
@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from birdenv.databases import Limits
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.grading._assignment import Assignment, Category, Grade, GradeStatus
 from birdenv.grading._management import ManagementGrader
 from birdenv.grading._published import PublishedGrader
-from birdenv.grading._source import Source
 from birdenv.grading._strict_query import StrictQueryGrader
 
 __all__ = ["Assignment", "Category", "ConversationalGrader", "Grade", "GradeStatus"]
@@ -24,7 +23,7 @@ _DEFAULT_LIMITS: Final = Limits()
 class ConversationalGrader:
     """Grades c-Interact submissions under any rules; may be used by several threads."""
 
-    def __init__(self, source: Source, limits: Limits = _DEFAULT_LIMITS) -> None:
+    def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._query = StrictQueryGrader(source, limits)
         self._management = ManagementGrader(source, limits)
         self._published = PublishedGrader(source, limits)

@@ -21,6 +21,9 @@ _LONGEST_CELL: Final = 40
 _LONGEST_ROW: Final = 120
 _MOST_ORDERS: Final = 100  # partial column orders looked at
 _MOST_LOOSENED: Final = 1_000  # rows that are looked at for values of another type
+_TYPE_NAMES: Final = {int: "number", float: "number", Decimal: "number", str: "text", bytes: "bytes"}
+_NEVER_LOOSENED: Final = frozenset({type(None), bytes})
+_SHOWN_AS_THEY_ARE: Final = frozenset({int, float})
 
 _Rows = Sequence[CanonicalRow]
 
@@ -68,7 +71,7 @@ def explain(
         return counts, ()
     if (agreement or compare_numbers(missing, extra)) is Agreement.BUT_NUMBERS:
         return f"numbers differ: expected {show(missing[0])}, returned {show(extra[0])}", ("float_only",)
-    if _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
+    if len(gold[0]) > 1 and _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
         return "same rows, columns in another order", ("colorder_only",)
     return _type_difference(missing, extra) or (
         f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}"
@@ -82,6 +85,8 @@ def show(row: CanonicalRow) -> str:
 
 
 def _show_cell(cell: Hashable) -> str:
+    if type(cell) in _SHOWN_AS_THEY_ARE:
+        return repr(cell)
     if cell is None:
         return "NULL"
     if isinstance(cell, Decimal):
@@ -106,8 +111,6 @@ def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
 
 def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
     """Whether some order of pred's columns gives gold's rows; False where the search would be long."""
-    if len(gold[0]) < 2:
-        return False
     return find_columns(gold, pred, _MOST_ORDERS).columns is not None
 
 
@@ -129,7 +132,7 @@ def _loosened(cell: Hashable) -> Hashable:
 
 def _type_difference(missing: _Rows, extra: _Rows) -> str:
     """One line if the rows are the same but for text that reads as a number or a date; else empty."""
-    if len(missing) > _MOST_LOOSENED:
+    if len(missing) > _MOST_LOOSENED or not _may_differ_in_type(missing, extra):
         return ""
     partners = dict(zip(map(_as_text, extra), extra, strict=True))
     if Counter(map(_as_text, missing)) != Counter(map(_as_text, extra)):
@@ -140,6 +143,18 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
     return ""
 
 
+def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
+    """False if no column has cells of two types that may be loosened into each other: a quick look."""
+    for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
+        kinds = {*map(type, ours), *map(type, others)}
+        if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:
+            return True
+    return False
+
+
 def _type_name(cell: Any) -> str:
-    names = {int: "number", float: "number", Decimal: "number", str: "text", bytes: "bytes"}
-    return names.get(type(cell), type(cell).__name__)
+    return _type_name_of(type(cell))
+
+
+def _type_name_of(kind: type) -> str:
+    return _TYPE_NAMES.get(kind, kind.__name__)

@@ -2,89 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
-from birdenv.databases import Limits, QueryError, QueryResult, Result
+from birdenv.databases import DatabaseSource, Limits, QueryError
 from birdenv.grading._cleaning import clean_sql
-from birdenv.grading._compare import Comparison, compare_bird, compare_multiset, holds_all_rows
-from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
+from birdenv.grading._compare import Comparison
+from birdenv.grading._decision import agree_as_multisets, agree_as_sets
+from birdenv.grading._fetched import LEAST_FETCHED, Fetched
+from birdenv.grading._gold_rows import GoldRows
 from birdenv.grading._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading._ordered import compare_ordered
-from birdenv.grading._source import Source
-from birdenv.grading._version import GRADER_VERSION
+from birdenv.grading._result_store import ResultStore
+from birdenv.grading._statements import Statements, Watch
+from birdenv.grading._verdict import ExStatus, ExVerdict
 
 __all__ = ["LEAST_FETCHED", "ExGrader", "ExStatus", "ExVerdict"]
 
-ExStatus: TypeAlias = Literal[
-    "passed", "wrong_result", "sql_error", "sql_timeout", "no_submission", "gold_error"
-]
-
 _DEFAULT_LIMITS: Final = Limits()
-LEAST_FETCHED: Final = 1_000
-"""Rows of a prediction that are fetched at least, if it has them, however few the gold has. What is shown of
-a prediction may show that many: then it says nothing of the gold."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExVerdict:
-    """What grading one prediction found. Private to graders: `reason`, the results and the gold's counts.
-
-    `ex`: default rule (multiset), of the cleaned SQL if the grader cleans. `ex_bird`: BIRD's official set
-    rule, always of the SQL as submitted. `reason`: one line, empty if `ex`. `error`: of the prediction, or of
-    the gold if the status is `gold_error`. `gold_empty`: the gold has no row, or nothing but NULLs.
-    `matched_gold`: index of the gold that gave `ex`; `gold_result`, `rows_gold`, `gold_empty`, `flags` and
-    `expected` speak of that one, else of the first that ran. `rows_pred`: None too where fetching stopped
-    before the last row; then `pred_result` is truncated. `expected`, `returned`: the first row of each side
-    without a partner, as text. `metrics`: those that the grader was asked for, from 0 to 1, of the cleaned
-    SQL like `ex`. Times in seconds, as measured by the database.
-    """
-
-    ex: bool
-    ex_bird: bool
-    reason: str
-    status: ExStatus
-    error: QueryError | None = None
-    gold_empty: bool = False
-    flags: tuple[str, ...] = ()
-    rows_gold: int | None = None
-    rows_pred: int | None = None
-    matched_gold: int | None = None
-    expected: str = ""
-    returned: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    clean_steps: tuple[str, ...] = ()
-    gold_seconds: float = 0.0
-    pred_seconds: float = 0.0
-    gold_result: QueryResult | None = field(default=None, repr=False)
-    pred_result: QueryResult | None = field(default=None, repr=False)
+_Fetched = Fetched | QueryError
 
 
 class ExGrader:
     """Grades predictions against golds, every query on its own freshly opened database.
 
-    Golds run before predictions and are remembered by (database, its digest, SQL, engine, grader version),
-    unless they read the clock. `clean` takes away what surrounds the SQL (`clean_sql`) before `ex` and the
-    `metrics` are worked out. One grader may be used by several threads.
+    Golds run before predictions and are remembered by (database, its contents, SQL, engine, grader version),
+    unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
+    `watch` gets every statement before it is executed, and may give an error to take for its result.
+    `clean` takes away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One
+    grader may be used by several threads.
 
-    Of a prediction no more rows are fetched than decide: one more than the gold's (but 1,001, so that what
-    can be shown of it says nothing of the gold). Only if those are all rows of the gold, so that the set rule
-    may still hold, it runs again to its end.
+    A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
+    one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
+    those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
+    one of the golds' is not run.
     """
 
     def __init__(
         self,
-        source: Source,
+        source: DatabaseSource,
         limits: Limits = _DEFAULT_LIMITS,
         clean: bool = False,
         metrics: Sequence[Metric] = (),
+        store: ResultStore | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        self._source = source
-        self._limits = limits
+        self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
-        self._golds = GoldCache(rows_of_result)
+        self._statements = Statements(source, limits, store, watch)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
@@ -97,41 +63,41 @@ class ExGrader:
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
             return self._ungraded("no SQL was submitted", "no_submission", steps)
-        results = [self._gold(db_id, gold) for gold in golds]
-        seconds = sum(result.elapsed for result in results)
-        usable = [(i, result) for i, result in enumerate(results) if isinstance(result, QueryResult)]
+        results = [self._statements.gold(db_id, gold) for gold in golds]
+        usable = [(i, result) for i, result in enumerate(results) if isinstance(result, GoldRows)]
+        failed = [result for result in results if isinstance(result, QueryError)]
+        seconds = sum([gold.result.elapsed for _, gold in usable]) + sum([error.elapsed for error in failed])
         if not usable:
-            error = next((result for result in results if isinstance(result, QueryError)), None)
-            reason = f"the gold query failed: {_one_line(error)}" if error else "there is no gold query"
-            return self._ungraded(reason, "gold_error", steps, error, seconds)
+            reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
+            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
 
-        rows_of_golds = [result for _, result in usable]
-        pred = self._predicted(db_id, sql, rows_of_golds, needs_all_rows(self._metrics))
-        submitted = pred if sql == prediction else self._predicted(db_id, prediction, rows_of_golds)
-        ex_bird = isinstance(submitted, QueryResult) and any(
-            compare_bird(gold, submitted).equal for gold in rows_of_golds
+        rows_of_golds = [gold for _, gold in usable]
+        all_rows = needs_all_rows(self._metrics)
+        pred = self._statements.prediction(db_id, sql, rows_of_golds, all_rows=all_rows)
+        submitted = (
+            pred if sql == prediction else self._statements.prediction(db_id, prediction, rows_of_golds)
         )
         matched, gold, comparison = _best(usable, pred)
-        reason, status, error = _judge(comparison, pred, results)
+        reason, status, error = _judge(comparison, pred, failed)
         return ExVerdict(
             ex=comparison.equal,
-            ex_bird=ex_bird,
+            ex_bird=_agrees_as_set(rows_of_golds, submitted),
             reason=reason,
             status=status,
             error=error,
-            gold_empty=all(cell is None for row in gold.rows for cell in row),
+            gold_empty=gold.is_empty,
             flags=comparison.flags + self._order_flags(comparison, golds, matched, gold, pred),
             rows_gold=len(gold.rows),
-            rows_pred=len(pred.rows) if isinstance(pred, QueryResult) and not pred.truncated else None,
+            rows_pred=pred.total if isinstance(pred, Fetched) else None,
             matched_gold=matched,
             expected=comparison.expected,
             returned=comparison.returned,
-            metrics=self._scores([(golds[i], result) for i, result in usable], pred),
+            metrics=self._scores([(golds[i], gold) for i, gold in usable], pred),
             clean_steps=steps,
             gold_seconds=seconds,
             pred_seconds=pred.elapsed,
-            gold_result=gold,
-            pred_result=pred if isinstance(pred, QueryResult) else None,
+            gold_result=gold.result,
+            pred_result=pred.result if isinstance(pred, Fetched) else None,
         )
 
     def _order_flags(
@@ -139,22 +105,25 @@ class ExGrader:
         comparison: Comparison,
         golds: Sequence[str],
         matched: int | None,
-        gold: QueryResult,
-        pred: Result,
+        gold: GoldRows,
+        pred: _Fetched,
     ) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
         `order_unchecked` where that cannot be told."""
-        if matched is None or isinstance(pred, QueryError) or "order" not in golds[matched].lower():
+        if matched is None or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
-        if list(gold.rows) == list(pred.rows):
+        if "order" not in golds[matched].lower():
             return ()
-        ordered = compare_ordered(gold, pred, golds[matched], self._source.dialect)
+        ordered = compare_ordered(gold.result, pred.result, golds[matched], self._dialect)
         return tuple(flag for flag in ordered.flags if flag not in comparison.flags)
 
-    def _scores(self, golds: Sequence[tuple[str, QueryResult]], pred: Result) -> dict[str, float]:
+    def _scores(self, golds: Sequence[tuple[str, GoldRows]], pred: _Fetched) -> dict[str, float]:
+        if not self._metrics:
+            return {}
         if isinstance(pred, QueryError):
             return dict.fromkeys(self._metrics, 0.0)
-        return metric_scores(self._metrics, golds, pred, self._source.dialect)
+        results = [(sql, gold.result) for sql, gold in golds]
+        return metric_scores(self._metrics, results, pred.result, self._dialect)
 
     def _ungraded(
         self,
@@ -169,55 +138,33 @@ class ExGrader:
             False, False, reason, status, error, metrics=scores, clean_steps=steps, gold_seconds=seconds
         )
 
-    def _gold(self, db_id: str, sql: str) -> Result:
-        if reads_clock(sql):
-            return whole(self._run(db_id, sql))
-        key = (db_id, self._source.digest(db_id), sql, self._source.engine, GRADER_VERSION)
-        return self._golds.get(key, lambda: whole(self._run(db_id, sql)))
 
-    def _predicted(
-        self, db_id: str, sql: str, golds: Sequence[QueryResult], all_rows: bool = False
-    ) -> Result:
-        """What the prediction returns: all of it, or so much that no gold can agree with it by any rule."""
-        enough = max(LEAST_FETCHED, *(len(gold.rows) for gold in golds)) + 1
-        if all_rows or enough > self._limits.rows:
-            return self._run(db_id, sql)
-        result = self._run(db_id, sql, enough)
-        if isinstance(result, QueryError) or not result.truncated:
-            return result
-        is_open = any(holds_all_rows(gold, result) for gold in golds)
-        return self._run(db_id, sql) if is_open else result
-
-    def _run(self, db_id: str, sql: str, rows: int | None = None) -> Result:
-        with self._source.open(db_id, self._limits) as database:
-            return database.query(sql, rows)
+def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
+    return isinstance(submitted, Fetched) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _best(
-    usable: Sequence[tuple[int, QueryResult]], pred: Result
-) -> tuple[int | None, QueryResult, Comparison]:
+def _best(usable: Sequence[tuple[int, GoldRows]], pred: _Fetched) -> tuple[int | None, GoldRows, Comparison]:
     """The first gold that the prediction matches, else the first of all and how it differs."""
     first = usable[0][1]
     if isinstance(pred, QueryError):
         return None, first, Comparison(False, "")
-    comparisons = [compare_multiset(first, pred)]
-    if comparisons[0].equal:
-        return usable[0][0], first, comparisons[0]
+    comparison = agree_as_multisets(first, pred)
+    if comparison.equal:
+        return usable[0][0], first, comparison
     for index, gold in usable[1:]:
-        comparison = compare_multiset(gold, pred)
-        if comparison.equal:
-            return index, gold, comparison
-    return None, first, comparisons[0]
+        other = agree_as_multisets(gold, pred)
+        if other.equal:
+            return index, gold, other
+    return None, first, comparison
 
 
 def _judge(
-    comparison: Comparison, pred: Result, golds: Sequence[Result]
+    comparison: Comparison, pred: _Fetched, failed: Sequence[QueryError]
 ) -> tuple[str, ExStatus, QueryError | None]:
     if comparison.equal:
         return "", "passed", None
-    failed = next((gold for gold in golds if isinstance(gold, QueryError)), None)
-    if failed is not None:
-        return f"a gold query failed: {_one_line(failed)}", "gold_error", failed
+    if failed:
+        return f"a gold query failed: {_one_line(failed[0])}", "gold_error", failed[0]
     if isinstance(pred, QueryError):
         status: ExStatus = "sql_timeout" if pred.kind == "timeout" else "sql_error"
         return f"the query failed: {_one_line(pred)}", status, pred

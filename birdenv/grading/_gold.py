@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from birdenv.databases import QueryError, QueryResult, Result
 
-__all__ = ["GoldCache", "reads_clock", "rows_of_result", "whole"]
+__all__ = ["GoldCache", "may_change", "reads_clock", "rows_of_result", "whole"]
 
 _MOST_REMEMBERED: Final = 1_024  # results or states
 _MOST_ROWS: Final = 100_000  # what has more is worked out again each time
@@ -32,6 +32,10 @@ _CLOCK: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_CLOCK_WORDS: Final = tuple(  # one of them stands in whatever `_CLOCK` finds
+    "now today tomorrow yesterday subsec current_ localtime random uuid timestamp timeofday getdate curdate"
+    " curtime sysdate date time julianday unixepoch age tablesample".split()
+)
 _COMMENT: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(--[^\n]*|/\*.*?\*/)", re.DOTALL)
 
 
@@ -42,6 +46,14 @@ def reads_clock(sql: str) -> bool:
     Judged by the text, on the safe side: `'now'` counts wherever it stands. The answers are remembered: ask
     about the benchmark's own SQL, not about predictions.
     """
+    return may_change(sql)
+
+
+def may_change(sql: str) -> bool:
+    """As `reads_clock`, of any text and not remembered."""
+    lowered = sql.lower()
+    if not any(word in lowered for word in _CLOCK_WORDS):
+        return False
     return _CLOCK.search(_COMMENT.sub(lambda m: " " if m[1] else m[0], sql)) is not None
 
 
@@ -55,14 +67,22 @@ def whole(result: Result) -> Result:
 class GoldCache(Generic[_T]):
     """What golds give by key, for several threads: the same key is worked out once, others in parallel.
 
-    `rows_of` tells how many rows a value holds, None if it must not be remembered: errors are not (a timeout
-    may be the machine's), nor is what has very many rows. The least used go first.
+    `size_of` tells how large a value is (its rows, by default), None if it must not be remembered: errors are
+    not (a timeout may be the machine's), nor is what is larger than `most_of_one`. The least used go first
+    where all together are larger than `most_in_all`.
     """
 
-    def __init__(self, rows_of: Callable[[_T], int | None]) -> None:
-        self._rows_of = rows_of
+    def __init__(
+        self,
+        size_of: Callable[[_T], int | None],
+        most_of_one: float = _MOST_ROWS,
+        most_in_all: int = _MOST_ROWS_IN_ALL,
+    ) -> None:
+        self._size_of = size_of
+        self._most_of_one = most_of_one
+        self._most_in_all = most_in_all
         self._values: OrderedDict[Hashable, tuple[_T, int]] = OrderedDict()
-        self._rows = 0
+        self._size = 0
         self._locks: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -82,16 +102,18 @@ class GoldCache(Generic[_T]):
             return value
 
     def _remember(self, key: Hashable, value: _T) -> None:
-        rows = self._rows_of(value)
+        size = self._size_of(value)
         with self._lock:
             self._locks.pop(key, None)
-            if rows is None or rows > _MOST_ROWS or key in self._values:
+            if size is None or size > self._most_of_one or key in self._values:
                 return
-            self._values[key] = (value, rows)
-            self._rows += rows
-            while len(self._values) > _MOST_REMEMBERED or self._rows > _MOST_ROWS_IN_ALL:
+            self._values[key] = (value, size)
+            self._size += size
+            while len(self._values) > _MOST_REMEMBERED or self._size > self._most_in_all:
+                if len(self._values) == 1:
+                    break  # the latest is kept: it is in use, and may be asked for again at once
                 _, (_, forgotten) = self._values.popitem(last=False)
-                self._rows -= forgotten
+                self._size -= forgotten
 
 
 def rows_of_result(result: Result) -> int | None:

@@ -1,8 +1,8 @@
-"""A Management task by our own rules: its test cases decide; without any, the state that it leaves.
+"""A Management task by our own rules: its test cases decide (BIRD-Interact §4.3).
 
-Tests run on the gold's own state first: those that do not pass there say nothing about a prediction
-(`test_error`). The states are compared in any case, and where they say otherwise than the tests, the grade is
-flagged `state_disagrees`.
+Tests run on the gold's own state first. Those that do not pass there say nothing about a prediction, nor does
+a task without any (`test_error`). The states that gold and prediction leave are compared, too, and where they
+say otherwise than the tests, the grade is flagged `state_disagrees`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    DatabaseState,
+    EpisodeDatabase,
+    Limits,
+    QueryError,
+    Result,
+)
 from birdenv.grading._assignment import Assignment, Grade, broken, failed
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result
 from birdenv.grading._preparation import clean_up, prepare_gold, prepare_prediction, run_each
-from birdenv.grading._source import Source
 from birdenv.grading._states import changed_objects, first_difference, unreadable
 from birdenv.grading._test_harness import run_test_cases
 from birdenv.grading._test_report import TestReport, judged
@@ -31,27 +38,32 @@ class _GoldState:
     flags: tuple[str, ...]
     is_lasting: bool
     """Whether another run of the same SQL leaves the same: nothing in the database reads the clock."""
-    tests: TestReport | None
-    """What the task's test cases say of it, if it has any."""
+    tests: TestReport
+    """What the task's test cases say of it."""
 
 
 class ManagementGrader:
     """Grades Management submissions strictly; may be used by several threads."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
         self._states = GoldCache(_rows_of_state)
 
     def grade(self, assignment: Assignment, prediction: str) -> Grade:
-        """Schema, tables' rows and views' results after the prediction must be those after the gold, both
-        after the clean-up, or before it if it undoes anything that the gold did. With test cases, these must
-        pass before the clean-up instead.
+        """The test cases must pass on what the prediction leaves, before the clean-up.
+
+        For the flag, schema, tables' rows and views' results are held against those after the gold, both
+        after the clean-up, or before it if it undoes anything that the gold did.
         """
+        if not assignment.tests:
+            return Grade(
+                False, "test_error", "the task has no test case, so nothing can be said of an answer"
+            )
         gold = self._gold_state(assignment)
         if isinstance(gold, Grade):
             return gold
-        if gold.tests is not None and gold.tests.status != "passed":
+        if gold.tests.status != "passed":
             return Grade(
                 False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
             )
@@ -62,18 +74,13 @@ class ManagementGrader:
             done = database.run((prediction,))
             if isinstance(done, QueryError):
                 return failed(done, flags=gold.flags)
-            report: TestReport | None = None
-            if gold.tests is not None:
-                tested = self._tested(database, assignment, prediction, done, gold.tests)
-                if isinstance(tested, QueryError):
-                    return failed(tested, flags=gold.flags)
-                report = tested
-                if report.status == "test_error":
-                    return Grade(False, "test_error", report.reason, None, gold.flags)
+            report = self._tested(database, assignment, prediction, done, gold.tests)
+            if isinstance(report, QueryError):
+                return failed(report, flags=gold.flags)
+            if report.status == "test_error":
+                return Grade(False, "test_error", report.reason, None, gold.flags)
             returned = clean_up(database, () if gold.is_worked else assignment.cleanup, like=gold.state)
-            grade = (
-                _grade_of_state(gold, returned) if report is None else _grade_of_tests(gold, returned, report)
-            )
+            grade = _grade(gold, returned, report)
             if not grade.passed or not assignment.keeps_state:
                 return grade
             left = _left(database, assignment, gold)
@@ -131,12 +138,9 @@ class ManagementGrader:
             worked = database.state()
             if isinstance(worked, QueryError):
                 return broken("the gold's state", worked)
-            tests: TestReport | None = None
-            if assignment.tests:
-                tested = self._gold_tested(database, assignment, done)
-                if isinstance(tested, QueryError):
-                    return broken("the gold's state", tested)
-                tests = tested
+            tests = self._gold_tested(database, assignment, done)
+            if isinstance(tests, QueryError):
+                return broken("the gold's state", tests)
             expected = clean_up(database, assignment.cleanup) if assignment.cleanup else worked
             if isinstance(expected, QueryError):
                 return broken("the state after the clean-up", expected)
@@ -160,14 +164,7 @@ class ManagementGrader:
         return database.restore(before) or report
 
 
-def _grade_of_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:
-    if isinstance(returned, QueryError):
-        return failed(returned, flags=gold.flags)
-    reason = first_difference(gold.state, returned)
-    return Grade(not reason, "wrong_result" if reason else "passed", reason, flags=gold.flags)
-
-
-def _grade_of_tests(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:
+def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:
     passed = report.status == "passed"
     agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
     flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
@@ -176,7 +173,7 @@ def _grade_of_tests(gold: _GoldState, returned: DatabaseState | QueryError, repo
 
 def _rows_of_state(gold: _GoldState | Grade) -> int | None:
     """How many rows a gold's state has; None if it may not be remembered."""
-    if isinstance(gold, Grade) or not gold.is_lasting or (gold.tests and gold.tests.depends_on_machine):
+    if isinstance(gold, Grade) or not gold.is_lasting or gold.tests.depends_on_machine:
         return None
     return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
 

@@ -57,6 +57,11 @@ def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) 
         return Agreement.NONE
     if not gold:
         return Agreement.FULL
+    if len(gold) == 1:
+        cells = enumerate(zip(gold[0], pred[0], strict=True))
+        return _compare_pair(
+            gold[0], pred[0], [i for i, (a, b) in cells if not (isinstance(a, int) and isinstance(b, int))]
+        )
     inexact = sorted(_inexact_columns(gold) | _inexact_columns(pred))
     if not _same_elsewhere(gold, pred, inexact):
         return Agreement.NONE

@@ -14,6 +14,7 @@ from birdenv.grading._cells import canonical_row
 from birdenv.grading._cleaning import Cleaned, clean_sql
 from birdenv.grading._compare import compare_bird, compare_multiset
 from birdenv.grading._em_key import EmLevel, em_key
+from birdenv.grading._looseness import EXACT, Looseness, loosened
 from birdenv.grading._ordered import compare_ordered
 from birdenv.grading._query_text import is_single_query
 from birdenv.grading._structural import SCHEMA_QUERIES, structural_match
@@ -38,7 +39,7 @@ class PairRules:
     `em`, `esm`, `etm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
     what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
     `relax_single`: of two results of one row, one of which has one column, the value may stand anywhere in
-    the other.
+    the other. `looseness`: what ESM forgives (the mode `bird` never does).
     """
 
     em: bool = True
@@ -49,6 +50,7 @@ class PairRules:
     clean: bool = True
     order: Literal["auto", "ignore"] = "auto"
     relax_single: bool = False
+    looseness: Looseness = EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ class PairVerdict:
 
 
 class PairGrader:
-    """Grades pairs. `run` may be None where neither `esm` nor a schema for `etm` is wanted.
+    """Grades pairs; may be used by several threads if `run` may.
+
+    `run` may be None where neither `esm` nor a schema for `etm` is wanted.
 
     `dialect`: `sqlite` or `postgres`.
     """
@@ -177,9 +181,10 @@ class PairGrader:
     def _compared(self, pair: PairVerdict, gold: Result, pred: Result) -> PairVerdict:
         assert isinstance(gold, QueryResult)
         assert isinstance(pred, QueryResult)
+        bird = compare_bird(gold, pred).equal
+        gold, pred = (loosened(result, self.rules.looseness) for result in (gold, pred))
         multiset = compare_multiset(gold, pred)
         ordered = compare_ordered(gold, pred, pair.gold.sql, self.dialect)
-        bird = compare_bird(gold, pred).equal
         modes = {"multiset": multiset.equal, "ordered": ordered.equal, "bird": bird}
         decisive = ordered if self.rules.order == "auto" else multiset
         passes, reason, flags = decisive.equal, decisive.reason, decisive.flags

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, QueryResult, Result
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    EpisodeDatabase,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+)
 from birdenv.grading._assignment import Assignment, Grade, broken, failed
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result
 from birdenv.grading._published_rows import compare_published
 from birdenv.grading._published_tests import defines_callable, defines_test_case, published_test
 from birdenv.grading._published_text import published_text
-from birdenv.grading._source import Source
 from birdenv.grading._test_harness import run_test_cases
 
 __all__ = ["PublishedGrader"]
@@ -23,7 +30,7 @@ __all__ = ["PublishedGrader"]
 class PublishedGrader:
     """Grades by the published rules; may be used by several threads."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
         self._golds = GoldCache(rows_of_result)

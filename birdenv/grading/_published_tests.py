@@ -6,7 +6,7 @@ Their ways are acted out inside our harness, by a test of our own that loads the
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 __all__ = ["TestWay", "defines_callable", "defines_test_case", "published_test"]
@@ -76,14 +76,26 @@ def published_test(sources: Sequence[str], way: TestWay) -> str:
 
 def defines_callable(source: str) -> bool:
     """Whether the batch evaluator finds anything to call in a source; not if it does not compile."""
-    found = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ImportFrom)
-    return any(isinstance(node, found) for node in _statements(source))
+    return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
     """Whether the later service finds its function in a source."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return any(isinstance(node, functions) and node.name == "test_case" for node in _statements(source))
+    return "test_case" in _callables(_statements(source))
+
+
+def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
+    """Names at a source's own level, also under a condition, that can be called, as far as the text tells."""
+    for statement in statements:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
+            case ast.Assign(targets=targets, value=ast.Lambda()):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While() | ast.ExceptHandler():
+                yield from _callables(ast.iter_child_nodes(statement))
 
 
 def _statements(source: str) -> list[ast.stmt]:

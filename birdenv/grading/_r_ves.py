@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Final
 
-from birdenv.databases import Limits, QueryError
-from birdenv.grading._source import Source
+from birdenv.databases import DatabaseSource, Limits, QueryError
 
 __all__ = ["R_VES_RUNS", "SpeedMeasurement", "measure_speed", "r_ves", "time_ratio"]
 
@@ -73,7 +72,7 @@ def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> 
 
 
 def measure_speed(
-    source: Source,
+    source: DatabaseSource,
     db_id: str,
     gold: str,
     prediction: str,

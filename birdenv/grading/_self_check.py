@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from birdenv.databases import EpisodeDatabase, Limits, QueryError, QueryResult, Result
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, QueryResult, Result
 from birdenv.grading._cut_ties import cut_tie
 from birdenv.grading._gold import reads_clock, whole
 from birdenv.grading._metrics import MODES, compare
 from birdenv.grading._soft_f1 import soft_f1
-from birdenv.grading._source import Source
 
 __all__ = ["GoldCheck", "check_gold"]
 
@@ -40,7 +39,7 @@ class GoldCheck:
         return not self.failures
 
 
-def check_gold(source: Source, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
+def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
     """Run a gold twice, each time on a fresh database, and compare it with itself in every mode.
 
     `superset` is left out where the result is empty: it never agrees there. Raises `InputError` if the
@@ -70,7 +69,7 @@ def check_gold(source: Source, db_id: str, sql: str, limits: Limits = _DEFAULT_L
     )
 
 
-def _run(source: Source, db_id: str, limits: Limits, sql: str) -> Result:
+def _run(source: DatabaseSource, db_id: str, limits: Limits, sql: str) -> Result:
     database: EpisodeDatabase
     with source.open(db_id, limits) as database:
         return database.query(sql)

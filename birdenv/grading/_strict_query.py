@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from birdenv.databases import Limits, QueryError, Result
+from birdenv.databases import DatabaseSource, Limits, QueryError, Result
 from birdenv.grading._assignment import Assignment, Grade, broken, failed
 from birdenv.grading._distinct import without_outer_distinct
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
 from birdenv.grading._preparation import prepare_prediction
-from birdenv.grading._source import Source
 from birdenv.grading._strict import compare_strict
 
 __all__ = ["StrictQueryGrader"]
@@ -21,7 +20,7 @@ _gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_dist
 class StrictQueryGrader:
     """Grades Query submissions strictly; may be used by several threads."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
         self._golds = GoldCache(rows_of_result)

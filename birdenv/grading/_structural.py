@@ -1,7 +1,8 @@
-"""Structural match: do two queries become the same SQL when sqlglot qualifies and optimises them?
+"""Structural match: do two queries become the same SQL when they are qualified, optimised and put in order?
 
-In the spirit of ETM (Ascoli et al., arXiv 2407.07313), of which it has none of the rules about keys and
-constraints. It says yes very rarely, and then almost certainly rightly: a diagnosis beside EM, never a gate.
+In the spirit of ETM (Ascoli et al., arXiv 2407.07313): sqlglot's optimiser and the cheap ones of its rules,
+none of those about keys and constraints. It says yes very rarely, and then nearly always rightly: a diagnosis
+beside EM, never a gate. Unlike in EX the order of the SELECT list does not count, as in ETM.
 """
 
 from __future__ import annotations
@@ -26,25 +27,29 @@ _LONGEST_SQL: Final = 20_000  # characters; the optimiser's time grows faster th
 
 
 def structural_match(gold: str, pred: str, schema: Schema, dialect: str) -> bool | None:
-    """Whether the optimised queries are the same SQL; None if the gold cannot be optimised.
+    """Whether the queries are the same SQL in normal form; None if the gold cannot be optimised.
 
     `dialect`: `sqlite` or `postgres`. A prediction that cannot be optimised does not match.
     """
-    expected = _optimised(gold, schema, dialect)
-    return None if expected is None else _optimised(pred, schema, dialect) == expected
+    expected = _normal_form(gold, schema, dialect)
+    return None if expected is None else _normal_form(pred, schema, dialect) == expected
 
 
-def _optimised(sql: str, schema: Schema, dialect: str) -> str | None:
+def _normal_form(sql: str, schema: Schema, dialect: str) -> str | None:
     if len(sql) > _LONGEST_SQL:
         return None
     from sqlglot import exp, parse_one
     from sqlglot.optimizer import optimize
+
+    from birdenv.grading._structural_rules import in_normal_form, without_shorthand
 
     try:
         tree = parse_one(sql, dialect=dialect)
         if not isinstance(tree, (exp.Query, exp.Subquery)):
             return None
         known: dict[str, object] = {table: dict(columns) for table, columns in schema.items()}
-        return optimize(tree, schema=known, dialect=dialect).sql(dialect=dialect)
+        optimised = optimize(without_shorthand(tree), schema=known, dialect=dialect)
+        text: str = in_normal_form(optimised).sql(dialect=dialect)
+        return text
     except Exception:  # a parser and forty rewrite rules on text of any content: every fault means "cannot"
         return None

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import Isolation, SqliteSource
+from birdenv.databases import Isolation
 from birdenv.errors import InputError
-from birdenv.grading import ExGrader, reads_clock
+from birdenv.grading import ExGrader, ResultStore, reads_clock
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
-from birdenv.runs._regrade_data import check_unchanged, limits_of, place_of
+from birdenv.runs._regrade_data import check_unchanged, limits_of, place_of, source_of
 from birdenv.runs._stored_grades import StoredGrades, grade_key
 from birdenv.runs._summary_text import rate_line, rule
 from birdenv.tasks.bird import BirdTask, load_tasks
@@ -54,22 +54,24 @@ def regrade_bird(
     isolation: Isolation = "process",
     allow_changed: bool = False,
     parallel: int = 1,
+    store: ResultStore | None = None,
 ) -> BirdRegrade:
     """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
 
-    Verdicts are remembered, and paths and changed data treated, as in `regrade_c_interact`.
+    Verdicts are remembered, and paths and changed data treated, as in `regrade_c_interact`. After a change of
+    the grader verdicts are worked out again, from results in the `store` where they are known.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
     file = place_of(config, "data_file", "--data", data_file)
-    source = SqliteSource(place_of(config, "db_dir", "--data-dir", db_dir), isolation)
-    tasks = {task.public.instance_id: task for task in load_tasks(file)}
+    source = source_of(config, place_of(config, "db_dir", "--data-dir", db_dir), isolation)
+    tasks = {task.public.instance_id: task for task in load_tasks(file, source.dialect)}
     runs = directory.read("runs")
     there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}
     names = sorted({tasks[run["instance_id"]].public.db_id for run in there.values()})
     changes = check_unchanged(config, file, source, names, allow_changed)
     limits = limits_of(config)
-    stored, grader = StoredGrades(directory.path), ExGrader(source, limits, clean=clean)
+    stored, grader = StoredGrades(directory.path), ExGrader(source, limits, clean=clean, store=store)
     executed: list[str] = []
 
     def judge(name: str) -> Mapping[str, Any]:

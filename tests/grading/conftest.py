@@ -1,12 +1,13 @@
 """A small shop on real SQLite, and a source that counts what is opened on it."""
 
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from postgres_source import postgres_source
+from written_databases import write_database
 
-from birdenv.databases import Limits, SqliteDatabase, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, SqliteDatabase, SqliteSource
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);
@@ -29,16 +30,6 @@ class CountingSource(SqliteSource):
         return super().open(db_id, limits)
 
 
-def write_database(root: Path, name: str, script: str) -> Path:
-    path = root / name / f"{name}.sqlite"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    connection.close()
-    return path
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     write_database(tmp_path, "shop", SHOP)
@@ -50,3 +41,19 @@ def source(root: Path) -> Iterable[CountingSource]:
     before = (root / "shop" / "shop.sqlite").read_bytes()
     yield CountingSource(root)
     assert (root / "shop" / "shop.sqlite").read_bytes() == before, "grading changed the source file"
+
+
+@pytest.fixture(scope="session")
+def shop_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterable[DatabaseSource]:
+    root: Path = tmp_path_factory.mktemp("shop")
+    write_database(root, "shop", SHOP)
+    with postgres_source(root, "shop") as found:
+        yield found
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest) -> DatabaseSource:
+    """The shop on each engine."""
+    name = "source" if request.param == "sqlite" else "shop_on_postgres"
+    found: DatabaseSource = request.getfixturevalue(name)
+    return found

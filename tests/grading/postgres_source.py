@@ -1,52 +1,17 @@
-"""A source of read-only episodes on the PostgreSQL of this test process: enough to grade what only reads."""
+"""The small shop on the PostgreSQL server of this test process, converted from SQLite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
 
-from birdenv.databases import Limits, PostgresQueries, QueryResult, Result
+from postgres_server import start_postgres
 
-
-class ReadOnlyEpisode:
-    """Each statement on a connection of its own; whatever writes is refused."""
-
-    is_private = False
-
-    def __init__(self, queries: PostgresQueries, limits: Limits) -> None:
-        self._queries = queries
-        self._limits = limits
-
-    def query(self, sql: str) -> Result:
-        return self._queries.query(sql, self._limits)
-
-    def run(self, statements: Iterable[str]) -> Result:
-        result: Result = QueryResult((), ())
-        for statement in statements:
-            result = self.query(statement)
-            if not isinstance(result, QueryResult):
-                break
-        return result
-
-    def __enter__(self) -> ReadOnlyEpisode:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
+from birdenv.databases import SqliteSource
+from birdenv.databases.postgres import PostgresSource, find_server, load_from_sqlite
 
 
-class PostgresSource:
-    dialect = "postgres"
-
-    def __init__(self, dsn: str) -> None:
-        self._queries = PostgresQueries(dsn)
-
-    @property
-    def engine(self) -> str:
-        return "PostgreSQL"
-
-    def open(self, db_id: str, limits: Limits) -> Any:
-        return ReadOnlyEpisode(self._queries, limits)
-
-    def digest(self, db_id: str) -> str:
-        return "always the same"
+def postgres_source(root: Path, name: str) -> PostgresSource:
+    """Episodes on a database of a SQLite folder; skips the test where no server can be started."""
+    server = find_server(start_postgres().admin)
+    load_from_sqlite(server, SqliteSource(root), name)
+    return PostgresSource(server)

@@ -1,4 +1,4 @@
-"""c-Interact grading on real SQLite databases: Query by rows, Management by the state that is left."""
+"""c-Interact grading on real SQLite databases: Query by rows, Management by its test cases."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits
-from birdenv.grading import GRADING_RULES, Assignment, Conditions, ConversationalGrader
+from birdenv.grading import GRADING_RULES, Assignment, Conditions, ConversationalGrader, Grade
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"
@@ -21,8 +21,14 @@ def query(*gold: str, **fields: Any) -> Assignment:
     return Assignment("shop", "Query", gold, **fields)
 
 
-def management(*gold: str, **fields: Any) -> Assignment:
-    return Assignment("shop", "Management", gold, **fields)
+TEST = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    "
+ANYTHING = (TEST + "assert True",)
+NOT_THE_SHORTER = (TEST + "assert len(pred_sqls[0]) >= len(sol_sqls[0])",)
+
+
+def management(*gold: str, tests: tuple[str, ...] = ANYTHING, **fields: Any) -> Assignment:
+    """A task whose test cases pass; where the states differ, the flag tells."""
+    return Assignment("shop", "Management", gold, tests=tests, **fields)
 
 
 QUERY = {
@@ -123,7 +129,8 @@ def test_setup_and_base_hold_on_both_sides(grader: ConversationalGrader) -> None
 def test_a_benchmark_that_does_not_run_is_not_the_models_failure(
     grader: ConversationalGrader, fields: Any, category: Any
 ) -> None:
-    grade = grader.grade(Assignment("shop", category, ("SELECT 1",), **fields), "SELECT 1")
+    assignment = Assignment("shop", category, ("SELECT 1",), tests=ANYTHING, **fields)
+    grade = grader.grade(assignment, "SELECT 1")
     assert (grade.status, grade.passed) == ("infra_error", False)
     assert grade.error is not None
 
@@ -131,7 +138,8 @@ def test_a_benchmark_that_does_not_run_is_not_the_models_failure(
 @pytest.mark.parametrize("gold", [("SELECT nam FROM item",), ("BAD", "SELECT 1"), ()])
 @pytest.mark.parametrize("category", ["Query", "Management"])
 def test_a_gold_that_does_not_run(grader: ConversationalGrader, gold: Any, category: Any) -> None:
-    assert grader.grade(Assignment("shop", category, gold), "SELECT 1").status == "infra_error"
+    assignment = Assignment("shop", category, gold, tests=ANYTHING)
+    assert grader.grade(assignment, "SELECT 1").status == "infra_error"
 
 
 def test_the_gold_is_remembered_only_on_pristine_data(source: Any) -> None:
@@ -146,53 +154,32 @@ def test_the_gold_is_remembered_only_on_pristine_data(source: Any) -> None:
 
 ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
 
-# gold, prediction, status, part of the reason
+# prediction, status, whether the state is another than the gold's
 MANAGEMENT = {
-    "the same": (ADD, ADD, "passed", ""),
-    "another way": (ADD, "INSERT INTO item(price, name, id) SELECT 0.5, 'cap', 5;", "passed", ""),
-    "in two steps": (ADD, f"BEGIN; {ADD}; UPDATE item SET id = id; COMMIT", "passed", ""),
-    "nothing done": (ADD, "SELECT 1", "wrong_result", "cheap: 2 rows expected, 1 returned"),
-    "wrong value": (ADD, ADD.replace("0.5", "0.7"), "wrong_result", "item: numbers differ"),
-    "too much": (ADD, f"{ADD}; DELETE FROM sale", "wrong_result", "sale: 3 rows expected, 0 returned"),
-    "undone": (ADD, f"BEGIN; {ADD}; ROLLBACK", "wrong_result", "rows expected"),
-    "an error": (ADD, "INSERT INTO items VALUES (5)", "sql_error", "no such table"),
-    "an error later": (ADD, f"{ADD}; BAD", "sql_error", "syntax error"),
-    "blank": (ADD, "", "no_submission", "no SQL"),
-    "a table": ("CREATE TABLE t (a INT)", "create table T (\n a INT\n)", "passed", ""),
-    "a table missing": ("CREATE TABLE t (a INT)", "SELECT 1", "wrong_result", "table t is expected and not"),
-    "a table too many": (ADD, f"{ADD}; CREATE TABLE t (a)", "wrong_result", "table t is there and not"),
-    "another type": ("CREATE TABLE t (a INT)", "CREATE TABLE t (a TEXT)", "wrong_result", "table t differs"),
-    "a view by its rows": (
-        "CREATE VIEW v AS SELECT name FROM item WHERE price > 2",
-        "CREATE VIEW v AS SELECT i.name FROM item i WHERE NOT i.price <= 2",
-        "passed",
-        "",
-    ),
-    "a view with other rows": (
-        "CREATE VIEW v AS SELECT name FROM item WHERE price > 2",
-        "CREATE VIEW v AS SELECT name FROM item WHERE price >= 2",
-        "wrong_result",
-        "v: 1 row expected, 2 returned",
-    ),
-    "a broken view": (
-        "CREATE VIEW v AS SELECT name FROM item",
-        "CREATE VIEW v AS SELECT name FROM items",
-        "wrong_result",
-        "",
-    ),
+    "the same": (ADD, "passed", False),
+    "another way": ("INSERT INTO item(price, name, id) SELECT 0.5, 'cap', 5;", "passed", False),
+    "nothing done": ("SELECT 1", "passed", True),
+    "undone": (f"BEGIN; {ADD}; ROLLBACK", "passed", True),
+    "an error": ("INSERT INTO items VALUES (5)", "sql_error", False),
+    "an error later": (f"{ADD}; BAD", "sql_error", False),
+    "blank": ("", "no_submission", False),
 }
 
 
-@pytest.mark.parametrize(
-    ("gold", "prediction", "status", "reason"), MANAGEMENT.values(), ids=MANAGEMENT.keys()
-)
-def test_management(
-    grader: ConversationalGrader, gold: str, prediction: str, status: str, reason: str
-) -> None:
-    grade = grader.grade(management(gold), prediction)
+@pytest.mark.parametrize(("prediction", "status", "differs"), MANAGEMENT.values(), ids=MANAGEMENT.keys())
+def test_management(grader: ConversationalGrader, prediction: str, status: str, differs: bool) -> None:
+    """The tests look at nothing; that the state is another is told, and decides nothing."""
+    grade = grader.grade(management(ADD), prediction)
     assert (grade.status, grade.passed) == (status, status == "passed"), grade.reason
-    assert reason in grade.reason
+    assert ("state_disagrees" in grade.flags) == differs
     assert bool(grade.reason) == (not grade.passed)
+
+
+@pytest.mark.parametrize("prediction", [ADD, "SELECT 1", "BAD"])
+def test_without_a_test_case_there_is_no_verdict(grader: ConversationalGrader, prediction: str) -> None:
+    grade = grader.grade(management(ADD, tests=()), prediction)
+    assert (grade.status, grade.passed) == ("test_error", False)
+    assert "no test case" in grade.reason
 
 
 def test_follow_ups_start_where_the_first_phase_ended(grader: ConversationalGrader) -> None:
@@ -211,8 +198,8 @@ def test_a_follow_up_starts_from_what_was_kept_instead_of_running_it_again(
 ) -> None:
     """Random values, say, would be others the second time."""
     first = management("CREATE TABLE t (a INT)", keeps_state=True, cleanup=("INSERT INTO t VALUES (7)",))
-    passed = grader.grade(first, "CREATE TABLE T (a INTEGER, b)")
-    assert not passed.passed and passed.left is None, "only what passed is kept"
+    failed = grader.grade(replace(first, tests=NOT_THE_SHORTER), "CREATE TABLE t (a)")
+    assert not failed.passed and failed.left is None, "only what passed is kept"
     passed = grader.grade(first, "CREATE TABLE t (a INT)")
     assert passed.left is not None
     assert grader.grade(replace(first, keeps_state=False), "CREATE TABLE t (a INT)").left is None
@@ -222,7 +209,7 @@ def test_a_follow_up_starts_from_what_was_kept_instead_of_running_it_again(
         base_pred=("THIS WOULD FAIL",),
         start=passed.left,
     )
-    assert grader.grade(follow_up, "INSERT INTO t SELECT count(*) FROM t").passed
+    assert grader.grade(follow_up, "INSERT INTO t SELECT count(*) FROM t") == Grade(True, "passed")
     assert not grader.grade(replace(follow_up, start=None), "INSERT INTO t VALUES (1)").passed
 
 
@@ -240,15 +227,15 @@ def test_cleanup_runs_before_states_are_compared(grader: ConversationalGrader) -
     """Scratch tables that the clean-up drops do not count; its errors do not either."""
     cleanup = ("DROP TABLE nowhere", "DROP TABLE IF EXISTS scratch")
     prediction = f"CREATE TABLE scratch AS SELECT 1; {ADD}"
-    assert grader.grade(management(ADD, cleanup=cleanup), prediction).passed
-    assert not grader.grade(management(ADD), prediction).passed
+    assert grader.grade(management(ADD, cleanup=cleanup), prediction).flags == ()
+    assert grader.grade(management(ADD), prediction).flags == ("state_disagrees",)
 
 
 def test_a_cleanup_that_undoes_the_gold_hides_nothing(grader: ConversationalGrader) -> None:
     assignment = management(ADD, cleanup=("DELETE FROM item WHERE id = 5",))
     idle = grader.grade(assignment, "SELECT 1")
-    assert (idle.passed, idle.flags) == (False, ("cleanup_undoes_gold",))
-    assert grader.grade(assignment, ADD).passed
+    assert idle.flags == ("cleanup_undoes_gold", "state_disagrees")
+    assert grader.grade(assignment, ADD).flags == ("cleanup_undoes_gold",)
 
 
 def test_a_gold_that_changes_nothing_is_flagged(grader: ConversationalGrader) -> None:
@@ -265,7 +252,6 @@ def test_the_same_grade_again(grader: ConversationalGrader) -> None:
         assert grader.grade(assignment, prediction) == grader.grade(assignment, prediction)
 
 
-TEST = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    "
 HOLDS_CAP = TEST + (
     "rows, err, timeout = execute_queries('SELECT price FROM item WHERE name = \\'cap\\'', db_name, conn)\n"
     "    execute_queries('DROP TABLE sale', db_name, conn)\n"

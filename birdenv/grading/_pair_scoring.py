@@ -1,0 +1,211 @@
+"""EX of many pairs at once: as fast as the databases answer, on as many processes as are wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple, cast
+
+from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteFileSource, SqliteSource
+from birdenv.grading._execution import ExGrader
+from birdenv.grading._metrics import Metric
+from birdenv.grading._pair_crew import Crew, Death
+from birdenv.grading._pair_schedule import Schedule
+from birdenv.grading._pair_worker import Setting, sql_digest
+from birdenv.grading._result_store import ResultStore
+from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading._verdict_wire import without_results
+
+__all__ = ["Pair", "score_pairs"]
+
+_DEFAULT_LIMITS: Final = Limits()
+_NO_STATEMENT: Final = bytes(16)
+_MOST_DEATHS: Final = 8  # of processes over one pair: more than it has statements that can kill
+
+
+class Pair(NamedTuple):
+    """A prediction, and the golds any of which it may agree with."""
+
+    db_id: str
+    golds: tuple[str, ...]
+    prediction: str | None
+
+
+def score_pairs(
+    pairs: Sequence[Pair],
+    source: DatabaseSource,
+    *,
+    limits: Limits = _DEFAULT_LIMITS,
+    clean: bool = False,
+    metrics: Sequence[Metric] = (),
+    workers: int = 1,
+    store: ResultStore | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[ExVerdict]:
+    """The verdicts of `ExGrader` on all pairs, in their order, without the results (`gold_result` and
+    `pred_result` are None).
+
+    Pairs that are the same are graded once, and a gold runs once, whatever its predictions. More than one
+    worker, and any number with `isolation="process"`, are processes that grade whole pairs; one that dies
+    costs its own pair only, and is replaced. Where a server runs the SQL, workers are threads. Verdicts do
+    not depend on the number of workers.
+
+    Args:
+        pairs: in any order; those on one database are graded near each other in time.
+        source: of SQLite's, directory and isolation count; a subclass's own ways do not.
+        limits: of each statement.
+        clean: see `ExGrader`.
+        metrics: beside EX, see `ExGrader`.
+        workers: how many pairs are graded at the same time.
+        store: where results are found and kept.
+        on_done: called with how many more of the pairs are graded.
+
+    Raises `InputError` if a database cannot be used, before any statement runs where that can be seen then,
+    `InfrastructureError` if the server is lost, and `ValueError` if there is to be no worker.
+    """
+    if workers < 1:
+        raise ValueError(f"there must be a worker, not {workers}")
+    numbers: dict[Pair, list[int]] = {}
+    for number, pair in enumerate(pairs):
+        numbers.setdefault(Pair(*pair), []).append(number)
+    distinct = list(numbers)
+    verdicts: list[ExVerdict | None] = [None] * len(pairs)
+
+    def judged(number: int, verdict: ExVerdict) -> None:
+        for place in numbers[distinct[number]]:
+            verdicts[place] = verdict
+        if on_done is not None:
+            on_done(len(numbers[distinct[number]]))
+
+    workers = min(workers, max(len(distinct), 1))
+    grader = ExGrader(source, limits, clean, metrics, store)
+    if not isinstance(source, SqliteSource):
+        _in_threads(distinct, source, grader, workers, judged)
+    elif workers == 1 and source.isolation == "inline":
+        _in_this_process(distinct, _schedule(distinct, source), grader, judged)
+    elif distinct:
+        schedule = _schedule(distinct, source)
+        setting = Setting(
+            str(source.root),
+            str(source.file) if isinstance(source, SqliteFileSource) else None,
+            source.isolation,
+            (limits.seconds, limits.rows, limits.bytes),
+            clean,
+            tuple(metrics),
+            None if store is None else (str(store.path), store.most_bytes),
+        )
+        with Crew(setting, workers) as crew:
+            _Scoring(distinct, schedule, crew, workers, metrics, store, judged).run()
+    if store is not None:
+        store.flush()
+    assert None not in verdicts
+    return cast(list[ExVerdict], verdicts)
+
+
+def _schedule(pairs: Sequence[Pair], source: SqliteSource) -> Schedule:
+    """The order of grading. Raises `InputError` if a database cannot be used."""
+    sizes = {name: float(source.path(name).stat().st_size) for name in sorted({p.db_id for p in pairs})}
+    return Schedule([(pair.db_id, pair.golds) for pair in pairs], sizes)
+
+
+def _in_this_process(
+    pairs: Sequence[Pair], schedule: Schedule, grader: ExGrader, judged: Callable[[int, ExVerdict], None]
+) -> None:
+    while taken := schedule.take(0, 1):
+        for number in taken:
+            began = time.monotonic()
+            judged(number, without_results(grader.grade(*pairs[number])))
+            schedule.took(pairs[number].db_id, time.monotonic() - began)
+
+
+def _in_threads(
+    pairs: Sequence[Pair],
+    source: DatabaseSource,
+    grader: ExGrader,
+    workers: int,
+    judged: Callable[[int, ExVerdict], None],
+) -> None:
+    """On a server, whose own processes do the work, and end it when it is late."""
+    for name in sorted({pair.db_id for pair in pairs}):
+        source.check(name)
+    with ThreadPoolExecutor(workers) as pool:
+        for number, verdict in enumerate(pool.map(lambda pair: grader.grade(*pair), pairs)):
+            judged(number, without_results(verdict))
+
+
+class _Scoring:
+    """One call's pairs on their way through the processes."""
+
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        schedule: Schedule,
+        crew: Crew,
+        workers: int,
+        metrics: Sequence[Metric],
+        store: ResultStore | None,
+        judged: Callable[[int, ExVerdict], None],
+    ) -> None:
+        self._pairs = pairs
+        self._schedule = schedule
+        self._crew = crew
+        self._metrics = metrics
+        self._store = store
+        self._judged = judged
+        self._under_way: dict[int, list[int]] = {worker: [] for worker in range(workers)}
+        self._known: dict[int, dict[bytes, tuple[Any, ...]]] = {}  # by pair, the statements that killed
+
+    def run(self) -> None:
+        if self._store is not None:
+            self._store.flush()
+        self._give_to_idle()
+        while any(self._under_way.values()):
+            for news in self._crew.wait():
+                if isinstance(news, Death):
+                    self._after_death(news)
+                    continue
+                for number, verdict, seconds in news.verdicts:
+                    self._under_way[news.worker].remove(number)
+                    self._schedule.took(self._pairs[number].db_id, seconds)
+                    self._judged(number, verdict)
+                if self._store is not None:
+                    self._store.count(executed=news.executed, found=news.found)
+                    self._store.fault = self._store.fault or news.fault
+                if news.is_idle:
+                    self._give_to_idle()
+
+    def _give_to_idle(self) -> None:
+        for worker, under_way in self._under_way.items():
+            if not under_way:
+                self._give(worker)
+
+    def _give(self, worker: int) -> None:
+        taken = self._schedule.take(worker, len(self._under_way))
+        self._under_way[worker] = taken
+        if taken:
+            self._crew.give(worker, [(n, *self._pairs[n], self._known.get(n, {})) for n in taken])
+
+    def _after_death(self, death: Death) -> None:
+        """Grade the pair again, with what killed the process taken as that statement's error."""
+        left, self._under_way[death.worker] = self._under_way[death.worker], []
+        for number in left:
+            if number == death.number:
+                known = self._known.setdefault(number, {})
+                prediction = sql_digest(self._pairs[number].prediction or "")
+                # Between two statements it compared, and what takes memory then is what was predicted.
+                statement = prediction if death.statement == _NO_STATEMENT else death.statement
+                if statement in known or len(known) >= _MOST_DEATHS:
+                    self._judged(number, self._given_up(death.error))
+                    continue
+                error = death.error
+                known[statement] = (error.kind, error.message, error.elapsed)
+            self._schedule.give_back(self._pairs[number].db_id, [number])
+        self._give_to_idle()
+
+    def _given_up(self, error: QueryError) -> ExVerdict:
+        status: ExStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
+        scores: dict[str, float] = dict.fromkeys(self._metrics, 0.0)
+        return ExVerdict(
+            False, False, f"the query failed: {error.message}", status, error=error, metrics=scores
+        )

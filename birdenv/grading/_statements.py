@@ -1,0 +1,145 @@
+"""The statements that grading executes: each on a freshly opened database, none that is known already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final, TypeAlias
+
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.grading._fetched import Collector, Fetched, rows_needed
+from birdenv.grading._gold import GoldCache, may_change, reads_clock, whole
+from birdenv.grading._gold_rows import GoldRows
+from birdenv.grading._result_store import ResultStore, statement_key
+from birdenv.grading._version import GRADER_VERSION
+
+__all__ = ["Statements", "Watch"]
+
+_MOST_GOLD_BYTES: Final = 32 * 2**20  # of golds that are kept in memory; the latest one is, however large
+_Gold: TypeAlias = GoldRows | QueryError
+Watch: TypeAlias = Callable[[str], QueryError | None]
+
+
+class Statements:
+    """Golds are remembered here, all results in the `store` if there is one.
+
+    What reads the clock is executed every time. `watch` is asked before a statement is executed, and an
+    error that it gives is the answer. May be used by several threads.
+    """
+
+    def __init__(
+        self, source: DatabaseSource, limits: Limits, store: ResultStore | None, watch: Watch | None = None
+    ) -> None:
+        self._source = source
+        self._watch = watch
+        self._limits = limits
+        self._store = store
+        self._golds: GoldCache[_Gold] = GoldCache(_memory, float("inf"), _MOST_GOLD_BYTES)
+        self._engine = source.engine
+        self._clocks: dict[Hashable, bool] = {}  # databases whose own definitions read the clock
+
+    def gold(self, db_id: str, sql: str) -> _Gold:
+        """All rows of a gold; an error where it fails or is cut: part of a gold grades nothing."""
+        if reads_clock(sql):
+            return _gold(sql, self._query(db_id, sql))
+        key = (db_id, self._source.version(db_id), sql, self._engine, GRADER_VERSION)
+        return self._golds.get(key, lambda: self._whole_gold(db_id, sql))
+
+    def prediction(
+        self, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
+    ) -> Fetched | QueryError:
+        """What a prediction returns: all of it, or so much that no gold can agree with it by any rule."""
+        most: int | None = rows_needed(golds)
+        if all_rows or most is None or most > self._limits.rows:
+            most = None
+        collector = Collector(golds, most)
+        for gold in golds:
+            if gold.sql == sql and not reads_clock(sql):
+                same = collector.replay(_fetched(gold.result))
+                if same is not None:
+                    return same
+        key = self._key(db_id, sql) if self._store is not None else None
+        if self._store is None or key is None:
+            return self._scan(db_id, sql, collector)
+        known = self._store.find(key, self._limits.seconds)
+        if isinstance(known, Fetched):
+            known = collector.replay(known)
+        if known is None:
+            known = self._scan(db_id, sql, collector)
+            self._store.keep(key, known)
+        else:
+            self._store.count(found=1)
+        return known
+
+    def _whole_gold(self, db_id: str, sql: str) -> _Gold:
+        key = self._key(db_id, sql) if self._store is not None else None
+        if self._store is None or key is None:
+            return _gold(sql, self._query(db_id, sql))
+        known = self._store.find(key, self._limits.seconds)
+        if known is not None and (isinstance(known, QueryError) or known.total == len(known.rows)):
+            self._store.count(found=1)
+            return _gold(sql, known if isinstance(known, QueryError) else known.result)
+        result = self._query(db_id, sql)
+        self._store.keep(key, result if isinstance(result, QueryError) else _fetched(result))
+        return _gold(sql, result)
+
+    def _key(self, db_id: str, sql: str) -> bytes | None:
+        """Under what the store has a statement's result; None where results do not last."""
+        assert self._store is not None
+        if may_change(sql) or self._database_reads_clock(db_id):
+            return None
+        source, limits = self._source, self._limits
+        if isinstance(source, SqliteSource):
+            digest = self._store.digest(source.path(db_id), lambda: source.digest(db_id))
+            isolation: str = source.isolation
+        else:
+            digest, isolation = source.digest(db_id), ""
+        return statement_key(digest, self._engine, isolation, limits.rows, limits.bytes, sql)
+
+    def _database_reads_clock(self, db_id: str) -> bool:
+        """Whether a view may give another result on another day; nothing else in a schema can, when read."""
+        version = self._source.version(db_id)
+        if version not in self._clocks:
+            if self._source.dialect != "sqlite":
+                return True  # its definitions are not looked at
+            with self._source.open(db_id, self._limits) as database:
+                found = database.query("SELECT sql FROM sqlite_schema WHERE type = 'view'")
+            self._clocks[version] = isinstance(found, QueryError) or any(
+                may_change(str(text)) for (text,) in found.rows
+            )
+        return self._clocks[version]
+
+    def _query(self, db_id: str, sql: str) -> Result:
+        said = self._before(sql)
+        if said is not None:
+            return said
+        with self._source.open(db_id, self._limits) as database:
+            return database.query(sql)
+
+    def _scan(self, db_id: str, sql: str, collector: Collector) -> Fetched | QueryError:
+        said = self._before(sql)
+        if said is not None:
+            return said
+        with self._source.open(db_id, self._limits) as database:
+            end = database.scan(sql, collector)
+        if isinstance(end, QueryError):
+            return end
+        return collector.fetched(end.columns, is_whole=not end.truncated, elapsed=end.elapsed)
+
+    def _before(self, sql: str) -> QueryError | None:
+        if self._store is not None:
+            self._store.count(executed=1)
+        return None if self._watch is None else self._watch(sql)
+
+
+def _gold(sql: str, result: Result) -> _Gold:
+    result = whole(result)
+    return GoldRows(sql, result) if isinstance(result, QueryResult) else result
+
+
+def _fetched(result: QueryResult) -> Fetched:
+    total = None if result.truncated else len(result.rows)
+    return Fetched(result.columns, list(result.rows), {}, total, result.elapsed)
+
+
+def _memory(gold: _Gold) -> int | None:
+    return gold.memory if isinstance(gold, GoldRows) else None

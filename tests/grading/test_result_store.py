@@ -1,0 +1,304 @@
+"""Results kept on disk: found again as they were, in any process, and never anybody else's file."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from written_databases import write_database
+
+from birdenv.databases import Limits, QueryError, SqliteSource
+from birdenv.errors import InputError
+from birdenv.grading import ExGrader, ResultStore
+from birdenv.grading import _result_store as module
+from birdenv.grading._fetched import Fetched
+from birdenv.grading._result_store import statement_key
+
+NAMES = "SELECT name FROM item"
+CELLS: list[tuple[Any, ...]] = [
+    (None, 0, -1, 2**63 - 1, -(2**63)),
+    (0.1, -0.0, math.inf, 5e-324, 1.0),
+    ("", "naïve 雪", "a\0b", "\udcff", "x" * 5000),
+    (b"", b"\0\xff", bytes(3000), "1", 1),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResultStore:
+    return ResultStore(tmp_path / "cache" / "results.sqlite")
+
+
+def result(*rows: tuple[Any, ...], elapsed: float = 0.25) -> Fetched:
+    return Fetched(tuple("abcde"[: len(rows[0])]) if rows else ("a",), list(rows), {}, len(rows), elapsed)
+
+
+def reopened(store: ResultStore) -> ResultStore:
+    store.close()
+    return ResultStore(store.path, store.most_bytes)
+
+
+def test_every_cell_comes_back_as_it_was(store: ResultStore) -> None:
+    store.keep(b"k", result(*CELLS))
+    for opened in (store, reopened(store)):
+        found = opened.find(b"k", 30.0)
+        assert isinstance(found, Fetched)
+        assert found == result(*CELLS)
+        assert [list(map(type, row)) for row in found.rows] == [list(map(type, row)) for row in CELLS]
+        assert math.copysign(1, found.rows[1][1]) == -1
+        assert found.elapsed == 0.25
+
+
+def test_what_was_counted_and_errors_come_back_too(store: ResultStore) -> None:
+    counted = Fetched(("a",), [(1,)] * 3, {(1,): 7, (None,): 2}, 12, 0.5)
+    error = QueryError("missing", "no such column: nam", 0.125)
+    store.keep(b"counted", counted)
+    store.keep(b"error", error)
+    again = reopened(store)
+    assert again.find(b"counted", 30.0) == counted
+    found = again.find(b"error", 30.0)
+    assert (found, found and found.elapsed) == (error, 0.125)
+    assert again.find(b"nothing", 30.0) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        QueryError("timeout", "stopped after 30 s"),
+        QueryError("engine", "the process that ran it died: it was ended by SIGKILL"),
+        QueryError("engine", "disk I/O error"),
+        QueryError("too_large", "out of memory"),
+        QueryError("engine", "database disk image is malformed"),
+    ],
+)
+def test_what_may_be_the_machines_is_not_kept(store: ResultStore, error: QueryError) -> None:
+    store.keep(b"k", error)
+    assert store.find(b"k", 30.0) is None
+
+
+def test_a_result_that_took_longer_than_is_allowed_now_is_not_found(store: ResultStore) -> None:
+    store.keep(b"k", result((1,), elapsed=5.0))
+    assert store.find(b"k", 4.0) is None
+    assert store.find(b"k", 6.0) is not None
+
+
+def test_the_key_tells_everything_apart_that_a_result_depends_on() -> None:
+    base = ("digest", "SQLite 3", "inline", 10, 20, "SELECT 1")
+    others = [("other", "SQLite 4", "process", 11, 21, "SELECT  1")[i] for i in range(6)]
+    keys = {statement_key(*base)} | {
+        statement_key(*(others[i] if i == j else base[i] for i in range(6)))  # type: ignore[arg-type]
+        for j in range(6)
+    }
+    assert len(keys) == 7
+
+
+def test_results_that_are_too_large_are_not_kept(store: ResultStore) -> None:
+    store.keep(b"cells", result(*[(1, 2, 3, 4, 5)] * 500_000))
+    store.keep(b"text", result(("x" * 20_000_000,)))
+    assert store.find(b"cells", 30.0) is None
+    assert store.find(b"text", 30.0) is None
+
+
+def test_the_file_stays_within_its_bound_and_keeps_what_was_used_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ResultStore(tmp_path / "r.sqlite", most_bytes=100_000)
+    monkeypatch.setattr(module, "_hour", lambda: 1)
+    for number in range(9):
+        store.keep(bytes([number]), result((bytes(10_000),)))
+    store.flush()
+    monkeypatch.setattr(module, "_hour", lambda: 2)
+    assert store.find(bytes([0]), 30.0) is not None
+    for number in range(9, 12):
+        store.keep(bytes([number]), result((bytes(10_000),)))
+    store.flush()
+    kept = [number for number in range(12) if store.find(bytes([number]), 30.0) is not None]
+    assert 0 in kept and 11 in kept
+    assert 1 not in kept
+    assert 6 <= len(kept) <= 9
+
+
+def test_a_grader_executes_only_what_is_not_known(root: Path, store: ResultStore) -> None:
+    predictions = [NAMES + " ", "SELECT 'x'", "SELECT nam FROM item", "SELECT DISTINCT name FROM item"]
+
+    def verdicts(store: ResultStore | None) -> list[Any]:
+        grader = ExGrader(SqliteSource(root), store=store)
+        graded = [grader.grade("shop", [NAMES], prediction) for prediction in predictions]
+        return [replace(verdict, gold_seconds=0, pred_seconds=0) for verdict in graded]
+
+    first = verdicts(store)
+    assert (store.executed, store.found) == (5, 0)
+    again = reopened(store)
+    assert verdicts(again) == first == verdicts(None)
+    assert (again.executed, again.found) == (0, 5)
+
+
+def test_what_was_fetched_of_a_prediction_must_be_enough(root: Path, store: ResultStore) -> None:
+    """A gold with more rows needs more of the prediction; then it is executed, and what it gave kept."""
+    count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT i FROM n"
+    grader = ExGrader(SqliteSource(root), store=store)
+    for golds, executed in (([NAMES], 2), ([count.format(3000)], 4), ([NAMES], 4), ([count.format(2000)], 5)):
+        grader.grade("shop", golds, count.format(5000))
+        assert store.executed == executed
+
+
+def test_other_data_limits_and_clocks_are_executed(root: Path, store: ResultStore) -> None:
+    def grade(gold: str, limits: Limits = Limits()) -> int:  # noqa: B008
+        before = store.executed
+        ExGrader(SqliteSource(root), limits, store=store).grade("shop", [gold], "SELECT 1")
+        return store.executed - before
+
+    assert [grade(NAMES), grade(NAMES)] == [2, 0]
+    assert grade(NAMES, Limits(rows=5000)) == 2
+    assert [grade("SELECT date('now')"), grade("SELECT date('now')")] == [1, 1]
+    with sqlite3.connect(root / "shop" / "shop.sqlite") as connection:
+        connection.execute("INSERT INTO sale VALUES (9, '2030-01-01')")
+    connection.close()
+    assert grade(NAMES) == 2
+
+
+def test_nothing_is_kept_of_a_database_whose_views_read_the_clock(tmp_path: Path, store: ResultStore) -> None:
+    write_database(tmp_path, "days", "CREATE VIEW today AS SELECT date('now') AS day")
+    for _ in range(2):
+        ExGrader(SqliteSource(tmp_path), store=store).grade("days", ["SELECT day FROM today"], "SELECT 1")
+    assert (store.executed, store.found) == (4, 0)
+
+
+def test_a_clock_in_a_default_value_is_never_read(tmp_path: Path, store: ResultStore) -> None:
+    write_database(tmp_path, "log", "CREATE TABLE t (a, at DEFAULT CURRENT_TIMESTAMP)")
+    for _ in range(2):
+        ExGrader(SqliteSource(tmp_path), store=store).grade("log", ["SELECT a FROM t"], "SELECT 1")
+    assert (store.executed, store.found) == (2, 2)
+
+
+def test_a_result_that_changed_on_the_disk_is_not_believed(root: Path, store: ResultStore) -> None:
+    """One bit of it, which no structure of the file shows."""
+    prediction = "SELECT 'pen' UNION ALL SELECT 'ink'"
+    expected = ExGrader(SqliteSource(root), store=store).grade("shop", [NAMES], prediction)
+    store.close()
+    connection = sqlite3.connect(store.path)
+    for key, value in connection.execute("SELECT key, value FROM result").fetchall():
+        assert b"ink" in value
+        connection.execute("UPDATE result SET value = ? WHERE key = ?", (value.replace(b"ink", b"inj"), key))
+    connection.commit()
+    connection.close()
+    again = ResultStore(store.path)
+    verdict = ExGrader(SqliteSource(root), store=again).grade("shop", [NAMES], prediction)
+    assert verdict.expected == expected.expected
+    assert (again.executed, again.found) == (2, 0)
+
+
+def test_a_digest_is_worked_out_once_for_a_file_that_stays_the_same(
+    root: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SETTLED_NS", 0)
+    path, worked = root / "shop" / "shop.sqlite", []
+
+    def work_out() -> str:
+        worked.append(1)
+        return f"digest {len(worked)}"
+
+    assert [store.digest(path, work_out) for _ in range(2)] == ["digest 1"] * 2
+    again = reopened(store)
+    assert again.digest(path, work_out) == "digest 1"
+    path.touch()
+    assert again.digest(path, work_out) == "digest 2"
+    Path(f"{path}-wal").touch()
+    path.touch()
+    assert [again.digest(path, work_out) for _ in range(2)] == ["digest 3", "digest 4"]
+
+
+def test_a_file_that_changed_a_moment_ago_may_change_again_unseen(root: Path, store: ResultStore) -> None:
+    worked: list[int] = []
+    path = root / "shop" / "shop.sqlite"
+    path.touch()
+    for _ in range(2):
+        store.digest(path, lambda: str(worked.append(1)))
+    assert len(worked) == 2
+
+
+@pytest.mark.parametrize("damage", ["garbage", "torn", "cut", "layout"])
+def test_a_damaged_store_is_set_aside_and_said(root: Path, store: ResultStore, damage: str) -> None:
+    for number in range(200):
+        store.keep(b"%d" % number, result((b"x" * 2000,)))
+    store.close()
+    data = bytearray(store.path.read_bytes())
+    if damage == "garbage":
+        data = bytearray(b"not a database at all" * 100)
+    elif damage == "torn":
+        data[8192:] = bytes(len(data) - 8192)
+    elif damage == "cut":
+        data = data[: len(data) // 2]
+    else:
+        connection = sqlite3.connect(store.path)
+        connection.execute("PRAGMA user_version = 99")
+        connection.close()
+        data = bytearray(store.path.read_bytes())
+    store.path.write_bytes(data)
+    again = ResultStore(store.path)
+    for number in range(200):
+        again.find(b"%d" % number, 30.0)
+    assert ExGrader(SqliteSource(root), store=again).grade("shop", [NAMES], NAMES + " ").ex
+    again.close()
+    assert "set aside" in again.fault
+    assert Path(f"{store.path}.damaged").exists()
+    assert reopened(again).fault == ""
+
+
+def test_another_programs_database_is_refused_untouched(tmp_path: Path) -> None:
+    path = write_database(tmp_path, "mine", "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="no store of results"):
+        ResultStore(path)
+    assert path.read_bytes() == before
+
+
+def test_where_no_file_can_be_results_are_not_kept(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "file").touch()
+    store = ResultStore(tmp_path / "file" / "results.sqlite")
+    assert "not kept" in store.fault
+    assert ExGrader(SqliteSource(root), store=store).grade("shop", [NAMES], NAMES + " ").ex
+    store.close()
+
+
+def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
+    program = f"""
+from birdenv.grading import ResultStore
+from birdenv.grading._fetched import Fetched
+store = ResultStore({str(store.path)!r})
+for number in range(100):
+    store.keep(b"%d" % number, Fetched(("a",), [(number,)], {{}}, 1, 0.25))
+    if number % 10 == 0:
+        store.flush()
+store.close()
+assert not store.fault, store.fault
+"""
+    processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
+    errors: list[BaseException] = []
+
+    def use() -> None:
+        try:
+            for number in range(100):
+                store.keep(b"t%d" % number, result((number,)))
+                assert store.find(b"t%d" % number, 30.0) == result((number,))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=use) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert not errors
+    again = reopened(store)
+    for number in range(100):
+        assert again.find(b"%d" % number, 30.0) == result((number,))
+        assert again.find(b"t%d" % number, 30.0) == result((number,))
+    assert store.fault == again.fault == ""
