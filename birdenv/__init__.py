@@ -1,7 +1,7 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
-Importing this package registers `birdenv/CInteract-v0` and `birdenv/BirdSql-v0` with Gymnasium. Everything
-else is imported when it is first used.
+Importing this package registers `birdenv/CInteract-v0`, `birdenv/AInteract-v0` and `birdenv/BirdSql-v0` with
+Gymnasium. Everything else is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -11,13 +11,34 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 if TYPE_CHECKING:
-    from birdenv.tasks import clarify, execute_sql, submit_sql
+    from birdenv.tasks import (
+        clarify,
+        execute_sql,
+        get_all_column_meanings,
+        get_all_external_knowledge_names,
+        get_all_knowledge_definitions,
+        get_column_meaning,
+        get_knowledge_definition,
+        get_schema,
+        submit_sql,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "clarify", "execute_sql", "submit_sql"]
+__all__ = [
+    "__version__",
+    "clarify",
+    "execute_sql",
+    "get_all_column_meanings",
+    "get_all_external_knowledge_names",
+    "get_all_knowledge_definitions",
+    "get_column_meaning",
+    "get_knowledge_definition",
+    "get_schema",
+    "submit_sql",
+]
 
-for _name in ("CInteract", "BirdSql"):
+for _name in ("CInteract", "AInteract", "BirdSql"):
     gymnasium.register(
         id=f"birdenv/{_name}-v0",
         entry_point=f"birdenv.envs:{_name}Env",
@@ -26,7 +47,7 @@ del _name
 
 
 def __getattr__(name: str) -> Any:
-    if name in {"clarify", "execute_sql", "submit_sql"}:
+    if name in __all__:
         from birdenv import tasks
 
         return getattr(tasks, name)

@@ -9,12 +9,21 @@ from typing import Any
 from birdenv.dialogue import Move, Session
 from birdenv.errors import InputError
 from birdenv.runs import Setting
-from birdenv.tasks import SystemView
+from birdenv.tasks import ARGUMENTS, SEPARATOR, Kind, SystemView
 
 __all__ = ["HumanAgent"]
 
-_WORDS = {"ask": "clarify", "run": "execute_sql", "submit": "submit_sql"}
-_USES = {"ask": "ask QUESTION", "run": "run SQL", "submit": "submit SQL"}
+_WORDS: dict[str, Kind] = {
+    "ask": "clarify",
+    "run": "execute_sql",
+    "submit": "submit_sql",
+    "schema": "get_schema",
+    "columns": "get_all_column_meanings",
+    "column": "get_column_meaning",
+    "names": "get_all_external_knowledge_names",
+    "define": "get_knowledge_definition",
+    "knowledge": "get_all_knowledge_definitions",
+}
 
 
 class HumanAgent:
@@ -41,8 +50,7 @@ class _TerminalSession:
             self._introduced = True
         print(f"\n[{view.sender}] {view.message}")
         possible = [word for word, action in _WORDS.items() if action in view.legal]
-        left = f"{view.turns_left} {'questions' if 'ask' in possible else 'actions'} left; "
-        print(f"({left if set(possible) != {'submit'} else ''}type {_help(possible)})")
+        print(f"({_left(view, possible)}type {_help(possible)})")
         while True:
             try:
                 word, _, rest = input("> ").strip().partition(" ")
@@ -50,16 +58,27 @@ class _TerminalSession:
                 return Move("quit")
             if word == "quit":
                 return Move("quit")
-            if word in possible and rest.strip():
+            if word in possible and (rest.strip() or not ARGUMENTS[_WORDS[word]]):
                 return Move(_WORDS[word], rest.strip())
             if word == "show":
                 print(view.instruction)
             elif word in possible:
-                print(f"{word} needs text behind it: {_USES[word]}")
+                print(f"{word} needs text behind it: {_use(word)}")
             else:
                 print(f"Type {_help(possible)}")
 
 
+def _left(view: SystemView, possible: Sequence[str]) -> str:
+    if view.budget is not None or set(possible) == {"submit"}:  # what is left of a budget is in the message
+        return ""
+    return f"{view.turns_left} {'questions' if 'ask' in possible else 'actions'} left; "
+
+
+def _use(word: str) -> str:
+    """`submit SQL`, `column TABLE|COLUMN`, `schema`."""
+    return f"{word} {SEPARATOR.join(ARGUMENTS[_WORDS[word]]).upper()}".rstrip()
+
+
 def _help(possible: Sequence[str]) -> str:
-    uses = [_USES[word] for word in possible]
+    uses = [_use(word) for word in possible]
     return ", ".join([*uses, "show (the request and schema again)", "or quit (this task)"])

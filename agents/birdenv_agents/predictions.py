@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,9 @@ from birdenv.tasks.bird import PublicBirdTask
 __all__ = ["PredictionsAgent"]
 
 SEPARATOR = "\t----- bird -----\t"
-"""Between SQL and db_id in the values of the official prediction files."""
+"""Between SQL and db_id in the values of the official prediction files; the last one counts."""
 
+_POSITION = re.compile(r"0|[1-9][0-9]*")
 _SQL_FIELDS = ("sql", "predicted_sql", "pred_sqls", "prediction")
 
 _ORDER_HELP = (
@@ -107,7 +109,7 @@ def _is_record(row: Mapping[str, Any]) -> bool:
 
 
 def _read_positions(path: Path, values: Mapping[str, Any], setting: Setting) -> Mapping[str, _Recorded]:
-    bad = next((key for key in values if not (key.isascii() and key.isdigit())), None)
+    bad = next((key for key in values if not _POSITION.fullmatch(key)), None)
     if bad is not None:
         raise InputError(f'{path}: the key {bad!r} is not a position; expected "0", "1", ...')
     tasks = [task for task in setting.tasks if isinstance(task, PublicBirdTask)]
@@ -116,7 +118,8 @@ def _read_positions(path: Path, values: Mapping[str, Any], setting: Setting) -> 
     recorded = {}
     for position, task in _tasks_by_position(path, tasks, setting.options.get("predictions_order")):
         value = values.get(str(position))
-        sql, separator, db_id = (value if isinstance(value, str) else "").partition(SEPARATOR)
+        text = value if isinstance(value, str) else ""
+        sql, separator, db_id = text.rpartition(SEPARATOR) if SEPARATOR in text else (text, "", "")
         if separator and db_id.strip() != task.db_id:
             raise InputError(
                 f"{path}: key {position} is about {db_id.strip()!r}, but question {task.instance_id} is "

@@ -16,6 +16,7 @@ from typing import Any
 from birdenv.dialogue import Move, Session
 from birdenv.runs import Setting
 from birdenv.tasks import SystemView
+from birdenv.tasks.a_interact import COSTS
 from birdenv_agents._matching import rank
 from birdenv_agents._phrases import open_phrases
 
@@ -23,13 +24,16 @@ __all__ = ["AsksFirstAgent", "NeverAsksAgent", "RandomAgent"]
 
 NOTHING = "SELECT NULL"
 
+_TWO_SUBMISSIONS = 2 * COSTS["submit_sql"]
+"""Budget that is not spent on questions."""
+
 
 class _Agent:
     sees_private = False
 
     def __init__(self, argument: str, setting: Setting) -> None:
         del argument
-        self._ambiguous = setting.game == "c-interact"
+        self._ambiguous = setting.game != "bird"
 
 
 class RandomAgent(_Agent):
@@ -89,6 +93,8 @@ class _ReadingSession:
 
     def _next_question(self, view: SystemView) -> str | None:
         if not self._asks or "clarify" not in view.legal or view.phase != 1 or view.turns_left == 0:
+            return None
+        if view.budget is not None and view.budget < COSTS["clarify"] + _TWO_SUBMISSIONS:
             return None
         if self._phrases is None:
             self._phrases = open_phrases(view.message, view.instruction)

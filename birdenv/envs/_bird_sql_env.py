@@ -8,7 +8,7 @@ from pathlib import Path
 from gymnasium.utils import EzPickle
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
-from birdenv.databases import Isolation, SqliteSource
+from birdenv.databases import Isolation, open_source
 from birdenv.envs._dialogue_env import DialogueEnv
 from birdenv.envs._episodes import Episodes, Selection
 from birdenv.envs._system_seat import TURNS
@@ -35,6 +35,9 @@ class BirdSqlEnv(DialogueEnv, EzPickle):
         databases: only tasks on these databases.
         isolation: where SQL runs: `inline`, in this process, or `process`, in workers that can be killed (see
             the README).
+        dialect: `sqlite`, or `postgres`: birdenv starts a server of its own, and loads what is missing on it
+            from the folder. `isolation` says nothing then.
+        dsn: another PostgreSQL server, as a connection string.
         render_mode: `ansi` makes `render()` return the dialogue as text.
 
     Raises `InputError` for settings, files and names that cannot be used. A pickled copy is made anew from
@@ -50,21 +53,33 @@ class BirdSqlEnv(DialogueEnv, EzPickle):
         instances: list[str] | None = None,
         databases: list[str] | None = None,
         isolation: Isolation = "inline",
+        dialect: str = "sqlite",
+        dsn: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
-            self, data_file, db_dir, evidence, max_turns, instances, databases, isolation, render_mode
+            self,
+            data_file,
+            db_dir,
+            evidence,
+            max_turns,
+            instances,
+            databases,
+            isolation,
+            dialect,
+            dsn,
+            render_mode,
         )
         if (data_file is None) != (db_dir is None):
             raise InputError("give data_file and db_dir together, or neither for the built-in demo")
         if not 1 <= max_turns < TURNS:
             raise InputError(f"max_turns must be from 1 to {TURNS - 1}, got {max_turns!r}")
-        source = SqliteSource(db_dir or demo_folder(), isolation)
-        tasks = load_tasks(Path(data_file) if data_file else demo_folder() / DEMO_BIRD_FILE)
+        source = open_source(db_dir or demo_folder(), dialect, dsn=dsn, isolation=isolation)
+        tasks = load_tasks(Path(data_file or demo_folder() / DEMO_BIRD_FILE), source.dialect)
         selection = Selection(instances, databases)
         tasks = [task for task in tasks if selection.takes(task.public.instance_id, task.public.db_id)]
         selection.check()
         start = partial(
             BirdController, source=source, grader=ExGrader(source), evidence=evidence, max_turns=max_turns
         )
-        super().__init__(Episodes(tasks, start), None, render_mode)
+        super().__init__(Episodes(tasks, start, source), None, render_mode)

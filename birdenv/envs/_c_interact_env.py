@@ -40,6 +40,9 @@ class CInteractEnv(DialogueEnv, EzPickle):
         databases: only tasks on these databases.
         isolation: where SQL runs: `inline`, in this process, or `process`, in workers that can be killed (see
             the README).
+        dialect: `sqlite`, or `postgres`: birdenv starts a server of its own, and loads what is missing on it
+            from the folder. `isolation` says nothing then.
+        dsn: another PostgreSQL server, as a connection string.
         render_mode: `ansi` makes `render()` return the dialogue as text.
 
     Raises `InputError` for settings, files and names that cannot be used. A pickled copy is made anew from
@@ -57,6 +60,8 @@ class CInteractEnv(DialogueEnv, EzPickle):
         instances: list[str] | None = None,
         databases: list[str] | None = None,
         isolation: Isolation = "inline",
+        dialect: str = "sqlite",
+        dsn: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
@@ -70,6 +75,8 @@ class CInteractEnv(DialogueEnv, EzPickle):
             instances,
             databases,
             isolation,
+            dialect,
+            dsn,
             render_mode,
         )
         episodes = c_interact_episodes(
@@ -81,5 +88,7 @@ class CInteractEnv(DialogueEnv, EzPickle):
             instances=instances,
             databases=databases,
             isolation=isolation,
+            dialect=dialect,
+            dsn=dsn,
         )
         super().__init__(episodes, UserSession(find_user(user)), render_mode)

@@ -12,23 +12,35 @@ from birdenv.dialogue import Session
 from birdenv.envs import _system_seat as system_seat
 from birdenv.envs._episodes import EpisodeController, Episodes
 from birdenv.envs._transcript_text import transcript_text
-from birdenv.errors import InputError
-from birdenv.tasks import SYSTEM, SystemView
+from birdenv.errors import InfrastructureError, InputError
+from birdenv.tasks import KINDS, SYSTEM, Kind, SystemView
 
 __all__ = ["DialogueEnv"]
 
 
 class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
-    """Drives a controller, which has the rules. `user` plays the other seat, where there is one."""
+    """Drives a controller, which has the rules. `user` plays the other seat, where there is one.
+
+    `kinds` are those of the game's actions; `budget` says whether it has one.
+    """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
 
-    def __init__(self, episodes: Episodes, user: Session | None, render_mode: str | None) -> None:
+    def __init__(
+        self,
+        episodes: Episodes,
+        user: Session | None,
+        render_mode: str | None,
+        *,
+        kinds: tuple[Kind, ...] = KINDS,
+        budget: bool = False,
+    ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'ansi'")
         self.render_mode = render_mode
-        self.observation_space: spaces.Dict = system_seat.observation_space()
-        self.action_space: spaces.Dict = system_seat.action_space()
+        self.observation_space: spaces.Dict = system_seat.observation_space(kinds=kinds, budget=budget)
+        self.action_space: spaces.Dict = system_seat.action_space(kinds)
+        self.kinds = kinds
         self._episodes = episodes
         self._user = user
         self._controller: EpisodeController | None = None
@@ -54,10 +66,12 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         self._title = {"instance_id": task.public.instance_id, "database": task.public.database}
         view = self._controller.view(SYSTEM)
         self._opening = view.message
-        return system_seat.observation(view), self._info(self._controller, view)
+        return system_seat.observation(view, kinds=self.kinds), self._info(self._controller, view)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Apply one action. What is not a member of the action space is played as an illegal action.
+
+        Where the server under the databases is lost, the episode is truncated, with the status `infra_error`.
 
         Raises `gymnasium.error.ResetNeeded` where no episode is running.
         """
@@ -65,14 +79,17 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         if controller is None or controller.turn is None:
             raise ResetNeeded("no episode is running: call reset() first")
         before = controller.rewards[SYSTEM]
-        controller.apply(SYSTEM, system_seat.move(action, self.action_space))
-        while self._user is not None and controller.turn not in (SYSTEM, None):
-            seat = controller.turn
-            controller.apply(seat, self._user.move(controller.view(seat)))
+        try:
+            controller.apply(SYSTEM, system_seat.move(action, self.action_space, self.kinds))
+            while self._user is not None and controller.turn not in (SYSTEM, None):
+                seat = controller.turn
+                controller.apply(seat, self._user.move(controller.view(seat)))
+        except InfrastructureError:
+            controller.break_off()
         view = controller.view(SYSTEM)
         earned = controller.rewards[SYSTEM] - before
         return (
-            system_seat.observation(view),
+            system_seat.observation(view, kinds=self.kinds),
             round(earned, 10) if earned else 0.0,
             controller.terminated,
             controller.truncated,
@@ -88,6 +105,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
 
     def close(self) -> None:
         self._close_episode()
+        self._episodes.close()
         super().close()
 
     def _info(self, controller: EpisodeController, view: SystemView) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Controller
 from birdenv.errors import InputError
 
@@ -21,6 +22,9 @@ class EpisodeController(Controller, Protocol):
 
     def outcome(self) -> dict[str, Any]:
         """The public result."""
+
+    def break_off(self) -> None:
+        """End the episode, truncated as `infra_error`."""
 
     def close(self) -> None:
         """Let go of the episode's database."""
@@ -40,11 +44,17 @@ class Task(Protocol):
 
 
 class Episodes:
-    """The tasks that an environment draws from, and `start`, which makes the controller of one of them."""
+    """The tasks that an environment draws from, and `start`, which makes the controller of one of them.
 
-    def __init__(self, tasks: Sequence[Task], start: Callable[[Any], EpisodeController]) -> None:
+    They are played on `source`, which `close` closes.
+    """
+
+    def __init__(
+        self, tasks: Sequence[Task], start: Callable[[Any], EpisodeController], source: DatabaseSource
+    ) -> None:
         self.tasks = tuple(tasks)
         self.start = start
+        self.close = source.close
         self.instance_ids = tuple(task.public.instance_id for task in self.tasks)
 
     def pick(self, rng: np.random.Generator, options: Mapping[str, Any] | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from birdenv.errors import BenchmarkError
 from birdenv.tasks import KINDS, MAX_TEXT, SENDERS, Kind, SystemView
 
 __all__ = [
+    "BUDGET",
     "INSTRUCTION_LENGTH",
     "TEXT_LENGTH",
     "TURNS",
@@ -29,30 +31,40 @@ TEXT_LENGTH = MAX_TEXT
 """Characters of one message, in either direction."""
 TURNS = 1000
 """`turns_left` is below this."""
+BUDGET = 1000.0
+"""`budget` is at most this."""
 
 _MALFORMED = Move("malformed")
 
 
-def observation_space(mask: str = "action_mask") -> spaces.Dict:
-    """What the system sees; `mask` names the field that says which kinds of action are legal now."""
-    return spaces.Dict(
-        {
-            "instruction": UnicodeText(INSTRUCTION_LENGTH),
-            "message": UnicodeText(TEXT_LENGTH),
-            "sender": spaces.Discrete(len(SENDERS)),
-            "phase": spaces.Discrete(3),
-            "turns_left": spaces.Discrete(TURNS),
-            mask: spaces.MultiBinary(len(KINDS)),
-        }
-    )
+def observation_space(
+    mask: str = "action_mask", kinds: Sequence[Kind] = KINDS, *, budget: bool = False
+) -> spaces.Dict:
+    """What the system sees; `mask` names the field that says which of the `kinds` are legal now.
+
+    `budget`: there is a field of that name, shape (1,), for what is left to spend.
+    """
+    fields: dict[str, spaces.Space[Any]] = {
+        "instruction": UnicodeText(INSTRUCTION_LENGTH),
+        "message": UnicodeText(TEXT_LENGTH),
+        "sender": spaces.Discrete(len(SENDERS)),
+        "phase": spaces.Discrete(3),
+        "turns_left": spaces.Discrete(TURNS),
+        mask: spaces.MultiBinary(len(kinds)),
+    }
+    if budget:
+        fields["budget"] = spaces.Box(0.0, BUDGET, (1,), np.float64)
+    return spaces.Dict(fields)
 
 
-def action_space() -> spaces.Dict:
-    return spaces.Dict({"kind": spaces.Discrete(len(KINDS)), "text": UnicodeText(TEXT_LENGTH)})
+def action_space(kinds: Sequence[Kind] = KINDS) -> spaces.Dict:
+    return spaces.Dict({"kind": spaces.Discrete(len(kinds)), "text": UnicodeText(TEXT_LENGTH)})
 
 
-def observation(view: SystemView, mask: str = "action_mask") -> dict[str, Any]:
-    """A new observation, a member of `observation_space(mask)`.
+def observation(
+    view: SystemView, mask: str = "action_mask", kinds: tuple[Kind, ...] = KINDS
+) -> dict[str, Any]:
+    """A new observation, a member of `observation_space(mask, kinds)`, with `budget` where the view has one.
 
     A message that is too long is cut and says so. Raises `BenchmarkError` if the instruction is too long: a
     schema must not be cut.
@@ -62,32 +74,35 @@ def observation(view: SystemView, mask: str = "action_mask") -> dict[str, Any]:
             f"the instruction of this task has {len(view.instruction)} characters,"
             f" more than {INSTRUCTION_LENGTH}"
         )
-    return {
+    made = {
         "instruction": view.instruction,
         "message": view.message if len(view.message) <= TEXT_LENGTH else _cut(view.message),
         "sender": SENDERS.index(view.sender),
         "phase": view.phase,
         "turns_left": view.turns_left if view.turns_left < TURNS else TURNS - 1,
-        mask: _mask(view.legal).copy(),
+        mask: _mask(view.legal, kinds).copy(),
     }
+    if view.budget is not None:
+        made["budget"] = np.array([min(view.budget, BUDGET)])
+    return made
 
 
-def move(action: Any, space: spaces.Dict) -> Move:
+def move(action: Any, space: spaces.Dict, kinds: Sequence[Kind] = KINDS) -> Move:
     """The action as a move; whatever is not a member of the action space becomes one that no game accepts."""
     if type(action) is dict and len(action) == len(space):
         # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
         kind, text = action.get("kind"), action.get("text")
-        if type(kind) is int and type(text) is str and 0 <= kind < len(KINDS) and len(text) <= TEXT_LENGTH:
-            return Move(KINDS[kind], text)
+        if type(kind) is int and type(text) is str and 0 <= kind < len(kinds) and len(text) <= TEXT_LENGTH:
+            return Move(kinds[kind], text)
     if not space.contains(action):
         return _MALFORMED
-    return Move(KINDS[int(action["kind"])], str(action["text"]))
+    return Move(kinds[int(action["kind"])], str(action["text"]))
 
 
 @cache
-def _mask(legal: tuple[Kind, ...]) -> npt.NDArray[np.int8]:
-    """The mask of these kinds, to be copied."""
-    return np.array([kind in legal for kind in KINDS], dtype=np.int8)
+def _mask(legal: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> npt.NDArray[np.int8]:
+    """Which of the kinds are legal, to be copied."""
+    return np.array([kind in legal for kind in kinds], dtype=np.int8)
 
 
 def _cut(text: str) -> str:

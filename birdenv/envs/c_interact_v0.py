@@ -30,7 +30,7 @@ from birdenv.envs._c_interact_episodes import c_interact_episodes
 from birdenv.envs._episodes import EpisodeController
 from birdenv.envs._transcript_text import transcript_text
 from birdenv.envs._unicode_text import UnicodeText
-from birdenv.errors import InputError
+from birdenv.errors import InfrastructureError, InputError
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import UserView
 
@@ -82,10 +82,23 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
         instances: list[str] | None = None,
         databases: list[str] | None = None,
         isolation: Isolation = "inline",
+        dialect: str = "sqlite",
+        dsn: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         EzPickle.__init__(
-            self, data_dir, data, profile, patience, execute_sql, instances, databases, isolation, render_mode
+            self,
+            data_dir,
+            data,
+            profile,
+            patience,
+            execute_sql,
+            instances,
+            databases,
+            isolation,
+            dialect,
+            dsn,
+            render_mode,
         )
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -108,6 +121,8 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
             instances=instances,
             databases=databases,
             isolation=isolation,
+            dialect=dialect,
+            dsn=dsn,
         )
         self._rng: np.random.Generator | None = None
         self._controller: EpisodeController | None = None
@@ -143,7 +158,10 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
             return
         assert self._controller is not None
         seat, before = _AGENTS.index(agent), self._controller.rewards
-        self._controller.apply(seat, self._move(agent, action))
+        try:
+            self._controller.apply(seat, self._move(agent, action))
+        except InfrastructureError:
+            self._controller.break_off()
         self._cumulative_rewards[agent] = 0.0
         after = self._controller.rewards
         self.rewards = {name: round(after[i] - before[i], 10) for i, name in enumerate(_AGENTS)}
@@ -172,6 +190,7 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
 
     def close(self) -> None:
         self._close_episode()
+        self._episodes.close()
 
     def _move(self, agent: str, action: Any) -> Move:
         space = self._action_spaces[agent]

@@ -4,17 +4,39 @@ This door exports what they share: the two seats, the system's actions, what the
 which it reads query results, and the same dialogue as chat messages.
 """
 
-from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, USER, Kind, clarify, execute_sql, submit_sql
+from birdenv.tasks._actions import (
+    ARGUMENTS,
+    KINDS,
+    MAX_TEXT,
+    SEPARATOR,
+    SYSTEM,
+    TOOLS,
+    USER,
+    Kind,
+    clarify,
+    execute_sql,
+    get_all_column_meanings,
+    get_all_external_knowledge_names,
+    get_all_knowledge_definitions,
+    get_column_meaning,
+    get_knowledge_definition,
+    get_schema,
+    submit_sql,
+)
 from birdenv.tasks._chat import chat_messages, tool_schemas
+from birdenv.tasks._dialects import in_dialect
 from birdenv.tasks._result_text import result_text
 from birdenv.tasks._script import as_script
 from birdenv.tasks._view import SENDERS, Sender, SystemView
 
 __all__ = [
+    "ARGUMENTS",
     "KINDS",
     "MAX_TEXT",
     "SENDERS",
+    "SEPARATOR",
     "SYSTEM",
+    "TOOLS",
     "USER",
     "Kind",
     "Sender",
@@ -23,6 +45,13 @@ __all__ = [
     "chat_messages",
     "clarify",
     "execute_sql",
+    "get_all_column_meanings",
+    "get_all_external_knowledge_names",
+    "get_all_knowledge_definitions",
+    "get_column_meaning",
+    "get_knowledge_definition",
+    "get_schema",
+    "in_dialect",
     "result_text",
     "submit_sql",
     "tool_schemas",

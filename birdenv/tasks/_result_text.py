@@ -61,9 +61,7 @@ def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
         nulls = cells.count(None)
         lines = form % tuple(["NULL" if cell is None else cell for cell in cells])
     flat = lines.replace("\n", " | ")
-    longest = (
-        len(flat) - 4 * len(cells) + 1
-    )  # if the others take 4 each, the least
+    longest = len(flat) - 4 * len(cells) + 1  # if the others take 4 each, the least
     if (
         not flat.isprintable()
         or flat.count("|") != len(cells)

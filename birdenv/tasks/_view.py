@@ -17,9 +17,10 @@ class SystemView(NamedTuple):
     """The system's side of the dialogue.
 
     `instruction` is constant in an episode. `message` is the last thing said to the system and `sender` who
-    said it. `turns_left` counts clarification questions (c-Interact) or actions (BIRD). `legal` are the
-    actions that the protocol accepts now. `readings` are public candidate statements for the current
-    question, where the benchmark has them.
+    said it. `turns_left` counts clarification questions (c-Interact; in a-Interact those that `budget` would
+    pay for) or actions (BIRD). `legal` are the actions that the protocol accepts now. `readings` are public
+    candidate statements for the current question, where the benchmark has them. `budget` is what is left to
+    spend on tools; None in the games without prices.
     """
 
     instruction: str
@@ -29,3 +30,4 @@ class SystemView(NamedTuple):
     turns_left: int
     legal: tuple[Kind, ...]
     readings: tuple[str, ...] = ()
+    budget: float | None = None

@@ -25,6 +25,7 @@ def settings(benchmark: Path) -> dict[str, dict[str, str]]:
     """The arguments that lead each id to the small benchmark."""
     return {
         "birdenv/CInteract-v0": {"data_dir": str(benchmark)},
+        "birdenv/AInteract-v0": {"data_dir": str(benchmark)},
         "birdenv/BirdSql-v0": {"data_file": str(benchmark / "bird.json"), "db_dir": str(benchmark)},
     }
 
@@ -32,6 +33,11 @@ def settings(benchmark: Path) -> dict[str, dict[str, str]]:
 @pytest.fixture
 def c_interact(settings: dict[str, dict[str, str]]) -> Iterator[Make]:
     yield from _maker("birdenv/CInteract-v0", settings)
+
+
+@pytest.fixture
+def a_interact(settings: dict[str, dict[str, str]]) -> Iterator[Make]:
+    yield from _maker("birdenv/AInteract-v0", settings)
 
 
 @pytest.fixture

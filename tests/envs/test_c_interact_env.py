@@ -163,9 +163,9 @@ def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
         _start(env, "shop_1")
         env.step(execute_sql("CREATE TABLE mine (x)"))
         controller = env.unwrapped._controller
-        assert controller._database is not None
+        assert controller._database.is_open
         leave()
-        assert controller._database is None
+        assert not controller._database.is_open
 
 
 def test_a_message_longer_than_the_space_is_cut_and_says_so() -> None:

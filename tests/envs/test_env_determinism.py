@@ -20,6 +20,7 @@ def note(value):
 
 settings = {
     "birdenv/CInteract-v0": {"data_dir": folder, "execute_sql": True},
+    "birdenv/AInteract-v0": {"data_dir": folder},
     "birdenv/BirdSql-v0": {"data_file": folder + "/bird.json", "db_dir": folder},
 }
 for name, arguments in settings.items():

@@ -1,4 +1,4 @@
-"""Gymnasium's own checks, over both ids and all wrappers; any warning fails."""
+"""Gymnasium's own checks, over all ids and all wrappers; any warning fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from birdenv.envs.wrappers import ChatMessages, Markup
 
-IDS = ("birdenv/CInteract-v0", "birdenv/BirdSql-v0")
+IDS = ("birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0")
 
 pytestmark = pytest.mark.filterwarnings("error")
 

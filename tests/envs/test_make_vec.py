@@ -46,10 +46,10 @@ def _expected(name: str, arguments: dict[str, Any], index: int) -> list[dict[str
     return shown
 
 
-@pytest.mark.parametrize("name", ["birdenv/CInteract-v0", "birdenv/BirdSql-v0"])
+@pytest.mark.parametrize("name", ["birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0"])
 @pytest.mark.parametrize("mode", MODES)
 def test_all_texts_are_true(name: str, mode: str, settings: dict[str, dict[str, str]]) -> None:
-    arguments = settings[name] | ({"execute_sql": True} if "CInteract" in name else {})
+    arguments = settings[name] | ({"execute_sql": True} if "/CInteract" in name else {})
     options = dict(MODES[mode])
     options["vector_kwargs"] = {"autoreset_mode": AutoresetMode.SAME_STEP, **options.get("vector_kwargs", {})}
     envs = gymnasium.make_vec(name, num_envs=ENVS, **options, **arguments)

@@ -10,7 +10,16 @@ from typing import Any
 import gymnasium
 import pytest
 
-from birdenv import clarify, execute_sql, submit_sql
+from birdenv import (
+    clarify,
+    execute_sql,
+    get_all_column_meanings,
+    get_all_external_knowledge_names,
+    get_all_knowledge_definitions,
+    get_knowledge_definition,
+    get_schema,
+    submit_sql,
+)
 from birdenv.benchmarks import merge_files
 from birdenv.files import write_records
 
@@ -97,6 +106,43 @@ def test_follow_ups_of_the_demo(demo: Path, profile: str) -> None:
             if over:
                 break
         check(record, texts, [])
+    env.close()
+
+
+def test_a_interact(demo: Path) -> None:
+    _a_interact_tasks(demo, demo / "c_interact.jsonl")
+
+
+def test_a_interact_on_mini_interact(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "mini_interact"
+    merged = merge_files(folder / "mini_interact.jsonl", folder / "published_passing_gt.jsonl", partial=True)
+    write_records(tmp_path / "merged.jsonl", merged.records)
+    _a_interact_tasks(folder, tmp_path / "merged.jsonl")
+
+
+def _a_interact_tasks(folder: Path, data: Path) -> None:
+    """With every tool: the notes are the benchmark's own, but for the entries that a task deletes."""
+    env = gymnasium.make("birdenv/AInteract-v0", data_dir=str(folder), data=str(data), patience=40)
+    records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
+    for name in env.unwrapped.instance_ids:  # type: ignore[attr-defined]
+        record = records[name]
+        terms = [point["term"] for point in record["user_query_ambiguity"]["critical_ambiguity"]]
+        texts, answers = play(env, name, terms[:3])
+        check(record, texts, answers)
+        assert answers
+        lines = (folder / record["selected_database"] / f"{record['selected_database']}_kb.jsonl").read_text()
+        entries = {entry["id"]: entry for entry in map(json.loads, filter(None, lines.splitlines()))}
+        deleted = {point["deleted_knowledge"] for point in record["knowledge_ambiguity"]}
+        env.reset(options={"instance_id": name})
+        looks = [get_all_external_knowledge_names(), get_all_knowledge_definitions()]
+        looks += [get_knowledge_definition(entry["knowledge"]) for entry in entries.values()][:20]
+        seen = "\0".join(env.step(look)[0]["message"] for look in looks)
+        for number, entry in entries.items():
+            shown = json.dumps(entry["definition"], ensure_ascii=False)
+            twin = any(entries[i]["definition"] == entry["definition"] for i in entries if i not in deleted)
+            assert (shown in seen) == twin, (name, number)
+        for look in (get_schema(), get_all_column_meanings()):
+            check(record, [env.step(look)[0]["message"]], [])
     env.close()
 
 

@@ -11,7 +11,7 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue import Event
 from birdenv.envs.wrappers._chat_spaces import ChatPrompts, ChatReplies
 from birdenv.envs.wrappers._tool_call import read_action, read_content
-from birdenv.tasks import KINDS, SENDERS, SYSTEM, USER, chat_messages, tool_schemas
+from birdenv.tasks import SENDERS, SYSTEM, USER, Kind, chat_messages, tool_schemas
 
 __all__ = ["ChatMessages"]
 
@@ -29,7 +29,8 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         RecordConstructorArgs.__init__(self)
         gymnasium.Wrapper.__init__(self, env)
         self.observation_space = ChatPrompts()
-        self.action_space = ChatReplies()
+        self._kinds: tuple[Kind, ...] = env.get_wrapper_attr("kinds")
+        self.action_space = ChatReplies(self._kinds)
         self._messages: list[dict[str, Any]] = []
         self._time = 0
 
@@ -58,7 +59,7 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
     def _events(self, action: dict[str, Any], observation: dict[str, Any]) -> list[Event]:
         """The last exchange as the controller logged it: an answer of the user is an event of its own."""
-        kind, text = KINDS[action["kind"]], action["text"]
+        kind, text = self._kinds[action["kind"]], action["text"]
         reply, sender = observation["message"], SENDERS[observation["sender"]]
         self._time += 1
         if sender == "user":
@@ -68,5 +69,6 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         return [Event(SYSTEM, self._time, kind, text, metadata={"sender": sender, "reply": reply})]
 
     def _prompt(self, observation: dict[str, Any]) -> dict[str, Any]:
-        legal = [kind for kind, allowed in zip(KINDS, observation["action_mask"], strict=True) if allowed]
+        mask = observation["action_mask"]
+        legal = [kind for kind, allowed in zip(self._kinds, mask, strict=True) if allowed]
         return {"messages": deepcopy(self._messages), "tools": tool_schemas(legal)}

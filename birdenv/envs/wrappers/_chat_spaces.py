@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from birdenv.envs._space_as_text import SpaceAsText
 from birdenv.envs._unicode_text import UnicodeText
-from birdenv.tasks import KINDS, tool_schemas
+from birdenv.tasks import ARGUMENTS, KINDS, Kind, tool_schemas
 
 __all__ = ["ChatPrompts", "ChatReplies"]
 
@@ -47,14 +48,25 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """What a chat model answers: an assistant message, with tool calls or without; or one bare tool call."""
+    """What a chat model answers: an assistant message, with tool calls or without; or one bare tool call.
+
+    Samples call the tools named in `kinds`.
+    """
+
+    def __init__(
+        self, kinds: Sequence[Kind] = KINDS, max_length: int = 2**22, *, seed: int | None = None
+    ) -> None:
+        super().__init__(max_length, seed=seed)
+        self._kinds = tuple(kinds)
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, dict) and (x.get("role") == "assistant" or "name" in x or "function" in x)
 
     def sample(self, mask: None = None, probability: None = None) -> Json:
-        kind = KINDS[int(self.np_random.integers(len(KINDS)))]
-        (argument,) = tool_schemas([kind])[0]["function"]["parameters"]["required"]
-        call = {"name": kind, "arguments": json.dumps({argument: self._text()})}
+        kind = self._kinds[int(self.np_random.integers(len(self._kinds)))]
+        call = {
+            "name": kind,
+            "arguments": json.dumps({argument: self._text() for argument in ARGUMENTS[kind]}),
+        }
         tool_calls = [{"id": "call_0", "type": "function", "function": call}]
         return {"role": "assistant", "content": None, "tool_calls": tool_calls}

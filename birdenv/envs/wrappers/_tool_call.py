@@ -6,14 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from birdenv.tasks import KINDS, tool_schemas
+from birdenv.tasks import ARGUMENTS, SEPARATOR, TOOLS
 
 __all__ = ["read_action", "read_content"]
 
-_ARGUMENT: dict[str, str] = {
-    schema["function"]["name"]: schema["function"]["parameters"]["required"][0]
-    for schema in tool_schemas(KINDS)
-}
 _CONTENT_LENGTH = 2**16
 
 
@@ -21,18 +17,21 @@ def read_action(reply: Any) -> dict[str, Any] | None:
     """The environment's action that the reply calls for, or None if it calls for no single valid one.
 
     A reply is an assistant message with exactly one entry in `tool_calls`, or that entry alone, or its
-    `function`. `arguments` is a JSON text or an object, with the tool's argument and nothing else.
+    `function`. `arguments` is a JSON text or an object, with the tool's arguments and nothing else; they may
+    be missing for a tool that has none.
     """
     call = _only_call(reply)
     function = call.get("function", call) if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return None
     name, arguments = function.get("name"), _arguments(function.get("arguments"))
-    if not isinstance(name, str) or name not in _ARGUMENT or not isinstance(arguments, Mapping):
+    kind = next((kind for kind in TOOLS if kind == name), None)
+    if kind is None or not isinstance(arguments, Mapping) or set(arguments) != set(ARGUMENTS[kind]):
         return None
-    if set(arguments) != {_ARGUMENT[name]} or not isinstance(arguments[_ARGUMENT[name]], str):
+    texts = [arguments[argument] for argument in ARGUMENTS[kind]]
+    if not all(isinstance(text, str) for text in texts):
         return None
-    return {"kind": [*_ARGUMENT].index(name), "text": arguments[_ARGUMENT[name]]}
+    return {"kind": TOOLS.index(kind), "text": SEPARATOR.join(texts)}
 
 
 def read_content(reply: Any) -> str:
@@ -51,6 +50,8 @@ def _only_call(reply: Any) -> Any:
 
 
 def _arguments(arguments: Any) -> Any:
+    if arguments is None or arguments == "":
+        return {}
     if not isinstance(arguments, str):
         return arguments
     try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
 from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, Kind
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
-from birdenv.tasks._schema_text import schema_text
 from birdenv.tasks._view import Sender, SystemView
 from birdenv.tasks.bird._task import BirdTask
 
@@ -37,7 +36,7 @@ class BirdController:
     def __init__(
         self,
         task: BirdTask,
-        source: SqliteSource,
+        source: DatabaseSource,
         grader: ExGrader,
         *,
         evidence: bool = True,
@@ -102,6 +101,11 @@ class BirdController:
         ex = self.verdict.ex if self.verdict else None
         return {"status": self.status, "reward": self.rewards[SYSTEM], "ex": ex}
 
+    def break_off(self) -> None:
+        """End because something that the episode needs was lost: truncated, as `infra_error`."""
+        self.truncated = True
+        self._end("infra_error")
+
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
@@ -144,10 +148,10 @@ def _refusal(action: str) -> str:
     return f"Unknown action. Use one of: {', '.join(known)}."
 
 
-def _instruction(task: BirdTask, source: SqliteSource, evidence: bool, max_turns: int) -> str:
+def _instruction(task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int) -> str:
     parts = [_RULES.format(engine=source.engine, turns=max_turns), f"Question: {task.public.question}"]
     if evidence and task.public.evidence.strip():
         parts.append(f"Hint: {task.public.evidence}")
     parts.append(f"Database: {task.public.db_id}")
-    parts.append(schema_text(source, task.public.db_id))
+    parts.append(source.schema_text(task.public.db_id))
     return "\n\n".join(parts)

@@ -8,6 +8,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import read_records
+from birdenv.tasks._dialects import in_dialect
 from birdenv.tasks.bird._task import BirdTask, PrivateBirdTask, PublicBirdTask
 
 __all__ = ["DIFFICULTIES", "load_tasks"]
@@ -15,8 +16,8 @@ __all__ = ["DIFFICULTIES", "load_tasks"]
 DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
-def load_tasks(path: Path) -> list[BirdTask]:
-    """All tasks of the file, in its order.
+def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
+    """All tasks of the file as they are on that engine, in its order.
 
     `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
     position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.
@@ -29,6 +30,7 @@ def load_tasks(path: Path) -> list[BirdTask]:
         question_id = _question_id(record, index, f"{path}: record {index + 1}")
         seen[question_id] += 1
         where = f"{path}: record {index + 1} (question_id {question_id})"
+        record = in_dialect(record, dialect, where)
         public = PublicBirdTask(
             index=index,
             question_id=question_id,

@@ -2,12 +2,13 @@
 
 from birdenv.tasks.c_interact._assignment import assignment
 from birdenv.tasks.c_interact._controller import CInteractController
-from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes
+from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.c_interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
+from birdenv.tasks.c_interact._own_database import OwnDatabase
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._record import TaskRecord, parse_record
 from birdenv.tasks.c_interact._task import CInteractTask, FollowUp, PrivateTask, PublicTask, split_record
-from birdenv.tasks.c_interact._user_seat import UserView
+from birdenv.tasks.c_interact._user_seat import UserView, brief_of, hear
 from birdenv.tasks.c_interact._user_session import UserSession
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "DatabaseNotes",
     "FollowUp",
     "KnowledgeEntry",
+    "OwnDatabase",
     "PrivateTask",
     "Profile",
     "PublicTask",
@@ -25,10 +27,13 @@ __all__ = [
     "UserSession",
     "UserView",
     "assignment",
+    "brief_of",
     "find_task_file",
+    "hear",
     "load_benchmark",
     "parse_record",
     "read_notes",
     "read_task_records",
+    "shown_knowledge",
     "split_record",
 ]

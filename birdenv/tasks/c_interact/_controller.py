@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, SqliteSource
+from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move
+from birdenv.errors import BenchmarkError
 from birdenv.grading import ConversationalGrader, Grade, reward
 from birdenv.tasks._actions import MAX_TEXT, SYSTEM, USER, Kind
-from birdenv.tasks._result_text import FETCHED_ROWS, result_text
+from birdenv.tasks._result_text import result_text
 from birdenv.tasks._view import Sender, SystemView
 from birdenv.tasks.c_interact import _messages as messages
-from birdenv.tasks.c_interact._assignment import assignment, own_state
+from birdenv.tasks.c_interact._assignment import assignment
+from birdenv.tasks.c_interact._own_database import OwnDatabase
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._task import CInteractTask
 from birdenv.tasks.c_interact._user_seat import UserView, brief_of, hear
@@ -51,7 +53,7 @@ class CInteractController:
     def __init__(
         self,
         task: CInteractTask,
-        source: SqliteSource,
+        source: DatabaseSource,
         grader: ConversationalGrader,
         *,
         profile: Profile = PROFILES["strict"],
@@ -73,12 +75,10 @@ class CInteractController:
         self.turns_left = self.max_questions
         self.questions = 0
         self.private_log: list[dict[str, Any]] = []
-        self._source = source
         self._grader = grader
         self._execute_sql = execute_sql
         self._executions = 0
-        self._limits = limits
-        self._database: EpisodeDatabase | None = None
+        self._database = OwnDatabase(task, source, profile, limits)
         self._debug = False
         self._pending: str | None = None
         self._accepted: str | None = None
@@ -131,10 +131,12 @@ class CInteractController:
             ],
         }
 
+    def break_off(self) -> None:
+        """End because something that the episode needs was lost: truncated, as `infra_error`."""
+        self._truncate("infra_error")
+
     def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        self._database.close()
 
     # --- the system's moves
 
@@ -206,7 +208,7 @@ class CInteractController:
         if self.phase == 2 or follow_up is None or not follow_up.gold:
             self._terminate("completed")
             return messages.DONE
-        self.close()
+        self._database.move_on(sql, grade.left)
         self._accepted, self._left = sql, grade.left
         self.phase, self._debug = 2, False
         return messages.follow_up(follow_up.query, self._may_clarify())
@@ -245,22 +247,14 @@ class CInteractController:
 
     def _execute(self, move: Move, sql: str) -> Event:
         self._executions += 1
-        if self._database is None:
-            self._database = self._source.open(self.task.public.database, self._limits)
-            setup, own = own_state(self.task, self.profile, self._accepted)
-            fault = self._database.restore(self._left) if self._left else self._database.run(setup)
-            if isinstance(fault, QueryError):
-                self.private_log.append({"kind": "infra_error", "reason": f"set-up fails: {fault.message}"})
-                event = self._record(move, "judge", messages.INFRASTRUCTURE)
-                self._truncate("infra_error")
-                return event
-            fault = self._database.run(() if self._left else own)
-            if isinstance(fault, QueryError):  # the system's own SQL, which passed before
-                self.close()
-                return self._record(move, "database", result_text(fault))
-            if self._database.is_private:
-                self._database.checkpoint()  # where the episode goes on from if its process has to be killed
-        return self._record(move, "database", result_text(self._database.execute(sql, rows=FETCHED_ROWS)))
+        try:
+            result = self._database.execute(sql)
+        except BenchmarkError as error:
+            self.private_log.append({"kind": "infra_error", "reason": str(error)})
+            event = self._record(move, "judge", messages.INFRASTRUCTURE)
+            self._truncate("infra_error")
+            return event
+        return self._record(move, "database", result_text(result))
 
     # --- the user's moves
 

@@ -14,7 +14,7 @@ from birdenv.databases import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
 
-__all__ = ["DatabaseNotes", "KnowledgeEntry", "knowledge_text", "read_notes"]
+__all__ = ["DatabaseNotes", "KnowledgeEntry", "knowledge_text", "read_notes", "shown_knowledge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +71,32 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
     """The entries of the knowledge base without the deleted ones, one JSON object a line.
 
-    With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise four fields are
-    shown; with `renumber` their ids count from 0 again, so that no gap tells that something was removed.
+    With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise as
+    `shown_knowledge` gives them.
+    """
+    if all_fields:
+        return "\n".join(entry.raw for entry in notes.knowledge if entry.id not in deleted)
+    shown = shown_knowledge(notes, deleted, renumber=renumber)
+    return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in shown)
+
+
+def shown_knowledge(
+    notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
+) -> list[dict[str, Any]]:
+    """The entries without the deleted ones, by their four public fields.
+
+    With `renumber` their ids count from 0 again, so that no gap tells that something was removed.
     """
     visible = [entry for entry in notes.knowledge if entry.id not in deleted]
-    if all_fields:
-        return "\n".join(entry.raw for entry in visible)
-    lines = []
-    for number, entry in enumerate(visible):
-        shown = {
+    return [
+        {
             "id": number if renumber else entry.id,
             "knowledge": entry.name,
             "description": entry.description,
             "definition": entry.definition,
         }
-        lines.append(json.dumps(shown, ensure_ascii=False))
-    return "\n".join(lines)
+        for number, entry in enumerate(visible)
+    ]
 
 
 def _read_knowledge(path: Path) -> tuple[KnowledgeEntry, ...]:

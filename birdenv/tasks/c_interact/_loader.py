@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from birdenv.databases import Isolation, SqliteSource
+from birdenv.databases import DatabaseSource, SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_records
+from birdenv.tasks._dialects import in_dialect
 from birdenv.tasks.c_interact._knowledge import read_notes
 from birdenv.tasks.c_interact._record import TaskRecord, parse_record
 from birdenv.tasks.c_interact._task import CInteractTask, split_record
@@ -30,7 +31,7 @@ class Benchmark:
     """The tasks of one file with the databases that they run on."""
 
     tasks: tuple[CInteractTask, ...]
-    source: SqliteSource
+    source: DatabaseSource
     task_file: Path
 
 
@@ -48,14 +49,14 @@ def find_task_file(folder: Path) -> Path:
     return found[0]
 
 
-def read_task_records(path: Path) -> list[TaskRecord]:
-    """All records of a task file, checked; instance ids must be distinct."""
+def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
+    """All records of a task file as they are on that engine, checked; instance ids must be distinct."""
     records: dict[str, TaskRecord] = {}
     for number, raw in enumerate(read_records(path), 1):
         name = raw.get("instance_id")
         shown = name if isinstance(name, str) and name else "no instance_id"
         where = f"{path}: record {number} ({shown})"
-        record = parse_record(raw, where)
+        record = parse_record(in_dialect(raw, dialect, where), where)
         if record.instance_id in records:
             raise InputError(f"{where}: this instance_id occurs twice")
         records[record.instance_id] = record
@@ -66,21 +67,20 @@ def load_benchmark(
     folder: Path,
     task_file: Path | None = None,
     *,
-    isolation: Isolation = "inline",
-    databases: Path | None = None,
+    source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
     """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
 
-    `databases` is the folder of `<db>/<db>.sqlite`, by default the benchmark's own. A database file itself is
-    looked at only when it is opened; `isolation` says where its statements will run.
+    `source` has their databases, by default the folder's own `<db>/<db>.sqlite`. No database is looked at
+    before it is opened.
     """
     path = task_file or find_task_file(folder)
-    source = SqliteSource(databases or folder, isolation)
+    source = source or SqliteSource(folder)
     notes = cache(partial(read_notes, folder))
     tasks: Sequence[CInteractTask] = [
         split_record(record, index, notes(record.selected_database), source.dialect)
-        for index, record in enumerate(read_task_records(path))
+        for index, record in enumerate(read_task_records(path, source.dialect))
         if select is None or select(record)
     ]
     return Benchmark(tuple(tasks), source, path)

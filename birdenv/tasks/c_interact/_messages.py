@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from birdenv.databases import QueryError
 from birdenv.tasks._actions import KINDS, Kind
-from birdenv.tasks._result_text import escaped
+from birdenv.tasks._feedback import not_executed
 from birdenv.tasks.c_interact._knowledge import knowledge_text
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -28,9 +28,6 @@ meant, then write the SQL.
 If it is right, a follow-up request may come, again with one more attempt if you need it.
 An action that is not possible costs a question; with none left it counts as an empty submission.
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
-
-_SHOWN = 300
-"""Characters of a database's message that are passed on."""
 
 _EXECUTE = """
 - execute_sql runs one statement on your own copy of the database and shows the result."""
@@ -76,23 +73,14 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
         return "That was not a SQL submission. You have one more attempt: submit_sql."
     if error is None:
         return "Your SQL runs, but it is not what the user asked for. You have one more attempt: submit_sql."
-    return f"{_not_executed(error, error_text)}\nYou have one more attempt: submit_sql."
+    return f"{not_executed(error, error_text)}\nYou have one more attempt: submit_sql."
 
 
 def failed(error: QueryError | None, error_text: bool) -> str:
     """The last word on a failed debug attempt."""
     if error is None:
         return "Your SQL is not correct. The episode ends."
-    return f"{_not_executed(error, error_text)}\nThe episode ends."
-
-
-def _not_executed(error: QueryError, error_text: bool) -> str:
-    """With the database's own words where they are about the statement, not about the data."""
-    if not error_text:
-        return "Your SQL could not be executed."
-    if error.kind == "engine":
-        return "Your SQL could not be executed: the database reports a fault while running it."
-    return f"Your SQL could not be executed ({error.kind}): {escaped(error.message[:_SHOWN])}"
+    return f"{not_executed(error, error_text)}\nThe episode ends."
 
 
 def follow_up(query: str, may_clarify: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from toy_tasks import KNOWLEDGE, QUERY, write_benchmark
 
+from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import load_benchmark, parse_record, read_notes
 from birdenv.tasks.c_interact._knowledge import knowledge_text
@@ -115,7 +116,7 @@ def test_folders_and_files_with_names_that_are_too_long(tmp_path: Path) -> None:
     calls: list[Callable[[], object]] = [
         lambda: load_benchmark(long),
         lambda: load_benchmark(folder, long),
-        lambda: load_benchmark(folder, databases=long),
+        lambda: load_benchmark(folder, source=SqliteSource(long)),
     ]
     for call in calls:
         with pytest.raises(InputError, match="File name too long"):

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import SqliteSource
+from birdenv.databases import DatabaseSource
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
 
@@ -128,7 +128,7 @@ def controller(
 ) -> CInteractController:
     """An episode on this record."""
     benchmark = load_benchmark(write_benchmark(folder, record))
-    source: SqliteSource = benchmark.source
+    source: DatabaseSource = benchmark.source
     return CInteractController(
         benchmark.tasks[0], source, ConversationalGrader(source), profile=PROFILES[profile], **options
     )

@@ -1,0 +1,84 @@
+"""What tools cost, and how much an episode may spend (BIRD-Interact, a-Interact)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from birdenv.tasks._actions import TOOLS, Kind
+
+__all__ = ["COSTS", "MALFORMED_COST", "Budget", "budget_for"]
+
+_TENTHS: Final[Mapping[Kind, int]] = {
+    "clarify": 20,
+    "execute_sql": 10,
+    "submit_sql": 30,
+    "get_schema": 10,
+    "get_all_column_meanings": 10,
+    "get_column_meaning": 5,
+    "get_all_external_knowledge_names": 5,
+    "get_knowledge_definition": 5,
+    "get_all_knowledge_definitions": 10,
+}
+_MALFORMED: Final = 2
+_CHEAPEST: Final = min(_TENTHS.values())
+
+_BASE, _EACH = 6, 2
+"""For a submission and a look around; for each ambiguity, and each unit of patience."""
+
+COSTS: Final[Mapping[Kind, float]] = MappingProxyType({kind: _TENTHS[kind] / 10 for kind in TOOLS})
+"""The price of each tool, in the order of `TOOLS`."""
+
+MALFORMED_COST: Final = _MALFORMED / 10
+"""What an action costs that is none."""
+
+
+def budget_for(counted_ambiguities: int, patience: int) -> int:
+    """`6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
+
+    >>> budget_for(3, 3)
+    18
+    """
+    return _BASE + _EACH * counted_ambiguities + _EACH * patience
+
+
+class Budget:
+    """What is left of `total`; counted in tenths, so that sums are exact. It never falls below 0."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._left = 10 * total
+
+    @property
+    def left(self) -> float:
+        return self._left / 10
+
+    @property
+    def used(self) -> float:
+        return (10 * self.total - self._left) / 10
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it pays for no tool at all."""
+        return self._left < _CHEAPEST
+
+    @property
+    def questions(self) -> int:
+        """How many questions it would pay for."""
+        return self._left // _TENTHS["clarify"]
+
+    def pays_for(self, kind: Kind) -> bool:
+        return self._left >= _TENTHS[kind]
+
+    def pay(self, kind: Kind) -> bool:
+        """Take the price of a tool; where it is not enough, take the rest and say False."""
+        return self._take(_TENTHS[kind])
+
+    def pay_malformed(self) -> None:
+        self._take(_MALFORMED)
+
+    def _take(self, tenths: int) -> bool:
+        enough = self._left >= tenths
+        self._left = max(self._left - tenths, 0)
+        return enough

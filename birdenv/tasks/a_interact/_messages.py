@@ -1,0 +1,86 @@
+"""The words in which a-Interact speaks to the system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from birdenv.databases import QueryError
+from birdenv.tasks._actions import ARGUMENTS, SEPARATOR, TOOLS, Kind
+from birdenv.tasks._feedback import not_executed
+from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget
+from birdenv.tasks.c_interact import PublicTask
+
+__all__ = ["budget_left", "failed", "follow_up", "instruction", "malformed", "too_dear"]
+
+LEFT = "You left the task."
+UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
+INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
+DONE = "Your SQL is correct. The task is complete."
+DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends."
+NOT_SUBMITTED = "Only submit_sql was possible; the episode ends."
+
+_RULES = """\
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
+meant, then write the SQL. Every tool has a price, which is taken from your budget of {budget} before it runs:
+{tools}
+Submit as often as your budget allows; a submission that it does not cover takes the rest and is your last. If
+your SQL is right, a follow-up request may come, which is paid from the same budget. Another tool that your
+budget does not cover is refused, and then only submit_sql is possible; anything else ends the task.
+An action that is none of these costs {malformed:g}.
+The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+
+_WHAT: dict[Kind, str] = {
+    "clarify": "asks the user one question",
+    "execute_sql": "runs one statement on your own copy of the database and shows the result",
+    "submit_sql": "hands in your SQL for grading",
+    "get_schema": "shows the schema, with a few sample rows of each table",
+    "get_all_column_meanings": "shows what every column holds",
+    "get_column_meaning": "shows what one column holds",
+    "get_all_external_knowledge_names": "lists the names of the knowledge entries",
+    "get_knowledge_definition": "shows one knowledge entry, by its name or its id",
+    "get_all_knowledge_definitions": "shows all knowledge entries",
+}
+
+
+def instruction(task: PublicTask, engine: str, total: int) -> str:
+    """Rules, tools and request: the part of the observation that never changes."""
+    rules = _RULES.format(
+        engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
+    )
+    return f"{rules}\n\nRequest: {task.question}\n\nDatabase: {task.database}"
+
+
+def budget_left(budget: Budget) -> str:
+    return f"Budget left: {budget.left:g} of {budget.total}."
+
+
+def malformed(action: str, legal: Sequence[Kind]) -> str:
+    """Why an action was none, and what would be one."""
+    arguments = ARGUMENTS.get(action) if action in TOOLS else None
+    if not arguments:
+        return f"That is not a valid action; possible: {', '.join(legal)}."
+    return f"{action} needs the text {SEPARATOR.join(arguments)}."
+
+
+def too_dear(kind: Kind) -> str:
+    return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
+
+
+def failed(status: str, error: QueryError | None, last: bool) -> str:
+    """The answer to a submission that failed: what the database said, never what was expected."""
+    if error is not None:
+        why = not_executed(error)
+    elif status == "no_submission":
+        why = "There is no SQL in your submission."
+    else:
+        why = "Your SQL runs, but it is not what the user asked for."
+    return f"{why} Your budget is used up; the episode ends." if last else why
+
+
+def follow_up(query: str) -> str:
+    return f"Your SQL is correct. Follow-up request: {query}"
+
+
+def _tool(kind: Kind) -> str:
+    arguments = f" {SEPARATOR.join(ARGUMENTS[kind])}" if ARGUMENTS[kind] else ""
+    return f"- {kind}{arguments} ({COSTS[kind]:g}): {_WHAT[kind]}"

@@ -1,0 +1,66 @@
+"""The database on which the system tries SQL out: its own, never the one that grading runs on."""
+
+from __future__ import annotations
+
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.errors import BenchmarkError
+from birdenv.tasks._result_text import FETCHED_ROWS
+from birdenv.tasks.c_interact._assignment import own_state
+from birdenv.tasks.c_interact._profile import Profile
+from birdenv.tasks.c_interact._task import CInteractTask
+
+__all__ = ["OwnDatabase"]
+
+
+class OwnDatabase:
+    """Opened in the task's starting state at the first statement; keeps what the system writes.
+
+    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `own_state`).
+    """
+
+    def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
+        self._task = task
+        self._source = source
+        self._profile = profile
+        self._limits = limits
+        self._accepted: str | None = None
+        self._left: Checkpoint | None = None
+        self._database: EpisodeDatabase | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._database is not None
+
+    def execute(self, sql: str) -> Result:
+        """Run one statement. Raises `BenchmarkError` if the task's set-up does not run."""
+        if self._database is None:
+            fault = self._open()
+            if fault is not None:
+                return fault
+        assert self._database is not None
+        return self._database.execute(sql, rows=FETCHED_ROWS)
+
+    def move_on(self, accepted: str, left: Checkpoint | None) -> None:
+        """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
+        self.close()
+        self._accepted, self._left = accepted, left
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _open(self) -> QueryError | None:
+        """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
+        database = self._database = self._source.open(self._task.public.database, self._limits)
+        setup, own = own_state(self._task, self._profile, self._accepted)
+        fault = database.restore(self._left) if self._left else database.run(setup)
+        if isinstance(fault, QueryError):
+            raise BenchmarkError(f"set-up fails: {fault.message}")
+        fault = database.run(() if self._left else own)
+        if isinstance(fault, QueryError):  # the system's own SQL, which passed before
+            self.close()
+            return fault
+        if database.is_private:
+            database.checkpoint()  # where the episode goes on from if its process has to be killed
+        return None

@@ -1,0 +1,148 @@
+"""`birdenv a-interact` does what its help says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import merge_files
+from birdenv.files import write_records
+
+Command = Callable[..., Any]
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "latest" / "runs.jsonl").read_text().splitlines()]
+
+
+def overall(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "latest" / "overall.json").read_text())
+    return found
+
+
+def test_help(birdenv: Command) -> None:
+    ran = birdenv("a-interact", "--help")
+    assert ran.code == 0
+    assert "Usage:" in ran.out and "--patience" in ran.out and "--resume" in ran.out
+    assert "a-interact" in birdenv("--help").out
+
+
+def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("a-interact", "--agent", "oracle", "-o", tmp_path)
+    assert ran.code == 0
+    assert [line.split()[-1] for line in ran.out.splitlines() if line.startswith("Mean reward")] == ["1.000"]
+    assert "Budget used per task" in ran.out and "get_knowledge_definition" in ran.out
+
+
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_both_isolations_give_the_same(birdenv: Command, tmp_path: Path, isolation: str) -> None:
+    ran = birdenv("a-interact", "--agent", "random", "-n", 4, "--isolation", isolation, "-o", tmp_path)
+    assert ran.code == 0
+    assert overall(tmp_path)["mean_reward"] == pytest.approx(
+        sum(record["reward"] for record in records(tmp_path)) / 4
+    )
+    assert json.loads((tmp_path / "latest" / "config.json").read_text())["isolation"] == isolation
+
+
+def test_patience_is_a_setting(birdenv: Command, tmp_path: Path) -> None:
+    budgets = []
+    for patience in (0, 5):
+        folder = tmp_path / str(patience)
+        birdenv("a-interact", "--agent", "oracle", "-n", 3, "--patience", patience, "-o", folder)
+        budgets.append([record["budget"] for record in records(folder)])
+    assert [b - a for a, b in zip(*budgets, strict=True)] == [10, 10, 10]
+
+
+def test_selections_and_a_resumed_run(birdenv: Command, tmp_path: Path) -> None:
+    chosen = ("--database", "library", "--offset", 1, "-n", 3)
+    assert birdenv("a-interact", *chosen, "-o", tmp_path).code == 0
+    folder = (tmp_path / "latest").resolve()
+    whole = (folder / "overall.json").read_bytes()
+    lines = (folder / "runs.jsonl").read_text().splitlines(keepends=True)
+    (folder / "runs.jsonl").write_text("".join(lines[:1]))
+    assert birdenv("a-interact", *chosen, "--resume", folder).code == 0
+    assert (folder / "overall.json").read_bytes() == whole
+    assert [record["database"] for record in records(tmp_path)] == ["library"] * 3
+    refused = birdenv("a-interact", *chosen, "--patience", 4, "--resume", folder)
+    assert refused.code == 2 and "patience: 3 then, 4 now" in refused.err
+
+
+def test_a_person_plays_with_every_tool(
+    birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = iter(
+        [
+            "schema",
+            "columns",
+            "column members|name",
+            "define",
+            "names",
+            "define 1",
+            "knowledge",
+            "run SELECT 1",
+            "ask What do you mean by 'late'?",
+            "submit SELECT 1",
+            "quit",
+        ]
+    )
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    ran = birdenv("a-interact", "--agent", "human", "-n", 1, "-o", tmp_path)
+    assert ran.code == 0 and "define needs text behind it: define NAME" in ran.out
+    [record] = records(tmp_path)
+    assert len(record["calls"]) == 9 and set(record["calls"].values()) == {1}
+    assert record["budget_used"] == 1 + 1 + 0.5 + 0.5 + 0.5 + 1 + 1 + 2 + 3
+
+
+def test_recorded_sql(birdenv: Command, tmp_path: Path, demo: Path) -> None:
+    task = json.loads((demo / "c_interact.jsonl").read_text().splitlines()[0])
+    row = {"instance_id": task["instance_id"], "sql": ["SELECT 1", *task["sol_sql"]]}
+    row |= {"follow_up_sql": task["follow_up"]["sol_sql"]}
+    (tmp_path / "sql.jsonl").write_text(json.dumps(row))
+    arguments = ("--agent", f"predictions:{tmp_path / 'sql.jsonl'}", "-n", 1, "-o", tmp_path / "runs")
+    assert birdenv("a-interact", *arguments).code == 0
+    [record] = records(tmp_path / "runs")
+    assert record["reward"] == 1.0
+    assert [attempt["reward"] for attempt in record["attempts"]] == [0.0, 0.7, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--user", "llm"), "--user 'llm' is unknown"),
+        (("--agent", "nobody"), "unknown agent"),
+        (("--isolation", "moon"), "--isolation 'moon' is unknown"),
+        (("--instance", "nope"), "--instance 'nope' is not in the task file"),
+        (("/no/such/folder",), "no such directory"),
+    ],
+)
+def test_bad_arguments_are_one_line(birdenv: Command, arguments: tuple[str, ...], says: str) -> None:
+    ran = birdenv("a-interact", *arguments)
+    assert ran.code == 2
+    assert says in ran.err and ran.err.count("\n") == 1
+
+
+def test_mini_interact(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "mini_interact"
+    merged = merge_files(folder / "mini_interact.jsonl", folder / "published_passing_gt.jsonl", partial=True)
+    write_records(tmp_path / "merged.jsonl", merged.records)
+    ran = birdenv(
+        "a-interact", folder, "--data", tmp_path / "merged.jsonl", "--agent", "oracle", "-o", tmp_path
+    )
+    assert ran.code == 0
+    found = overall(tmp_path)
+    assert (found["tasks"], found["mean_reward"], found["phase_2"]["passed"]) == (2, 1.0, 2)
+
+
+def test_summary_compare_and_repeats(birdenv: Command, tmp_path: Path) -> None:
+    for agent in ("oracle", "random"):
+        ran = birdenv("a-interact", "--agent", agent, "-n", 6, "--repeats", 2, "-o", tmp_path / agent)
+        assert ran.code == 0 and "pass^k" in ran.out
+    shown = birdenv("summary", tmp_path / "oracle")
+    assert shown.code == 0 and "a-interact: oracle" in shown.out
+    figures = json.loads(birdenv("summary", tmp_path / "random", "--json").out)["figures"]
+    assert set(figures) == {"phase_1", "phase_2", "solved", "reward"}
+    assert birdenv("compare", tmp_path / "oracle", tmp_path / "random").code == 0

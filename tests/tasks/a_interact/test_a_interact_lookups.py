@@ -1,0 +1,84 @@
+"""What the reading tools answer, and what they must not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from birdenv.tasks import Kind
+from birdenv.tasks.a_interact._lookups import LONGEST, look_up
+from birdenv.tasks.c_interact import DatabaseNotes, KnowledgeEntry
+
+ENTRIES = [(4, "Adult", "age >= 18"), (7, "Late Loan", "days > 30"), (9, "Risk", "uses Late Loan")]
+
+
+def notes(schema: str = "CREATE TABLE member (id)", meanings: Any = None) -> DatabaseNotes:
+    entries = (KnowledgeEntry(i, name, "d", text, (), "raw") for i, name, text in ENTRIES)
+    return DatabaseNotes(schema, tuple(entries), {} if meanings is None else meanings)
+
+
+def read(kind: Kind, argument: str = "", deleted: tuple[int, ...] = (), **options: Any) -> str:
+    return look_up(kind, argument, notes(**options), frozenset(deleted))
+
+
+MEANINGS = {"Club|Loan|Days": "length", "Club|Loan|Extra": {"fields_meaning": {"é": "e"}}}
+
+
+def test_the_schema_is_the_benchmarks_own() -> None:
+    assert read("get_schema") == "CREATE TABLE member (id)"
+
+
+def test_column_meanings() -> None:
+    everything = read("get_all_column_meanings", meanings=MEANINGS).splitlines()
+    assert everything == ["Loan|Days: length", 'Loan|Extra: {"fields_meaning": {"é": "e"}}']
+    assert read("get_column_meaning", " loan | DAYS ", meanings=MEANINGS) == everything[0]
+    assert "No meaning" in read("get_column_meaning", "loan|", meanings=MEANINGS)
+    assert "No meaning" in read("get_column_meaning", "club|loan|days", meanings=MEANINGS)
+    assert "No column meanings" in read("get_all_column_meanings")
+
+
+def test_knowledge_by_name_and_by_id() -> None:
+    names = [json.loads(line) for line in read("get_all_external_knowledge_names").splitlines()]
+    assert names == [
+        {"id": 0, "knowledge": "Adult"},
+        {"id": 1, "knowledge": "Late Loan"},
+        {"id": 2, "knowledge": "Risk"},
+    ]
+    entry = {"id": 1, "knowledge": "Late Loan", "description": "d", "definition": "days > 30"}
+    assert json.loads(read("get_knowledge_definition", "late loan ")) == entry
+    assert json.loads(read("get_knowledge_definition", "1")) == entry
+    assert "raw" not in read("get_all_knowledge_definitions")
+
+
+@pytest.mark.parametrize("name", ["Late Loan", "late loan", "7"])
+def test_a_deleted_entry_is_as_if_it_never_was(name: str) -> None:
+    unknown = read("get_knowledge_definition", "no such name", deleted=(7,))
+    assert read("get_knowledge_definition", name, deleted=(7,)) == unknown
+    for kind in ("get_all_external_knowledge_names", "get_all_knowledge_definitions"):
+        lines = [json.loads(line) for line in read(kind, deleted=(7,)).splitlines()]  # type: ignore[arg-type]
+        assert [(line["id"], line["knowledge"]) for line in lines] == [(0, "Adult"), (1, "Risk")]
+    assert "days > 30" not in read("get_all_knowledge_definitions", deleted=(7,))
+
+
+def test_a_base_without_entries_says_so() -> None:
+    deleted = (4, 7, 9)
+    assert "no knowledge" in read("get_all_external_knowledge_names", deleted=deleted)
+    assert "no knowledge" in read("get_all_knowledge_definitions", deleted=deleted)
+
+
+def test_names_that_come_twice_give_both() -> None:
+    twice = DatabaseNotes("", tuple(KnowledgeEntry(i, "Same", "", f"text {i}", (), "") for i in range(2)), {})
+    found = look_up("get_knowledge_definition", "same", twice, frozenset())
+    assert [json.loads(line)["definition"] for line in found.splitlines()] == ["text 0", "text 1"]
+
+
+def test_what_is_too_long_is_cut_and_counted() -> None:
+    text = read("get_schema", schema="x" * (LONGEST + 5))
+    assert text == "x" * LONGEST + "… (5 more characters)"
+
+
+def test_only_reading_tools_read() -> None:
+    with pytest.raises(ValueError, match="submit_sql"):
+        read("submit_sql")
