@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from postgres_server import start_postgres
 
 from birdenv.benchmarks import demo_folder
 
@@ -30,3 +31,11 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def demo() -> Path:
     return demo_folder()
+
+
+@pytest.fixture
+def postgres_dsn(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The superuser's DSN of this test process's PostgreSQL server, which BIRDENV_DSN names meanwhile."""
+    dsn = start_postgres().admin
+    monkeypatch.setenv("BIRDENV_DSN", dsn)
+    return dsn

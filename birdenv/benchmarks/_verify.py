@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from birdenv.benchmarks._ground_truth import WHERE_TO_ASK
 from birdenv.benchmarks._report import Problem, Report
-from birdenv.databases import SqliteSource
+from birdenv.databases import DatabaseSource, SqliteSource
 from birdenv.dialogue import Move, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import ConversationalGrader, parse_test_cases
-from birdenv.tasks import SystemView, as_script
+from birdenv.tasks import SystemView, as_script, in_dialect
 from birdenv.tasks.c_interact import (
     CInteractController,
     CInteractTask,
@@ -24,7 +25,7 @@ from birdenv.tasks.c_interact import (
 
 __all__ = ["verify_records"]
 
-_NO_TRUTH = "sol_sql is empty: the ground truth is missing (see `birdenv data merge`)"
+_NO_TRUTH = f"sol_sql is empty: the ground truth is missing. {WHERE_TO_ASK}"
 
 Progress = Callable[[str], object]
 
@@ -33,18 +34,20 @@ def verify_records(
     raw_records: Sequence[Mapping[str, Any]],
     folder: Path | None,
     *,
+    source: DatabaseSource | None = None,
     partial: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Check every record, then let an oracle play each task that has gold.
 
-    `folder` holds the databases and their notes; without one, only the records themselves are checked. With
-    `partial`, tasks without gold are counted and left
-    out. `progress` is called with each task's id as it is done.
+    `folder` holds the databases and their notes; without one, only the records themselves are checked. The
+    oracle plays on `source`, by default the folder's SQLite files. With `partial`, tasks without gold are
+    counted and left out. `progress` is called with each task's id as it is done.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    oracle = None if folder is None else _Checker(folder)
+    oracle = None if folder is None else _Checker(folder, source or SqliteSource(folder))
+    dialect = source.dialect if source is not None else "sqlite"
     figures = {"tasks": len(raw_records), "with gold": 0, "without gold": 0, "oracle passed": 0}
     seen: set[str] = set()
     for index, raw in enumerate(raw_records):
@@ -52,7 +55,7 @@ def verify_records(
         found: list[str] = [f"{name} occurs twice"] if name in seen else []
         seen.add(name)
         try:
-            record = parse_record(raw, name)
+            record = parse_record(in_dialect(raw, dialect, name), name)
             found += _structural(record, partial)
             warnings += [Problem(name, text) for text in _doubts(record)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
@@ -114,8 +117,8 @@ class _Oracle:
 class _Checker:
     """The checks that need the benchmark's folder: its knowledge bases, and its databases for the oracle."""
 
-    def __init__(self, folder: Path) -> None:
-        self._source = SqliteSource(folder)
+    def __init__(self, folder: Path, source: DatabaseSource) -> None:
+        self._source = source
         self._grader = ConversationalGrader(self._source)
         self._notes = functools.cache(functools.partial(read_notes, folder))
 

@@ -11,9 +11,10 @@ import typer
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
 from birdenv.cli import _options as options
-from birdenv.cli._metrics import Metrics, RVesRuns, asked_for, print_r_ves
+from birdenv.cli._engine import Dialect, Dsn, databases_in
+from birdenv.cli._metrics import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli._running import RunOptions, run_game
-from birdenv.databases import Limits, SqliteSource
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
@@ -54,6 +55,8 @@ def bird(
     ] = None,
     metrics: Metrics = None,
     r_ves_runs: RVesRuns = R_VES_RUNS,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
     isolation: options.Isolation = "auto",
     repeats: options.Repeats = 1,
     parallel: options.Parallel = 1,
@@ -85,10 +88,10 @@ def bird(
     if data_file is None or db_dir is None:
         db_dir = demo_folder()
         data_file = db_dir / DEMO_BIRD_FILE
-    tasks = load_tasks(data_file)
+    source = databases_in(db_dir, dialect, dsn, isolation, agent)
+    tasks = load_tasks(data_file, source.dialect)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
     chosen = options.select(tasks, selection)
-    source = SqliteSource(db_dir, options.isolation_for(isolation, agent))
     _check_databases(source, chosen)
     extra = {"predictions_order": predictions_order} if predictions_order else {}
     if export_pairs is not None:
@@ -104,12 +107,13 @@ def bird(
         limits=Limits(seconds=sql_timeout),
         selection=asdict(selection),
         metrics=asked.metrics,
+        r_ves_runs=r_ves_runs if asked.r_ves else None,
         pairs_folder=export_pairs,
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
-    run_game(game, make_agent(agent, game), run_options)
+    directory = run_game(game, make_agent(agent, game), run_options)
     if asked.r_ves:
-        print_r_ves(game, game.records, r_ves_runs)
+        add_r_ves(directory, game, game.records, r_ves_runs)
     if export_pairs is not None:
         print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir})")
 
@@ -130,7 +134,7 @@ class _ExportedRun(BirdRun):
         return super().summarise(runs, private)
 
 
-def _check_databases(source: SqliteSource, tasks: Sequence[BirdTask]) -> None:
+def _check_databases(source: DatabaseSource, tasks: Sequence[BirdTask]) -> None:
     """Every database must be there: EX over a part of a task file is another number."""
     needed = sorted({task.public.db_id for task in tasks})
     there = set(source.names())

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.benchmarks import (
+    DEMO_C_INTERACT_FILE,
+    WHERE_TO_ASK,
+    demo_folder,
+    missing_ground_truth,
+)
 from birdenv.cli import _options as options
+from birdenv.cli._engine import Dialect, Dsn, databases_in
+from birdenv.cli._playable import with_database
 from birdenv.cli._running import RunOptions, run_game
-from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
-from birdenv.runs import CInteractRun, Setting, make_agent
-from birdenv.tasks.c_interact import PROFILES, CInteractTask, load_benchmark
+from birdenv.runs import CInteractRun, Setting, make_agent, write_official_files
+from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
 
 __all__ = ["c_interact"]
@@ -46,12 +50,22 @@ def c_interact(
     execute_sql: Annotated[
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
     ] = False,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
     isolation: options.Isolation = "auto",
     repeats: options.Repeats = 1,
     parallel: options.Parallel = 1,
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    official_files: Annotated[
+        bool,
+        typer.Option(
+            "--official-files",
+            help="Also write the original pipeline's files, to private_official in the run folder. Private: "
+            "they hold the gold. Large: each line repeats the prompts.",
+        ),
+    ] = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Play c-Interact: ambiguous question -> dialogue -> SQL.
@@ -67,22 +81,29 @@ def c_interact(
     """
     if profile not in PROFILES:
         raise InputError(f"--profile {profile!r} is unknown; known: {', '.join(PROFILES)}")
+    if official_files and execute_sql:
+        raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
     if user != "rule":
         raise InputError(f"--user {user!r} is unknown; known: rule")
     if data_dir is None:
         data_dir = demo_folder()
         data = data or data_dir / DEMO_C_INTERACT_FILE
-    benchmark = load_benchmark(data_dir, data, isolation=options.isolation_for(isolation, agent))
+    source = databases_in(data_dir, dialect, dsn, isolation, agent)
+    benchmark = load_benchmark(data_dir, data, source=source)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
-    chosen = _with_database(
+    chosen = with_database(
         options.select(benchmark.tasks, selection),
-        benchmark.source,
+        source,
         data_dir,
         named=bool(database or instance),
     )
+    missing = missing_ground_truth(chosen)
+    if missing:
+        where = f"ground truth is missing in {benchmark.task_file}: {missing}"
+        print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
     game = CInteractRun(
         tasks=chosen,
-        source=benchmark.source,
+        source=source,
         setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
         data_file=benchmark.task_file,
         profile=PROFILES[profile],
@@ -94,26 +115,8 @@ def c_interact(
         selection=asdict(selection),
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
-    run_game(game, make_agent(agent, game), run_options)
-
-
-def _with_database(
-    tasks: Sequence[CInteractTask], source: SqliteSource, folder: Path, *, named: bool
-) -> list[CInteractTask]:
-    """Leave out tasks whose database file is not there, as in the published Mini-Interact; say so.
-
-    Raises `InputError` if the tasks were asked for by name, if a file is there but unusable, or if none is
-    left.
-    """
-    there = set(source.names())
-    missing = Counter(task.public.database for task in tasks if task.public.database not in there)
-    for name in sorted({task.public.database for task in tasks}):
-        if name in there or named or len(missing) == len({task.public.database for task in tasks}):
-            source.check(name)
-    if missing:
-        print(
-            f"Warning: {sum(missing.values())} tasks are left out: their databases are not in {folder} "
-            f"({', '.join(sorted(missing))})",
-            file=sys.stderr,
-        )
-    return [task for task in tasks if task.public.database in there]
+    directory = run_game(game, make_agent(agent, game), run_options)
+    if official_files:
+        place = write_official_files(directory, game, repeats)
+        print(f"Official files, private (they hold the gold): {place}")
+        print(f"Their score: birdenv score-official {directory.path}")

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records
+from birdenv.cli._engine import Dialect, Dsn, databases_in
 from birdenv.databases import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
@@ -35,6 +36,8 @@ def merge(
     out: Annotated[Path, typer.Argument(help="The merged task file to write.")],
     partial: Partial = False,
     directory: Databases = None,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
     report: JsonReport = None,
 ) -> None:
     """Put ground truth into a public task file, then verify the result.
@@ -46,7 +49,7 @@ def merge(
     _own_file("--report", report, public, ground_truth, out)
     merged = merge_files(public, ground_truth, partial=partial)
     folder = directory or _folder_of(public, merged.records)
-    verdict = _verify(merged.records, folder, partial)
+    verdict = _verify(merged.records, folder, partial, dialect, dsn)
     verdict = Report(
         (*merged.problems, *verdict.problems),
         verdict.warnings,
@@ -71,6 +74,8 @@ def verify(
     data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
     partial: Partial = False,
     directory: Databases = None,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
     report: JsonReport = None,
 ) -> None:
     """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
@@ -80,7 +85,7 @@ def verify(
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path
     _own_file("--report", report, file)
-    verdict = _verify(read_records(file), directory or file.parent, partial)
+    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn)
     _show(verdict, report)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
@@ -94,15 +99,20 @@ def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
     return task_file.parent if there else None
 
 
-def _verify(records: list[dict[str, Any]], folder: Path | None, partial: bool) -> Report:
+def _verify(
+    records: list[dict[str, Any]], folder: Path | None, partial: bool, dialect: str, dsn: str | None
+) -> Report:
     if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
+    source = None if folder is None else databases_in(folder, dialect, dsn, "auto", "oracle")
     console = Console(stderr=True)
     steps = track(
         range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
     )
     ticks = iter(steps)
-    verdict = verify_records(records, folder, partial=partial, progress=lambda _: next(ticks, None))
+    verdict = verify_records(
+        records, folder, source=source, partial=partial, progress=lambda _: next(ticks, None)
+    )
     next(ticks, None)  # lets the bar close
     return verdict
 

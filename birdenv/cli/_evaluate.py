@@ -17,7 +17,7 @@ from birdenv.cli._run_folder import RunDir, RunsRoot, find_run
 from birdenv.databases import Limits, NoAnswerError, PostgresQueries, SqliteFileSource, SqliteSource
 from birdenv.errors import InputError
 from birdenv.files import is_directory
-from birdenv.grading import EM_LEVELS, PairGrader, PairRules, RunQuery
+from birdenv.grading import EM_LEVELS, Looseness, PairGrader, PairRules, RunQuery
 from birdenv.runs import Pair, evaluate_pairs, queries_on, read_pairs
 
 __all__ = ["evaluate"]
@@ -87,9 +87,20 @@ def evaluate(
         str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
     ] = "auto",
     etm: Annotated[
-        bool, typer.Option("--etm", help="Structural match too: the same SQL after sqlglot's optimiser.")
+        bool, typer.Option("--etm", help="Structural match too: the same SQL in a normal form.")
     ] = False,
+    trim: Annotated[bool, typer.Option("--trim", help="ESM: forgive space around text.")] = False,
+    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: forgive upper and lower case.")] = False,
+    nfc: Annotated[
+        bool, typer.Option("--nfc", help="ESM: forgive how accented characters are encoded.")
+    ] = False,
+    dates: Annotated[
+        str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
+    ] = "exact",
     isolation: options.Isolation = "auto",
+    parallel: Annotated[
+        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+    ] = 1,
 ) -> None:
     """Score the pairs of a run by EM and ESM.
 
@@ -114,6 +125,7 @@ def evaluate(
         clean=clean,
         order=cast(_Order, _one_of("--order", order, get_args(_Order))),
         relax_single=relax_single,
+        looseness=Looseness(trim, casefold, nfc, _one_of("--dates", dates, ("exact", "loose")) == "loose"),
     )
     folder = find_run(run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
@@ -125,7 +137,7 @@ def evaluate(
     console = Console(stderr=True)
     with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
         line = bar.add_task("evaluating", total=len(pairs))
-        done = evaluate_pairs(folder, pairs, grader, config, versions, lambda: bar.advance(line))
+        done = evaluate_pairs(folder, pairs, grader, config, versions, lambda: bar.advance(line), parallel)
     print(done.text, end="")
 
 

@@ -10,20 +10,23 @@ import typer
 
 import birdenv
 from birdenv.cli import (
+    _a_interact,
     _bird,
     _c_interact,
     _compare,
     _data,
+    _db,
     _demo,
     _doctor,
     _evaluate,
     _inspect,
     _regrade,
     _score,
+    _score_official,
     _self_check,
     _summary,
 )
-from birdenv.errors import BirdenvError
+from birdenv.errors import BirdenvError, InfrastructureError
 
 __all__ = ["main"]
 
@@ -37,14 +40,17 @@ app = typer.Typer(
 
 Start with `birdenv demo`: two games, three agents, one table, nothing to download.
 
-Then `birdenv bird` (question -> SQL) or `birdenv c-interact` (ambiguous question -> dialogue -> SQL); both
-play the demo benchmark until you name your own data.""",
+Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question -> dialogue -> SQL) or
+`birdenv a-interact` (the same with tools on a budget); they play the demo benchmark until you name your own
+data.""",
 )
 
 app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
 app.command("c-interact")(_c_interact.c_interact)
+app.command("a-interact")(_a_interact.a_interact)
 app.command("score")(_score.score)
+app.command("score-official")(_score_official.score_official)
 app.command("self-check")(_self_check.self_check)
 app.command("regrade")(_regrade.regrade)
 app.command("evaluate")(_evaluate.evaluate)
@@ -53,6 +59,7 @@ app.command("summary")(_summary.summary)
 app.command("compare")(_compare.compare)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
+app.add_typer(_db.app, name="db")
 
 
 @app.callback(invoke_without_command=True)
@@ -73,7 +80,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except BirdenvError as error:
-        _end(str(error))
+        _end(str(error), 3 if isinstance(error, InfrastructureError) else 2)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -81,6 +88,6 @@ def main() -> None:
         _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 
 
-def _end(message: str) -> NoReturn:
+def _end(message: str, code: int = 2) -> NoReturn:
     print("Error:", " ".join(message.splitlines()), file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)

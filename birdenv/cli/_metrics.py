@@ -10,10 +10,20 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.databases import Limits
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
-from birdenv.grading import METRICS, R_VES_RUNS, ExGrader, Metric, Source, SpeedMeasurement, measure_speed
-from birdenv.runs import METRIC_TITLES, BirdRun, difficulty_means, difficulty_table, is_rated
+from birdenv.grading import METRICS, R_VES_RUNS, ExGrader, Metric, SpeedMeasurement, measure_speed
+from birdenv.runs import (
+    METRIC_TITLES,
+    R_VES_NOTE,
+    BirdRun,
+    RunDirectory,
+    difficulty_means,
+    difficulty_table,
+    is_rated,
+    speed_record,
+    write_speeds,
+)
 
 __all__ = [
     "R_VES_NOTE",
@@ -21,18 +31,13 @@ __all__ = [
     "Metrics",
     "RVesRuns",
     "SpeedPair",
+    "add_r_ves",
     "asked_for",
     "measure_speeds",
-    "print_r_ves",
 ]
 
 _R_VES = "r-ves"
 _NAMES = {name.replace("_", "-"): name for name in METRICS}
-
-R_VES_NOTE = (
-    "R-VES is measured and depends on this machine and on what else it does; compare only figures of one "
-    "idle machine"
-)
 
 Metrics = Annotated[
     str | None,
@@ -77,7 +82,7 @@ def asked_for(option: str | None) -> Asked:
 
 
 def measure_speeds(
-    pairs: Sequence[SpeedPair], source: Source, runs: int = R_VES_RUNS, limits: Limits | None = None
+    pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int = R_VES_RUNS, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
     """Measure one pair after the other, with a progress bar on a terminal. Nothing else should run."""
     console = Console(stderr=True)
@@ -94,21 +99,25 @@ def measure_speeds(
     return list(map(measured, steps))
 
 
-def print_r_ves(game: BirdRun, records: Sequence[Mapping[str, Any]], runs: int) -> None:
-    """Measure what a run's episodes submitted, and print it beside EX in the official layout."""
+def add_r_ves(
+    directory: RunDirectory, game: BirdRun, records: Sequence[Mapping[str, Any]], runs: int
+) -> None:
+    """Measure what a run's episodes submitted, keep it in the run folder, and print it beside EX in the
+    official layout."""
     golds = {task.public.instance_id: task.private.gold for task in game.tasks}
     rated = [record for record in records if is_rated(record)]
-    right = [record for record in rated if record["result"]["ex_bird"]]
     pairs = [
         SpeedPair(record["result"]["db_id"], golds[record["instance_id"]], record["result"]["predicted_sql"])
-        for record in right
+        for record in rated
+        if record["result"]["ex_bird"]
     ]
-    measured = measure_speeds(pairs, game.source, runs, game.limits)
-    found = {id(record): speed.score for record, speed in zip(right, measured, strict=True)}
+    measured = iter(measure_speeds(pairs, game.source, runs, game.limits))
+    found = [speed_record(run, next(measured) if run["result"]["ex_bird"] else None) for run in rated]
+    write_speeds(directory.path, found)
     scores = {
         "ex_bird": [float(record["result"]["ex_bird"]) for record in rated],
-        "r_ves": [found.get(id(record), 0.0) for record in rated],
+        "r_ves": [record["r_ves"] for record in found],
     }
     means = difficulty_means([record["result"]["difficulty"] for record in rated], scores)
     print("\n".join(difficulty_table(means, METRIC_TITLES)))
-    print(f"Note: {R_VES_NOTE} ({runs} runs of each query). It is not kept with the results.")
+    print(f"Note: {R_VES_NOTE} ({runs} runs of each query).")

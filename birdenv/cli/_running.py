@@ -32,8 +32,8 @@ class RunOptions:
     repeats: int = 1
 
 
-def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
-    """Make or reopen the run folder, play, print the summary and where everything is."""
+def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> RunDirectory:
+    """Make or reopen the run folder, play, print the summary and where everything is; the folder."""
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
     config = run_config(game, options.agent, options.seed, options.parallel, options.repeats)
@@ -56,7 +56,7 @@ def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> Summary:
     print(summary.text, end="")
     print(f"Results: {directory.path}")
     _tell_broken(directory)
-    return summary
+    return directory
 
 
 def episode_line(record: Mapping[str, Any]) -> str:

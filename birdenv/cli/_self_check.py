@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.cli import _options as options
-from birdenv.databases import Limits, SqliteSource
+from birdenv.cli._engine import Dialect, Dsn, databases_in
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, write_text
 from birdenv.grading import GRADER_VERSION, MODES, GoldCheck, check_gold
@@ -34,6 +35,8 @@ def self_check(
     sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
     slow: Annotated[float, typer.Option("--slow", help="List golds that take this many seconds.")] = 5.0,
     out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
     isolation: options.Isolation = "auto",
 ) -> None:
     """Check a benchmark's golds: each against itself, in every mode of comparison.
@@ -49,8 +52,8 @@ def self_check(
     if sql_timeout <= 0:
         raise InputError("--sql-timeout must be more than 0 seconds")
     selection = options.Selection(None, database or [], [], 0, limit)
-    tasks = options.select(load_tasks(data_file), selection)
-    source = SqliteSource(db_dir, options.isolation_for(isolation, "predictions"))
+    source = databases_in(db_dir, dialect, dsn, isolation, "predictions")
+    tasks = options.select(load_tasks(data_file, source.dialect), selection)
     for name in sorted({task.public.db_id for task in tasks}):
         source.check(name)
     if out is not None:
@@ -80,7 +83,7 @@ def _golds(task: BirdTask) -> list[tuple[str, str]]:
 
 
 def _checked(
-    golds: Mapping[str, tuple[BirdTask, str]], source: SqliteSource, limits: Limits
+    golds: Mapping[str, tuple[BirdTask, str]], source: DatabaseSource, limits: Limits
 ) -> dict[str, GoldCheck]:
     console = Console(stderr=True)
     steps = track(
@@ -139,7 +142,7 @@ def _listed(what: str, found: Mapping[str, str]) -> list[str]:
 
 
 def _report(
-    golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks, source: SqliteSource, data_file: Path
+    golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks, source: DatabaseSource, data_file: Path
 ) -> dict[str, Any]:
     """For machines. It holds reasons that quote the golds' rows."""
     names: Sequence[str] = sorted({task.public.db_id for task, _ in golds.values()})

@@ -28,7 +28,7 @@ __all__ = [
 
 GROUP = "birdenv.agents"
 
-Game: TypeAlias = Literal["bird", "c-interact"]
+Game: TypeAlias = Literal["bird", "c-interact", "a-interact"]
 AnyPublicTask: TypeAlias = PublicBirdTask | PublicTask
 
 

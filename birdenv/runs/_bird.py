@@ -10,12 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from birdenv.databases import Limits, QueryResult, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, QueryResult
 from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
 from birdenv.runs._episode import UNRATED, Failure, Summary, play_safely, records_for
+from birdenv.runs._measures import METRIC_TITLES
 from birdenv.runs._summary_text import (
     breakdown,
     difficulty_means,
@@ -27,18 +28,7 @@ from birdenv.runs._summary_text import (
 from birdenv.tasks import chat_messages, result_text
 from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
 
-__all__ = ["METRIC_TITLES", "BirdRun", "is_rated"]
-
-METRIC_TITLES = {
-    "ex": "EX",
-    "ex_bird": "EX (BIRD set)",
-    "ordered": "EX in order",
-    "colperm": "EX any columns",
-    "superset": "EX superset",
-    "soft_f1": "Soft-F1",
-    "r_ves": "R-VES",
-}
-"""The metrics by their names in tables, in the order in which they are shown."""
+__all__ = ["BirdRun", "is_rated"]
 
 _STATUSES = {
     "completed": "completed",
@@ -58,11 +48,11 @@ class BirdRun:
     """The BIRD game as the runner sees it. `data_file` and `setting` describe the whole task file.
 
     `selection` says how the tasks were chosen from it; it is only recorded. `metrics` are worked out beside
-    EX.
+    EX; `r_ves_runs` says that R-VES is measured of the run, which is left to the caller.
     """
 
     tasks: Sequence[BirdTask]
-    source: SqliteSource
+    source: DatabaseSource
     setting: Setting
     data_file: Path
     evidence: bool = True
@@ -71,6 +61,7 @@ class BirdRun:
     limits: Limits = Limits()  # noqa: RUF009 (frozen)
     selection: Mapping[str, Any] = field(default_factory=dict)
     metrics: Sequence[Metric] = ()
+    r_ves_runs: int | None = None
     game: Game = "bird"
 
     def __post_init__(self) -> None:
@@ -81,13 +72,10 @@ class BirdRun:
         return {
             "game": self.game,
             "data_file": str(self.data_file),
-            "db_dir": str(self.source.root),
             **self.selection,
             "data_sha256": file_digest(self.data_file),
             "databases_sha256": database_digests(self.source, databases),
-            "engine": self.source.engine,
-            "isolation": self.source.isolation,
-            "image": self.source.image,
+            **self.source.config(),
             "grader": GRADER_VERSION,
             "tasks": [task.public.instance_id for task in self.tasks],
             "max_turns": self.max_turns,
@@ -95,6 +83,7 @@ class BirdRun:
             "clean": self.clean,
             "sql_timeout_s": self.limits.seconds,
             **({"metrics": list(self.metrics)} if self.metrics else {}),
+            **({"r_ves_runs": self.r_ves_runs} if self.r_ves_runs else {}),
         }
 
     def play(self, task: BirdTask, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:

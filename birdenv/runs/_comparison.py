@@ -14,7 +14,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.runs._estimates import METHODS, Estimate, estimate, rounded
-from birdenv.runs._measures import MEASURES, Measure
+from birdenv.runs._measures import Measure
 from birdenv.runs._recorded_run import RecordedRun
 from birdenv.runs._statistics import Interval, bootstrap_test, mcnemar, paired_difference
 
@@ -199,16 +199,17 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
 def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tuple[str, ...]) -> Comparison:
     kept = set(tasks)
     database = {o.instance_id: o.database for o in runs[0].outcomes}
+    measures = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     figures = tuple(
         tuple(
             estimate([o for o in run.outcomes if o.instance_id in kept], measure, repeated=run.repeats > 1)
-            for measure in MEASURES[run.game]
+            for measure in measures
         )
         for run in runs
     )
     differences = tuple(
         _difference(measure, number, runs[0], run, tasks, database)
-        for measure in MEASURES[runs[0].game]
+        for measure in measures
         for number, run in enumerate(runs[1:], 1)
     )
     databases = len({database[name] for name in tasks})

@@ -21,7 +21,9 @@ def comparison_text(comparison: Comparison, *, tasks: bool = False) -> str:
         times = f", {run.repeats} repeats" if run.repeats > 1 else ""
         lines.append(f"{run_letter(number)}  {run.agent}, seed {run.config.get('seed')}{times}  ({run.path})")
     lines.append(f"{len(comparison.tasks)} tasks compared, on {comparison.databases} database(s)")
-    lines += [f"Note: {note}." for note in comparison.notes]
+    measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
+    notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
+    lines += [f"Note: {note}." for note in notes]
     lines += ["", f"{'95 % intervals':<46}{'over tasks':<18}over databases"]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure

@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 
 import birdenv
-from birdenv.databases import SqliteSource
+from birdenv.databases import DatabaseSource
 from birdenv.tasks.c_interact import CInteractTask
 
 __all__ = ["code_digest", "database_digests", "notes_digests", "path_digest"]
 
 
-def database_digests(source: SqliteSource, names: Iterable[str]) -> dict[str, str]:
+def database_digests(source: DatabaseSource, names: Iterable[str]) -> dict[str, str]:
     return {name: source.digest(name) for name in names}
 
 

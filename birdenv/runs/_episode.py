@@ -10,7 +10,13 @@ from random import Random
 from typing import Any, Protocol, TypeVar
 
 from birdenv.dialogue import Controller, Session, play
-from birdenv.errors import BenchmarkError, BirdenvError, InputError, describe_error
+from birdenv.errors import (
+    BenchmarkError,
+    BirdenvError,
+    InfrastructureError,
+    InputError,
+    describe_error,
+)
 from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
@@ -92,10 +98,15 @@ class _Closing(Controller, Protocol):
 def play_safely(
     controller: _Closing, task: AnyTask, agent: Agent, rng: Random, others: Sequence[Session] = ()
 ) -> Failure | None:
-    """Seat the agent, play to the end, close; an exception costs this episode only and is told."""
+    """Seat the agent, play to the end, close; an exception costs this episode only and is told.
+
+    Only `InfrastructureError` goes on: the episode says nothing, and may be played again.
+    """
     try:
         session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
         play(controller, [session, *others])
+    except InfrastructureError:
+        raise
     except Exception as error:
         return failure(error)
     finally:
@@ -104,8 +115,8 @@ def play_safely(
 
 
 def failure(error: Exception) -> Failure:
-    """Whose fault an exception is: the data's (gone or broken), or the agent's (or ours)."""
-    if isinstance(error, BenchmarkError | InputError):
+    """Whose fault an exception is: the machine's or the data's (gone or broken), or the agent's (or ours)."""
+    if isinstance(error, BenchmarkError | InfrastructureError | InputError):
         return Failure("infra_error", str(error))
     return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 

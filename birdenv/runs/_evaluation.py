@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,18 +50,24 @@ def evaluate_pairs(
     config: Mapping[str, Any],
     versions: Mapping[str, str],
     progress: Callable[[], None] = lambda: None,
+    parallel: int = 1,
 ) -> Evaluation:
     """Grade all pairs and write the files below `folder`; each is written as a whole or not at all.
 
-    `config` and `versions` are recorded in the summary. `progress` is called after each pair. Raises
-    `InputError` before any work if the files cannot be written.
+    `config` and `versions` are recorded in the summary. `progress` is called after each pair, of which
+    `parallel` are graded at the same time. Raises `InputError` before any work if the files cannot be
+    written.
     """
     out = folder / "eval"
     check_writable(out / "details.jsonl")
-    verdicts = []
-    for pair in pairs:
-        verdicts.append(grader.grade(pair.gold, pair.pred, pair.db_id))
+
+    def judge(pair: Pair) -> PairVerdict:
+        verdict = grader.grade(pair.gold, pair.pred, pair.db_id)
         progress()
+        return verdict
+
+    with ThreadPoolExecutor(parallel) as pool:
+        verdicts = list(pool.map(judge, pairs))
     golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
     summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
     summary |= {"config": dict(config), "versions": _versions() | dict(versions)}

@@ -51,7 +51,7 @@ def forest_plot(report: RunReport) -> bytes:
     for label, (_, of) in zip(axes.get_yticklabels(), rows, strict=True):
         label.set(fontweight="bold" if of is None else "normal", parse_math=False)
     axes.invert_yaxis()
-    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlim(-0.02, 0.02 + max(of.measure.most for of in report.figures))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     axes.grid(axis="x", alpha=0.3)
     unfinished = "" if report.run.finished else " (unfinished)"

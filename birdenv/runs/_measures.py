@@ -1,23 +1,53 @@
-"""What is read off one public record: the figures of each game, and the groups that a task belongs to."""
+"""What is read off one public record: the figures of each game, and the groups that a task belongs to.
+
+A run of BIRD may have further metrics, which were asked for when it was played.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 from birdenv.runs._agents import Game
 from birdenv.runs._episode import UNRATED
 
-__all__ = ["MEASURES", "Measure", "Outcome", "outcome", "passed"]
+__all__ = [
+    "MEASURES",
+    "METRIC_TITLES",
+    "R_VES_NOTE",
+    "Measure",
+    "Outcome",
+    "measures_of",
+    "outcome",
+    "passed",
+]
+
+METRIC_TITLES = {
+    "ex": "EX",
+    "ex_bird": "EX (BIRD set)",
+    "ordered": "EX in order",
+    "colperm": "EX any columns",
+    "superset": "EX superset",
+    "soft_f1": "Soft-F1",
+    "r_ves": "R-VES",
+}
+"""The metrics of BIRD by their names in tables, in the order in which they are shown."""
+
+R_VES_NOTE = (
+    "R-VES is measured and depends on this machine and on what else it does; compare only figures of one "
+    "idle machine"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One figure of an episode. `value` is None where the episode has no say in it.
 
-    A rate is 0 or 1 in an episode; what is no rate is a number from 0 to 1. `in_groups`: also shown by
-    difficulty and database.
+    A rate is 0 or 1 in an episode; what is no rate is a number from 0 to `most`. `in_groups`: also shown by
+    difficulty and database. `silent`: which episodes have no say, in words.
+    `note`: what a reader must know of it.
     """
 
     name: str
@@ -25,6 +55,9 @@ class Measure:
     value: Callable[[Mapping[str, Any]], float | None]
     is_rate: bool = True
     in_groups: bool = False
+    most: float = 1.0
+    silent: str = "whose follow-up has no gold"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +101,8 @@ def _solved(run: Mapping[str, Any]) -> float:
 
 MEASURES: Mapping[Game, tuple[Measure, ...]] = {
     "bird": (
-        Measure("ex", "EX", lambda run: float(run["result"]["ex"]), in_groups=True),
-        Measure("ex_bird", "EX (BIRD set)", lambda run: float(run["result"]["ex_bird"])),
+        Measure("ex", METRIC_TITLES["ex"], lambda run: float(run["result"]["ex"]), in_groups=True),
+        Measure("ex_bird", METRIC_TITLES["ex_bird"], lambda run: float(run["result"]["ex_bird"])),
     ),
     "c-interact": (
         Measure("phase_1_first", "Phase 1, first try", _phase(1, "first")),
@@ -79,29 +112,77 @@ MEASURES: Mapping[Game, tuple[Measure, ...]] = {
         Measure("solved", "Solved, all phases", _solved),
         Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, in_groups=True),
     ),
+    "a-interact": (
+        Measure("phase_1", "Phase 1", _phase(1), in_groups=True),
+        Measure("phase_2", "Phase 2", _phase(2)),
+        Measure("solved", "Solved, all phases", _solved),
+        Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, in_groups=True),
+    ),
 }
 """The figures of each game, in the order in which they are shown (BIRD-Interact §5.1 for c-Interact)."""
+
+_NO_RATES = frozenset({"soft_f1"})
+
+
+def _metric(name: str) -> Measure:
+    """One that was asked for. An episode without a submission has none of it, which counts 0."""
+
+    def value(run: Mapping[str, Any]) -> float:
+        return float(run["result"].get("metrics", {}).get(name, 0.0))
+
+    return Measure(name, METRIC_TITLES[name], value, is_rate=name not in _NO_RATES)
+
+
+_R_VES = Measure(
+    "r_ves",
+    METRIC_TITLES["r_ves"],
+    lambda run: run["r_ves"],
+    is_rate=False,
+    most=sqrt(1.25),
+    silent="whose speed was not measured",
+    note=R_VES_NOTE,
+)
+_METRICS = {name: _metric(name) for name in METRIC_TITLES if name not in ("ex", "ex_bird", "r_ves")}
+_METRICS["r_ves"] = _R_VES
+
+
+def measures_of(game: Game, records: Iterable[Mapping[str, Any]]) -> tuple[Measure, ...]:
+    """The game's figures, and the metrics that any of the records has: in `result.metrics`, or as `r_ves`."""
+    if game != "bird":
+        return MEASURES[game]
+    found: set[str] = set()
+    for record in records:
+        result = record.get("result")
+        metrics = result.get("metrics") if isinstance(result, Mapping) else None
+        found |= set(metrics) if isinstance(metrics, Mapping) else set()
+        found |= {"r_ves"} & record.keys()
+    return (*MEASURES[game], *(measure for name, measure in _METRICS.items() if name in found))
+
 
 _GROUPS: Mapping[Game, tuple[str, ...]] = {
     "bird": ("difficulty", "db_id"),
     "c-interact": ("category", "difficulty", "database"),
+    "a-interact": ("category", "difficulty", "database"),
 }
 
 
-def outcome(game: Game, record: Mapping[str, Any]) -> Outcome:
+def outcome(game: Game, record: Mapping[str, Any], measures: Iterable[Measure]) -> Outcome:
     """What a record of `runs.jsonl` says. Raises `ValueError` if a needed field is missing or wrong."""
+    measures = tuple(measures)
     fields = record["result"] if game == "bird" and "result" in record else record
     try:
         groups = {"database" if name == "db_id" else name: fields[name] for name in _GROUPS[game]}
-        values = {measure.name: measure.value(record) for measure in MEASURES[game]}
+        values = {measure.name: measure.value(record) for measure in measures}
     except KeyError as error:
         raise ValueError(f"the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError):
         raise ValueError("a figure is not a number") from None
     if not all(isinstance(group, str) for group in groups.values()):
         raise ValueError(f"the fields {', '.join(_GROUPS[game])} must be text")
-    if not all(value is None or 0 <= value <= 1 for value in values.values()):
-        raise ValueError("a figure is not between 0 and 1")
+    for measure in measures:
+        value = values[measure.name]
+        if value is not None and not 0 <= value <= measure.most + 1e-9:
+            raise ValueError(f"a figure is not between 0 and {measure.most:g}")
     return Outcome(
         record["instance_id"], record.get("repeat", 0), record["status"], groups["database"], groups, values
     )

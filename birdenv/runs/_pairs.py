@@ -1,7 +1,7 @@
 """Pairs of gold and predicted SQL as files.
 
 `gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
-in quotes), and the database of each pair.
+in quotes), and the database of each pair. Its fields are those of `birdenv score`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from birdenv.runs._directory import RunDirectory
 __all__ = ["Pair", "export_pairs", "holds_pairs", "pairs_of_run", "read_pairs", "write_lines", "write_pairs"]
 
 _GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
+_NAMES = ("db_id", "instance_id", "difficulty")
 _LFS = b"version https://git-lfs"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`idx` counts from 0. An empty `db_id` or `instance_id` is not known."""
+    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known."""
 
     idx: int
     gold: str
     pred: str
     db_id: str = ""
     instance_id: str = ""
+    difficulty: str = ""
 
 
 def holds_pairs(folder: Path) -> bool:
@@ -65,13 +67,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[Pair]:
 
 def write_pairs(folder: Path, pairs: Sequence[Pair], dialect: str) -> None:
     """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
-    write_records(
-        folder / _PAIRS,
-        (
-            {"idx": p.idx, "gold": p.gold, "pred": p.pred, "db_id": p.db_id, "instance_id": p.instance_id}
-            for p in pairs
-        ),
-    )
+    write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
 
@@ -103,7 +99,8 @@ def pairs_of_run(
             gold = golds[private[name].get("matched_gold") or 0]
             result = run["result"]
             pred = result.get("predicted_sql") or ""
-            pairs.append(Pair(len(pairs), gold, pred, result.get("db_id", ""), name))
+            known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
+            pairs.append(Pair(len(pairs), gold, pred, instance_id=name, **known))
     return pairs
 
 
@@ -118,15 +115,33 @@ def _lines(path: Path) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
+def _record(pair: Pair) -> dict[str, Any]:
+    known = {"difficulty": pair.difficulty} if pair.difficulty else {}
+    return {
+        "idx": pair.idx,
+        "instance_id": pair.instance_id,
+        "db_id": pair.db_id,
+        "gold_sql": pair.gold,
+        "predicted_sql": pair.pred,
+        **known,
+    }
+
+
 def _from_records(path: Path) -> list[Pair]:
+    """What `write_pairs` or `birdenv score --out` wrote: a list of one gold is that gold, null no answer."""
     pairs = []
     for idx, record in enumerate(read_records(path, "pairs")):
         where = f"{path}: record {idx + 1}"
-        for field in ("gold", "pred"):
-            if not isinstance(record.get(field), str):
-                raise InputError(f"{where}: the field `{field}` must be text")
-        db_id, instance_id = (record.get(field, "") for field in ("db_id", "instance_id"))
-        if not isinstance(db_id, str) or not isinstance(instance_id, str):
-            raise InputError(f"{where}: the fields `db_id` and `instance_id` must be text")
-        pairs.append(Pair(idx, record["gold"], record["pred"], db_id, instance_id))
+        gold = record.get("gold_sql")
+        if isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
+        if not isinstance(gold, str):
+            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of one text")
+        pred = record.get("predicted_sql", 0)
+        if not isinstance(pred, str | None):
+            raise InputError(f"{where}: the field `predicted_sql` must be text or null")
+        db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)
+        if not all(isinstance(value, str) for value in (db_id, instance_id, difficulty)):
+            raise InputError(f"{where}: the fields {', '.join(f'`{name}`' for name in _NAMES)} must be text")
+        pairs.append(Pair(idx, gold, pred or "", db_id, instance_id, difficulty))
     return pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -11,14 +11,18 @@ from birdenv.errors import InputError
 from birdenv.files import exists
 from birdenv.runs._agents import Game
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs._measures import Outcome, outcome
+from birdenv.runs._measures import Measure, Outcome, measures_of, outcome
+from birdenv.runs._speeds import read_speeds
 
 __all__ = ["RecordedRun", "read_run"]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """The settings of a run and the outcomes of its episodes, in task order; `path` is the run folder."""
+    """The settings of a run and the outcomes of its episodes, in task order; `path` is the run folder.
+
+    `measures`: the figures that it has.
+    """
 
     path: Path
     config: Mapping[str, Any]
@@ -26,6 +30,7 @@ class RecordedRun:
     agent: str
     tasks: tuple[str, ...]
     repeats: int
+    measures: tuple[Measure, ...]
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -57,8 +62,11 @@ def read_run(path: Path) -> RecordedRun:
         raise InputError(f"{where}: the field `tasks` must be a list of texts")
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a number from 1")
-    outcomes = _outcomes(directory, cast(Game, game), tasks, repeats)
-    return RecordedRun(folder, config, cast(Game, game), agent, tuple(tasks), repeats, outcomes)
+    game = cast(Game, game)
+    records = _records(directory)
+    measures = measures_of(game, records.values())
+    outcomes = _outcomes(directory.file("runs"), records, game, measures, (tasks, repeats))
+    return RecordedRun(folder, config, game, agent, tuple(tasks), repeats, measures, outcomes)
 
 
 def _run_folder(path: Path) -> Path:
@@ -73,17 +81,32 @@ def _run_folder(path: Path) -> Path:
     )
 
 
-def _outcomes(directory: RunDirectory, game: Game, tasks: list[str], repeats: int) -> tuple[Outcome, ...]:
-    file = directory.file("runs")
+def _records(directory: RunDirectory) -> dict[str, dict[str, Any]]:
+    """The public records, each with its R-VES where any was measured."""
+    records, speeds = directory.read("runs"), read_speeds(directory.path)
+    if not speeds:
+        return records
+    return {name: record | {"r_ves": speeds.get(name)} for name, record in records.items()}
+
+
+def _outcomes(
+    file: Path,
+    records: Mapping[str, Mapping[str, Any]],
+    game: Game,
+    measures: Sequence[Measure],
+    expected: tuple[Sequence[str], int],
+) -> tuple[Outcome, ...]:
+    """In the order of the `expected` tasks and repeats."""
+    tasks, repeats = expected
     found: dict[tuple[str, int], Outcome] = {}
-    for name, record in directory.read("runs").items():
+    for name, record in records.items():
         try:
-            made = outcome(game, record)
+            made = outcome(game, record, measures)
         except ValueError as error:
             raise InputError(f"{file}: the record of {name} is damaged: {error}") from None
         found[made.instance_id, made.repeat] = made
     if not found:
-        raise InputError(f"{directory.path}: no episode is finished yet")
+        raise InputError(f"{file.parent}: no episode is finished yet")
     order = [(name, repeat) for name in tasks for repeat in range(repeats)]
     strange = sorted(found.keys() - set(order))
     if strange:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.databases import Isolation
-from birdenv.grading import Assignment, ConversationalGrader, batch_reward, reads_clock
+from birdenv.grading import Assignment, ConversationalGrader, reads_clock
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
-from birdenv.runs._regrade_data import check_unchanged, limits_of, place_of
+from birdenv.runs._phase_figures import Standing, count_phases
+from birdenv.runs._regrade_data import check_unchanged, limits_of, place_of, source_of
 from birdenv.runs._stored_grades import StoredGrades, grade_key
 from birdenv.runs._submissions import Submission, submissions_of
 from birdenv.tasks.c_interact import CInteractTask, Profile, assignment, load_benchmark
@@ -117,7 +118,10 @@ def regrade_c_interact(
     data_file = place_of(config, "data_file", "--data", task_file)
     wanted = {run["instance_id"] for run in runs.values()}
     benchmark = load_benchmark(
-        root, data_file, isolation=isolation, select=lambda record: record.instance_id in wanted
+        root,
+        data_file,
+        source=source_of(config, root, isolation),
+        select=lambda record: record.instance_id in wanted,
     )
     tasks = {task.public.instance_id: task for task in benchmark.tasks}
     source, limits = benchmark.source, limits_of(config)
@@ -229,22 +233,22 @@ def _as_played(run: Mapping[str, Any], played: Sequence[Submission]) -> _Replay:
 
 
 def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
-    rated = [(run, replay) for run, replay in episodes if replay.is_rated]
-    followed = [replay for run, replay in rated if run.get("follow_up") != "ungraded"]
-    a, b, c, d = (
-        sum((phase, attempt) in replay.passes for _, replay in rated)
-        for phase in (1, 2)
-        for attempt in ("first", "debug")
+    valid = [(run, replay) for run, replay in episodes if replay.is_rated]
+    counts = count_phases(
+        [
+            Standing(run["instance_id"], run["status"], replay.passes, run.get("follow_up", "none"))
+            for run, replay in valid
+        ]
     )
     return Figures(
-        tasks=len(rated),
-        followed=len(followed),
-        phase_1_first=a,
-        phase_1=a + b,
-        phase_2_first=c,
-        phase_2=c + d,
-        mean_reward=batch_reward(a, b, c, d, len(rated)),
-        cut_short=sum(bool(replay.cut_short) for _, replay in rated),
+        tasks=counts.tasks,
+        followed=counts.followed,
+        phase_1_first=counts.a,
+        phase_1=counts.a + counts.b,
+        phase_2_first=counts.c,
+        phase_2=counts.c + counts.d,
+        mean_reward=counts.mean_reward,
+        cut_short=sum(bool(replay.cut_short) for _, replay in valid),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import Limits, SqliteSource
+from birdenv.databases import DatabaseSource, Isolation, Limits, open_source
 from birdenv.errors import BirdenvError, InputError
 from birdenv.files import exists, file_digest
 
-__all__ = ["changes_since", "check_unchanged", "limits_of", "place_of"]
+__all__ = ["changes_since", "check_unchanged", "limits_of", "place_of", "source_of"]
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
@@ -29,8 +29,13 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
 
+def source_of(config: Mapping[str, Any], folder: Path, isolation: Isolation) -> DatabaseSource:
+    """The databases of a folder on the engine of the run; on the server that `open_source` finds."""
+    return open_source(folder, str(config.get("dialect", "sqlite")), isolation=isolation)
+
+
 def check_unchanged(
-    config: Mapping[str, Any], data_file: Path, source: SqliteSource, names: Iterable[str], allowed: bool
+    config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str], allowed: bool
 ) -> list[str]:
     """What has changed since the run, in words; `InputError` that says so unless that is `allowed`."""
     changes = changes_since(config, data_file, source, names)
@@ -43,7 +48,7 @@ def check_unchanged(
 
 
 def changes_since(
-    config: Mapping[str, Any], data_file: Path, source: SqliteSource, names: Iterable[str]
+    config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str]
 ) -> list[str]:
     """By the digests in `config.json`."""
     changes = []

@@ -11,7 +11,7 @@ from birdenv.runs._agents import Game
 from birdenv.runs._episode import Summary
 from birdenv.runs._estimates import estimate, rounded
 from birdenv.runs._figure_text import between, figure_line, percent
-from birdenv.runs._measures import MEASURES, Measure, Outcome, outcome
+from birdenv.runs._measures import MEASURES, Measure, Outcome, measures_of, outcome
 from birdenv.runs._statistics import Interval, bootstrap, pass_at_k, pass_hat_k
 from birdenv.runs._summary_text import rule
 
@@ -83,8 +83,9 @@ def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
 
 def with_repeats(summary: Summary, game: Game, records: Sequence[Mapping[str, Any]], repeats: int) -> Summary:
     """The summary of a run with repeats, and what they add: intervals over tasks, pass^k and pass@k."""
-    outcomes = [outcome(game, record) for record in records]
-    means = [estimate(outcomes, measure, repeated=True) for measure in MEASURES[game]]
+    measures = measures_of(game, records)
+    outcomes = [outcome(game, record, measures) for record in records]
+    means = [estimate(outcomes, measure, repeated=True) for measure in measures]
     rates = {m: pass_rates(outcomes, m, repeats) for m in MEASURES[game] if m.is_rate}
     overall = summary.overall | {
         "repeats": repeats,

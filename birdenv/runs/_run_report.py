@@ -10,7 +10,7 @@ from typing import Any
 from birdenv.runs._episode import UNRATED
 from birdenv.runs._estimates import METHODS, Estimate, estimate
 from birdenv.runs._figure_text import between, figure_line, strip, strip_scale
-from birdenv.runs._measures import MEASURES, Measure, Outcome
+from birdenv.runs._measures import Measure, Outcome
 from birdenv.runs._recorded_run import RecordedRun
 from birdenv.runs._repeats import PassRates, pass_rates, repeats_lines
 from birdenv.runs._summary_text import rule, status_notes
@@ -92,7 +92,7 @@ class RunReport:
 
 def report(run: RecordedRun) -> RunReport:
     """Work out all figures of a run."""
-    measures = MEASURES[run.game]
+    measures = run.measures
     repeated = run.repeats > 1
 
     def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
@@ -137,10 +137,11 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 def _notes(run: RecordedRun, rated: Sequence[Outcome]) -> list[str]:
     notes = status_notes(Counter(o.status for o in run.outcomes))
-    for measure in MEASURES[run.game]:
+    for measure in run.measures:
         silent = sum(o.values[measure.name] is None for o in rated)
         if silent:
-            notes.append(f"{measure.title}: {silent} episode(s) whose follow-up has no gold are not counted.")
+            notes.append(f"{measure.title}: {silent} episode(s) {measure.silent} are not counted.")
+    notes += [f"{measure.note}." for measure in run.measures if measure.note]
     return [f"Note: {note}" for note in notes]
 
 

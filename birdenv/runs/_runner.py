@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import queue
+import random
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import birdenv
-from birdenv.errors import BirdenvError, InputError
+from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
 from birdenv.runs._digests import code_digest, path_digest
@@ -32,8 +34,11 @@ __all__ = ["make_agent", "prepare", "run", "run_config"]
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
 
-_FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel"})
+_FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel", "server"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
+
+_TRIALS = 3
+_PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again
 
 
 def make_agent(spec: str, game: RunGame[Task]) -> Agent:
@@ -102,6 +107,8 @@ def run(
 ) -> Summary:
     """Play every task that the directory does not hold yet, then write the summary.
 
+    An episode whose server was lost is played again, three times at most; then it is an `infra_error`.
+
     With `repeats` above 1 every task is played that many times, each with a random stream of its own: all
     tasks once, then all again, so that a run that is cut short has seen as many tasks as it can.
 
@@ -118,10 +125,7 @@ def run(
         if agent.sees_private and not task.has_gold:
             records = game.not_played(task, Failure("skipped", ""))
         else:
-            try:
-                records = game.play(task, agent, task_rng(seed, task.public, repeat or 0))
-            except BirdenvError as error:  # its database is gone or broken
-                records = game.not_played(task, failure(error))
+            records = _played(game, task, agent, seed, repeat or 0)
         if stopped.is_set():
             return
         if repeat is not None:
@@ -146,6 +150,22 @@ def run(
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary
+
+
+def _played(
+    game: RunGame[Task], task: Task, agent: Agent, seed: int, repeat: int
+) -> dict[str, dict[str, Any]]:
+    """One episode, from its beginning again where the server was lost; what cannot be played is told."""
+    for trial in range(1, _TRIALS + 1):
+        try:
+            return game.play(task, agent, task_rng(seed, task.public, repeat))
+        except InfrastructureError as error:
+            if trial == _TRIALS:
+                return game.not_played(task, failure(error))
+            time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
+        except BirdenvError as error:  # its database is gone or broken
+            return game.not_played(task, failure(error))
+    raise AssertionError("the last trial returns")
 
 
 def _name(task: AnyTask, repeat: int | None) -> str:

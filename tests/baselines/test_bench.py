@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from birdenv_baselines.bench import episodes
+from birdenv_baselines.bench.__main__ import GROUPS
 from birdenv_baselines.bench._databases import SIZES, build, database_file
 from birdenv_baselines.bench._measure import (
     Bar,
@@ -249,8 +250,7 @@ def test_the_command_prints_every_line_and_writes_it_as_json(tmp_path: Path) -> 
     found = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert {"date", "processor", "cores", "python", "sqlite"} <= set(found["machine"])
     lines = found["lines"]
-    groups = {"isolation", "memory", "steps", "episodes", "guards", "workers", "spaces", "grading"}
-    assert {line["group"] for line in lines} == groups
+    assert {line["group"] for line in lines} == set(GROUPS)
     for line in lines:
         assert line["name"] in done.stdout
         assert line["status"] == ("measured" if line["figure"] else "skipped"), line["reason"]

@@ -293,6 +293,8 @@ def test_places_without_permission(birdenv: Command, guest: Path) -> None:
         ["bird", "--resume", closed / "file"],
         ["c-interact", closed],
         ["c-interact", closed / "library"],
+        ["evaluate", "--runs_root", closed, "--no_esm"],
+        ["evaluate", "--run_dir", closed, "--no_esm"],
         ["score", guest / "pairs.jsonl", closed],
         ["score", closed / "file", open_],
         ["data", "verify", closed],

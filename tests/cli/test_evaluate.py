@@ -180,6 +180,41 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
 
 
+def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) -> None:
+    pairs = [
+        ("SELECT 'Pen '", "SELECT 'pen'"),
+        ("SELECT '2024-01-02'", "SELECT '2024-01-02 00:00:00'"),
+        ("SELECT 'pen'", "SELECT 'ink'"),
+    ]
+    folder = make_run(tmp_path / "r", pairs)
+
+    def passed(*options: str) -> list[bool]:
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--isolation", "inline", *options)
+        assert ran.code == 0, ran
+        assert not any(record["modes"]["bird"] for record in details(folder)), "the set rule stays exact"
+        return [record["esm"] for record in details(folder)]
+
+    assert passed() == [False, False, False]
+    assert passed("--trim") == [False, False, False]
+    assert passed("--trim", "--casefold") == [True, False, False]
+    assert passed("--dates", "loose", "--nfc") == [False, True, False]
+    loose = {"trim": False, "casefold": False, "nfc": True, "dates": True}
+    assert summary(folder)["config"]["looseness"] == loose
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:
+    """The same verdicts in the same order, whoever is first."""
+    found = []
+    where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
+    for parallel in (1, 4):
+        arguments = ("--run_dir", run_dir, *where, "--exec_timeout", "0.5", "--etm")
+        ran = birdenv("evaluate", *arguments, "--parallel", parallel)
+        assert ran.code == 0, ran
+        found.append(([{**record, "ms_gold": 0, "ms_pred": 0} for record in details(run_dir)], ran.out))
+    assert found[0] == found[1]
+
+
 def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run" / "run_1"
     ran = birdenv("bird", "--agent", "oracle", "-n", "5", "-o", tmp_path / "out", "--export-pairs", folder)
@@ -199,6 +234,7 @@ def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: 
         (["--exec_timeout", "nan"], "above 0"),
         (["--em_level", "loose"], "strict, conservative, folded"),
         (["--order", "random"], "auto, ignore"),
+        (["--dates", "free"], "exact, loose"),
         (["--dsn", "postgresql://u:hunter2@h/db"], "not both"),
         (["--db", "/no/such/file"], "/no/such/file"),
         (["--run_dir", "/no/such/run"], "no such directory"),

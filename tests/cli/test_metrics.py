@@ -75,6 +75,56 @@ def test_bird_reports_metrics_beside_ex(birdenv: Command, tmp_path: Path) -> Non
     assert birdenv(*arguments).code == 0
 
 
+def test_summary_shows_the_metrics_that_a_run_has(birdenv: Command, tmp_path: Path) -> None:
+    """Task by task; what is wrong, or handed in by nobody, has a score of 0."""
+    predictions = tmp_path / "predictions.jsonl"
+    tasks = json.loads((demo_folder() / DEMO_BIRD_FILE).read_text())[:4]
+    sqls = [tasks[0]["SQL"], tasks[1]["SQL"], "SELECT 1 WHERE 0"]
+    write_jsonl(
+        predictions,
+        [{"question_id": t["question_id"], "sql": sql} for t, sql in zip(tasks, sqls, strict=False)],
+    )
+    agent = f"predictions:{predictions}"
+    arguments = ("bird", "--agent", agent, "-n", 4, "-o", tmp_path / "runs", "--repeats", 1)
+    ran = birdenv(*arguments, "--metrics", "soft-f1,r-ves,ordered,colperm,superset", "--r-ves-runs", 3)
+    assert ran.code == 0, ran.err
+    (folder,) = (tmp_path / "runs").glob("run-*")
+    speeds = [json.loads(line) for line in (folder / "r_ves.jsonl").read_text().splitlines()]
+    assert [(record["r_ves"] > 0, record.get("runs")) for record in speeds] == [
+        (True, 3),
+        (True, 3),
+        (False, None),
+        (False, None),
+    ]
+    assert json.loads((folder / "config.json").read_text())["r_ves_runs"] == 3
+
+    found = json.loads(birdenv("summary", folder, "--json").out)["figures"]
+    assert list(found) == ["ex", "ex_bird", "ordered", "colperm", "superset", "soft_f1", "r_ves"]
+    assert (found["ordered"]["passed"], found["ordered"]["total"]) == (2, 4)
+    assert found["soft_f1"]["value"] == 0.5
+    assert found["r_ves"]["value"] == pytest.approx(sum(record["r_ves"] for record in speeds) / 4, abs=1e-6)
+    assert found["r_ves"]["total"] == 4
+    assert found["soft_f1"]["interval_over_tasks"] is not None
+    text = birdenv("summary", folder).out
+    assert "Soft-F1" in text and "Note: R-VES is measured and depends on this machine" in text
+    assert "Note: R-VES is measured" in birdenv("compare", folder, folder).out
+
+    assert birdenv(*arguments).code == 0
+    plain = json.loads(birdenv("summary", tmp_path / "runs", "--json").out)["figures"]
+    assert list(plain) == ["ex", "ex_bird"]
+    both = birdenv("compare", folder, tmp_path / "runs", "--json")
+    assert list(json.loads(both.out)["differences"]) == ["ex", "ex_bird"]
+
+    with (folder / "r_ves.jsonl").open("w") as file:
+        file.write("".join(json.dumps(record) + "\n" for record in speeds[:3]))
+    assert (
+        "R-VES: 1 episode(s) whose speed was not measured are not counted" in birdenv("summary", folder).out
+    )
+    (folder / "r_ves.jsonl").write_text('{"instance_id": "x", "r_ves": "fast"}\n')
+    ran = birdenv("summary", folder)
+    assert (ran.code, "r_ves.jsonl: record 1" in ran.err) == (2, True)
+
+
 @pytest.mark.parametrize("command", [("bird",), ("score", "pairs.jsonl", ".")])
 def test_an_unknown_metric_is_named(birdenv: Command, command: tuple[str, ...]) -> None:
     ran = birdenv(*command, "--metrics", "soft-f2")

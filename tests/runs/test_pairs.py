@@ -98,10 +98,12 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('{"idx": 0, "gold": "SELECT 1"}', "record 1: the field `pred` must be text"),
-        ('{"gold": "SELECT 1", "pred": null}', "the field `pred`"),
-        ('{"gold": "SELECT 1", "pred": "", "db_id": 3}', "`db_id`"),
-        ('{"gold": "SELECT 1", "pre', "not JSON"),
+        ('{"idx": 0, "gold_sql": "SELECT 1"}', "record 1: the field `predicted_sql` must be text"),
+        ('{"predicted_sql": "SELECT 1"}', "record 1: the field `gold_sql` must be text"),
+        ('{"gold_sql": ["SELECT 1", "SELECT 2"], "predicted_sql": ""}', "the field `gold_sql`.*list of one"),
+        ('{"gold_sql": "SELECT 1", "predicted_sql": 1}', "the field `predicted_sql`"),
+        ('{"gold_sql": "SELECT 1", "predicted_sql": "", "db_id": 3}', "`db_id`"),
+        ('{"gold_sql": "SELECT 1", "predicted_s', "not JSON"),
         ("version https://git-lfs.github.com/spec/v1", "git lfs pull"),
     ],
 )
@@ -116,7 +118,7 @@ def test_from_a_run(tmp_path: Path) -> None:
     records: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         (
             "1",
-            {"predicted_sql": "SELECT 1\n-- x", "db_id": "a"},
+            {"predicted_sql": "SELECT 1\n-- x", "db_id": "a", "difficulty": "simple"},
             {"gold_sql": ["SELECT 0", "SELECT 1"], "matched_gold": 1},
         ),
         ("2", {"predicted_sql": None, "db_id": "b"}, {"gold_sql": ["SELECT 2"]}),
@@ -133,9 +135,26 @@ def test_from_a_run(tmp_path: Path) -> None:
         )
     assert export_pairs(directory, tmp_path / "out") == 2
     assert read_pairs(tmp_path / "out") == [
-        Pair(0, "SELECT 1", "SELECT 1\n-- x", "a", "1"),
+        Pair(0, "SELECT 1", "SELECT 1\n-- x", "a", "1", "simple"),
         Pair(1, "SELECT 2", "", "b", "2"),
     ]
     assert (tmp_path / "out" / "preds.txt").read_text() == "SELECT 1\n\n"
-    first = json.loads((tmp_path / "out" / "pairs.jsonl").read_text().splitlines()[0])
-    assert first == {"idx": 0, "gold": "SELECT 1", "pred": "SELECT 1\n-- x", "db_id": "a", "instance_id": "1"}
+    first, second = map(json.loads, (tmp_path / "out" / "pairs.jsonl").read_text().splitlines())
+    assert first == {
+        "idx": 0,
+        "instance_id": "1",
+        "db_id": "a",
+        "gold_sql": "SELECT 1",
+        "predicted_sql": "SELECT 1\n-- x",
+        "difficulty": "simple",
+    }
+    assert "difficulty" not in second
+
+
+def test_records_of_score_are_pairs(tmp_path: Path) -> None:
+    records = [
+        {"db_id": "a", "gold_sql": ["SELECT 1"], "predicted_sql": None, "ex": 0},
+        {"db_id": "a", "gold_sql": "SELECT 2", "predicted_sql": "SELECT 3", "flags": []},
+    ]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert read_pairs(tmp_path) == [Pair(0, "SELECT 1", "", "a"), Pair(1, "SELECT 2", "SELECT 3", "a")]

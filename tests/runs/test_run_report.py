@@ -70,7 +70,7 @@ def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
     }
     assert made.to_json()["left_out"] == {"test_error": 1}
     text = made.text()
-    assert "1 task(s) have test cases that do not run; not counted" in text
+    assert "1 task(s) have test cases that do not run, or none; not counted" in text
     assert "Phase 2, first try: 1 episode(s) whose follow-up has no gold are not counted" in text
     assert "One database" in text
 

@@ -1,0 +1,170 @@
+"""Reading the result folder of the published c-Interact pipeline, ours (`_official_files`) or its own.
+
+Rows are matched by `instance_id`: the files are not aligned. `sql_results_debug` may hold all tasks or only
+those that failed at first, the follow-up files only some. What can be counted in spite of a fault is counted
+and noted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from birdenv.errors import InputError
+from birdenv.files import exists
+from birdenv.runs._official_files import STAGES
+from birdenv.runs._official_rows import (
+    CALLS,
+    Notes,
+    ResultRow,
+    read_calls,
+    read_results,
+    read_rows,
+    record_groups,
+)
+from birdenv.runs._phase_figures import Standing
+
+__all__ = ["OfficialResults", "is_stage_folder", "read_stage_folder"]
+
+_FILES = [f"{stage}_output_with_status.jsonl" for stage in STAGES]
+_FIRST, _DEBUG, _FOLLOW_UP, _FOLLOW_UP_DEBUG = _FILES
+_SUBMITTED = "sql_results.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialResults:
+    """What result files say; the means, and the user's `answers` by call, are None where they do not."""
+
+    standings: tuple[Standing, ...]
+    notes: tuple[str, ...]
+    questions_asked: float | None = None
+    questions_allowed: float | None = None
+    answers: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A task's rows by stage, as far as it got: a follow-up counts only behind a phase 1 that was passed."""
+
+    first: ResultRow | None
+    debug: ResultRow | None
+    follow_up: ResultRow | None
+    follow_up_debug: ResultRow | None
+
+    @property
+    def rows(self) -> list[ResultRow]:
+        stages = [self.first, self.debug]
+        stages += [self.follow_up, self.follow_up_debug] if _passed(self.first) or _passed(self.debug) else []
+        return [row for row in stages if row is not None]
+
+    @property
+    def passes(self) -> frozenset[tuple[int, str]]:
+        passes = set()
+        if _passed(self.first) or _passed(self.debug):
+            passes.add((1, "first" if _passed(self.first) else "debug"))
+            if _passed(self.follow_up) or _passed(self.follow_up_debug):
+                passes.add((2, "first" if _passed(self.follow_up) else "debug"))
+        return frozenset(passes)
+
+    @property
+    def status(self) -> str:
+        """Birdenv's own word for the episode, else a fault where the last verdict was one."""
+        if not self.rows:
+            return "infra_error"
+        last = self.rows[-1]
+        return last.status or ("infra_error" if last.is_fault else "completed")
+
+
+def _passed(row: ResultRow | None) -> bool:
+    return row is not None and row.passed
+
+
+def is_stage_folder(folder: Path) -> bool:
+    """Whether a result file of the pipeline is there."""
+    return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
+
+
+def read_stage_folder(folder: Path) -> OfficialResults:
+    """The results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
+
+    Raises `InputError` where the first stage was not evaluated, and naming a line that is damaged (other than
+    a torn last one) or has no verdict.
+    """
+    notes = Notes()
+    found = {name: read_results(folder / name, notes) for name in _FILES}
+    first = found[_FIRST]
+    if first is None:
+        raise InputError(
+            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or name another folder"
+        )
+    for name, rows in found.items():
+        if rows is None:
+            notes.add(f"{name} is not there: nothing counts as passed at that stage")
+    submitted = read_rows(folder / _SUBMITTED, notes, record_groups) or {}
+    stages = [rows or {} for rows in found.values()]
+    names = list(dict.fromkeys([*first, *submitted]))
+    tasks = {name: _Task(*(rows.get(name) for rows in stages)) for name in names}
+    standings = tuple(
+        Standing(
+            name,
+            task.status,
+            task.passes,
+            "graded" if task.follow_up else "none",
+            task.rows[0].groups if task.rows else submitted[name],
+        )
+        for name, task in tasks.items()
+    )
+    _note(notes, tasks, stages)
+    if "_fu" in str(folder.resolve()) and not any(row.status for row in first.values()):
+        notes.add(
+            "the path has `_fu` in it: the pipeline's evaluator takes every file of such a folder for "
+            "follow-ups"
+        )
+    answers = _answers(folder, tasks, notes)
+    asked, allowed = _questions(list(tasks.values()))
+    return OfficialResults(standings, tuple(notes.lines), asked, allowed, answers)
+
+
+def _note(notes: Notes, tasks: Mapping[str, _Task], stages: Sequence[Mapping[str, ResultRow]]) -> None:
+    """Say what the counts do not show."""
+    first, debug, follow_up, follow_up_debug = stages
+    notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
+    strange = {**debug, **follow_up, **follow_up_debug}.keys() - tasks.keys()
+    notes.about(sorted(strange), f"not in {_FIRST}, left out")
+    through = {name for name, task in tasks.items() if task.passes}
+    ungated = [n for n in tasks if n not in through and (n in follow_up or n in follow_up_debug)]
+    notes.about(ungated, "a follow-up although phase 1 failed, not counted")
+    again = [n for n, task in tasks.items() if _passed(task.first) and task.debug and not task.debug.passed]
+    notes.about(again, f"passed at once, failed again in {_DEBUG}; counted as passed")
+    faults = [n for n, task in tasks.items() if task.status == "infra_error" and n in first]
+    notes.about(faults, "a fault of the machine or the database, counted as failed in N")
+
+
+def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
+    """Asked and allowed, means over the tasks that were played."""
+    played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
+    limits = [rows[0].allowed for rows in played]
+    allowed = [limit for limit in limits if limit is not None]
+    if not allowed or len(allowed) < len(limits):
+        return None, None
+    return fmean(max(len(row.questions) for row in rows) for rows in played), fmean(allowed)
+
+
+def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str, int] | None:
+    """The user's calls. The pipeline also asks its user about the SQL of the last turn: not counted."""
+    file = folder / "user_1_interaction.jsonl"
+    calls = read_calls(file, notes)
+    if calls is None:
+        return None
+    count = Counter(
+        call
+        for name, by_turn in calls.items()
+        for number, call in by_turn.items()
+        if name in tasks and any(number in row.questions for row in tasks[name].rows)
+    )
+    if count[""]:
+        notes.add(f"{file.name}: {count['']} answer(s) to questions are none of the three calls")
+    return {call: count[call] for call in CALLS.values()}

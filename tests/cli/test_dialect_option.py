@@ -1,0 +1,80 @@
+"""`--dialect postgres`: the commands on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.benchmarks import DEMO_BIRD_FILE
+
+Birdenv = Callable[..., Any]
+TASKS = ("--instance", "library_4", "--instance", "library_M_2", "--instance", "bikeshare_M_3")
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "latest" / "runs.jsonl").read_text().splitlines()]
+
+
+def test_c_interact_resumed_and_graded_again(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None:
+    """A Query with PostgreSQL's own words, an archive table, and a trigger with its function."""
+    options = ("--dialect", "postgres", "--agent", "oracle", *TASKS)
+    ran = birdenv("c-interact", *options, "-o", tmp_path)
+    assert ran.code == 0, ran.err
+    assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
+    config = json.loads((tmp_path / "latest" / "config.json").read_text())
+    assert config["dialect"] == "postgres" and config["engine"].startswith("PostgreSQL ")
+    assert birdenv("c-interact", *options, "-r", tmp_path / "latest").code == 0
+    other = birdenv("c-interact", "--agent", "oracle", *TASKS, "-r", tmp_path / "latest")
+    assert other.code == 2 and "dialect: postgres then, None now" in other.err
+    again = birdenv("regrade", tmp_path / "latest")
+    assert again.code == 0, again.err
+    figures = json.loads((tmp_path / "latest" / "regraded.json").read_text())["figures"]
+    assert {figure["mean_reward"] for figure in figures.values()} == {1.0}
+
+
+def test_bird_and_the_golds_of_the_demo(
+    birdenv: Birdenv, postgres_dsn: str, demo: Path, tmp_path: Path
+) -> None:
+    ran = birdenv("bird", "--dialect", "postgres", "--agent", "oracle", "-p", 2, "-o", tmp_path)
+    assert ran.code == 0, ran.err
+    assert json.loads((tmp_path / "latest" / "overall.json").read_text())["ex"]["accuracy"] == 1.0
+    again = birdenv("regrade", tmp_path / "latest")
+    assert again.code == 0 and "Judged differently: 0" in again.out
+    checked = birdenv("self-check", demo / DEMO_BIRD_FILE, demo, "--dialect", "postgres")
+    assert checked.code == 0 and "42/42 golds pass their own grading" in checked.out
+
+
+def test_a_interact(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None:
+    ran = birdenv("a-interact", "--dialect", "postgres", "--agent", "oracle", *TASKS, "-o", tmp_path)
+    assert ran.code == 0, ran.err
+    assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--dialect", "mysql"), "dialect 'mysql' is unknown; known: sqlite, postgres"),
+        (("--dsn", "postgresql:///x"), "a DSN names a PostgreSQL server: it needs the dialect postgres"),
+        (("--dialect", "postgres", "--isolation", "process"), "--isolation is about SQLite"),
+        (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a connection string of PostgreSQL"),
+    ],
+)
+@pytest.mark.parametrize("command", ["c-interact", "bird"])
+def test_options_that_do_not_fit(
+    birdenv: Birdenv, command: str, options: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    ran = birdenv(command, *options, "-o", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err and ran.err.count("\n") == 1
+
+
+def test_a_server_out_of_reach_is_exit_code_3(birdenv: Birdenv, tmp_path: Path) -> None:
+    nobody = f"host='{tmp_path}' user=nobody"
+    ran = birdenv("c-interact", "--dialect", "postgres", "--dsn", nobody, "-o", tmp_path / "runs")
+    assert ran.code == 3
+    assert ran.err.startswith("Error: no connection to the PostgreSQL server at ")
+    assert not (tmp_path / "runs").exists()

@@ -1,0 +1,143 @@
+"""`birdenv c-interact --official-files` and `birdenv score-official`; what is said where there is no gold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Command = Callable[..., Any]
+
+TASKS = ["--instance", "coop_1", "--instance", "coop_M_1", "--instance", "library_3"]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def public_layout(demo: Path, folder: Path) -> Path:
+    """The demo as the lite and full sets are published: that file's name, and no ground truth."""
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("*.json", "c_interact.jsonl"))
+    lines = []
+    for line in (demo / "c_interact.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        for solution in (record, record["follow_up"]):
+            if solution:
+                solution |= {"sol_sql": [], "external_knowledge": [], "test_cases": []}
+        lines.append(json.dumps(record))
+    (folder / "bird_interact_data.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_the_score_of_the_files_is_that_of_the_run(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("c-interact", "--agent", "never-asks", *TASKS, "-o", tmp_path, "--official-files")
+    assert ran.code == 0, ran.err
+    folder = tmp_path / "latest"
+    assert "private (they hold the gold)" in ran.out and "private_official" in ran.out
+    out = tmp_path / "score.json"
+    ran = birdenv("score-official", folder, "--out", out)
+    assert ran.code == 0, ran.err
+    found, own = json.loads(out.read_text()), json.loads((folder / "overall.json").read_text())
+    assert found.pop("notes") == []
+    assert found == {name: own[name] for name in found}
+    assert f"{100 * own['official']['normalized_reward']:.2f}" in ran.out
+    assert "over N = 3 tasks" in ran.out
+    assert birdenv("score-official", folder / "private_official", "--out", out).code == 0
+    assert json.loads(out.read_text())["official"] == own["official"]
+
+
+def test_the_bytes_are_the_same_in_every_process(tmp_path: Path) -> None:
+    made = []
+    for seed in ("0", "1"):
+        output = tmp_path / seed
+        code = "import sys; from birdenv.cli import main; main()"
+        command = [sys.executable, "-c", code, "c-interact", "--agent", "asks-first", *TASKS]
+        subprocess.run(
+            [*command, "-o", str(output), "--official-files", "-p", "2"],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+        made.append(bytes_of(output / "latest" / "private_official"))
+    assert made[0] == made[1] and len(made[0]) == 17
+
+
+def test_a_resumed_run_writes_what_an_undisturbed_one_writes(birdenv: Command, tmp_path: Path) -> None:
+    play = ["c-interact", "--agent", "asks-first", *TASKS, "--official-files"]
+    assert birdenv(*play, "-o", tmp_path / "whole").code == 0
+    assert birdenv(*play[:-1], "-o", tmp_path / "cut").code == 0
+    cut = (tmp_path / "cut" / "latest").resolve()
+    for stream in ("runs", "private", "timings"):
+        file = cut / f"{stream}.jsonl"
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:1]))
+    assert not (cut / "private_official").exists()
+    ran = birdenv(*play, "--resume", cut)
+    assert ran.code == 0, ran.err
+    whole = bytes_of(tmp_path / "whole" / "latest" / "private_official")
+    assert bytes_of(cut / "private_official") == whole
+
+
+def test_bad_arguments(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("c-interact", "--execute-sql", "--official-files", "-o", tmp_path)
+    assert ran.code == 2 and "leave out --execute-sql" in ran.err and not list(tmp_path.iterdir())
+    ran = birdenv("score-official", tmp_path)
+    assert ran.code == 2 and "--official-files" in ran.err
+    ran = birdenv("score-official", tmp_path / "nowhere")
+    assert ran.code == 2 and "no such file" in ran.err
+    ran = birdenv("score-official", tmp_path, "--out", tmp_path)
+    assert ran.code == 2 and "is a directory" in ran.err
+
+
+def test_tasks_of_the_data_file_that_were_not_played(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    assert birdenv("c-interact", "--agent", "oracle", *TASKS, "-o", tmp_path, "--official-files").code == 0
+    ran = birdenv("score-official", tmp_path / "latest", "--data", demo / "c_interact.jsonl")
+    assert ran.code == 0, ran.err
+    assert "over N = 38 tasks: a 3, b 0, c 3, d 0" in ran.out
+    assert "no result for a task of --data" in ran.out
+
+
+def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    data = public_layout(demo, tmp_path / "lite")
+    ran = birdenv(
+        "c-interact", data, "--agent", "random", *TASKS, "-o", tmp_path / "runs", "--official-files"
+    )
+    assert ran.code == 0, ran.err
+    assert "sol_sql of 3 task(s), test_cases of 1 task(s), follow_up.sol_sql of 3 task(s)" in ran.err
+    assert "bird.bench25@gmail.com" in ran.err and "[bird-interact-lite GT&Test Cases]" in ran.err
+    ran = birdenv("score-official", tmp_path / "runs" / "latest")
+    assert "left out: 3 ungraded" in ran.out
+    ran = birdenv("data", "verify", data)
+    assert ran.code == 1 and "bird.bench25@gmail.com" in ran.out
+
+
+def test_nothing_is_said_of_ground_truth_that_is_there(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("c-interact", "--agent", "random", *TASKS, "-o", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_real_tasks(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
+    data = shared_data / "mini_interact"
+    arguments = ["--agent", "asks-first", "-n", "3", "-o", tmp_path, "--official-files"]
+    ran = birdenv("c-interact", data, *arguments)
+    assert ran.code == 0, ran.err
+    assert "sol_sql of 3 task(s)." in ran.err
+    folder = tmp_path / "latest"
+    own = json.loads((folder / "overall.json").read_text())
+    assert birdenv("score-official", folder, "--out", tmp_path / "score.json").code == 0
+    found = json.loads((tmp_path / "score.json").read_text())
+    for name in ("official", "questions_asked", "questions_allowed", "answers"):
+        assert found[name] == own[name]
+    lines = (folder / "private_official" / "system_interaction.jsonl").read_text().splitlines()
+    records = (data / "mini_interact.jsonl").read_text().splitlines()
+    for line, record in zip(lines, records, strict=False):
+        assert json.loads(record).items() <= json.loads(line).items()
+
+
+def test_help_says_what_is_private(birdenv: Command) -> None:
+    words = " ".join(birdenv("c-interact", "--help").out.split())
+    assert "private_official" in words and "they hold the gold" in words
