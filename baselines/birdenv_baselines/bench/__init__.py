@@ -10,7 +10,9 @@ Each line is measured side by side in this run and held against a bar. What is m
     workers     two worker processes against one; the executor in a process of its own
     spaces      the observation's text space, against Gymnasium's
     grading     comparing two large results, against counting their rows
+    scoring     13 systems' answers, against the official script's way and against executing them once
 
 How: `_databases` builds what is read, `_tasks` has the questions, `_peers` the other ways of playing them,
-`_measure` takes the times, `_table` prints.
+`_measure` takes the times, `_table` prints. Real questions and answers are in `_mini_dev`, their databases in
+`_filled_databases`, the official script's way in `_official_script`.
 """

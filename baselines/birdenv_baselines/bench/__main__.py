@@ -24,10 +24,20 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from birdenv_baselines.bench import episodes, grading, guards, isolation, memory, spaces, steps, workers
+from birdenv_baselines.bench import (
+    episodes,
+    grading,
+    guards,
+    isolation,
+    memory,
+    scoring,
+    spaces,
+    steps,
+    workers,
+)
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
-from birdenv_baselines.bench._measure import Effort, Line, Outcome, measured
-from birdenv_baselines.bench._setting import Setting
+from birdenv_baselines.bench._measure import Effort, Line, Outcome, Skip, measured
+from birdenv_baselines.bench._setting import MINI_DEV, Setting
 from birdenv_baselines.bench._table import as_json, machine, print_table
 
 GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
@@ -39,6 +49,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "workers": workers.lines,
     "spaces": spaces.lines,
     "grading": grading.lines,
+    "scoring": scoring.lines,
 }
 _SECONDS_A_ROUND = 0.1
 
@@ -63,9 +74,10 @@ usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
 statement), episodes (whole ones, and are the verdicts the official ones?), guards (of the connection),
-workers (processes), spaces, grading (comparing two large results).
+workers (processes), spaces, grading (comparing two large results), scoring (13 systems' answers to BIRD
+mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA).
 
-Everything takes about three minutes; `--sizes small` half of one. For one subject in seconds:
+Everything takes about five minutes; `--sizes small` one. For one subject in seconds:
 
 \b
     python -m birdenv_baselines.bench --sizes small --only '^(steps|memory):'
@@ -135,6 +147,11 @@ def _measure(setting: Setting, chosen: Sequence[tuple[str, Line]]) -> Iterator[O
             if size.db_id in needed:
                 progress.update(task, description=f"building the database of {size.label}")
                 build(setting.folder, size)
+        if MINI_DEV in needed:
+            with suppress(Skip):  # each line says so itself
+                setting.mini_dev.build(
+                    lambda db_id: progress.update(task, description=f"building mini-dev's {db_id}")
+                )
         for group, line in chosen:
             progress.update(task, description=f"{group}: {line.name}, against {line.against}")
             yield measured(group, line)
@@ -142,7 +159,7 @@ def _measure(setting: Setting, chosen: Sequence[tuple[str, Line]]) -> Iterator[O
 
 
 def _is_wrong(outcome: Outcome) -> bool:
-    return outcome.name == episodes.VERDICTS and outcome.met is False
+    return outcome.name in (episodes.VERDICTS, scoring.VERDICTS) and outcome.met is False
 
 
 def _run() -> None:

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["SIZES", "Size", "build", "cache_folder", "database_file"]
+__all__ = ["SIZES", "Size", "build", "cache_folder", "database_file", "remove_old"]
 
 _DAY = 24 * 3600
 
@@ -121,7 +121,7 @@ def build(folder: Path, size: Size) -> None:
     if target.is_file():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    _remove_old(folder)
+    remove_old(folder, "bench-*")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as scratch:
         made = Path(scratch) / target.parent.name
         made.mkdir()
@@ -130,9 +130,9 @@ def build(folder: Path, size: Size) -> None:
             made.rename(target.parent)
 
 
-def _remove_old(current: Path) -> None:
-    """Remove what other versions of the benchmark built and nobody has used for a day."""
-    for folder in current.parent.glob("bench-*"):
+def remove_old(current: Path, pattern: str) -> None:
+    """Remove what other versions of the benchmark built beside `current` and nobody has used for a day."""
+    for folder in current.parent.glob(pattern):
         with suppress(OSError):
             if folder != current and time.time() - folder.stat().st_mtime > _DAY:
                 shutil.rmtree(folder)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from birdenv_baselines.bench._tasks import Task, statements
 
 __all__ = [
+    "REFUSALS",
     "ConnectionPerStatement",
     "FileCopyHarness",
     "RawStatements",
@@ -27,6 +28,10 @@ __all__ = [
 ]
 
 Rows: TypeAlias = list[tuple[Any, ...]]
+
+REFUSALS = (sqlite3.Error, sqlite3.Warning, ValueError)
+"""What Python's sqlite3 raises for SQL that fails: `Warning` for several statements, before Python 3.12, and
+`ValueError` for a NUL in the text."""
 
 _SECONDS = 30.0
 _HANDLER_STEPS = 10_000
@@ -51,7 +56,7 @@ def official_verdict(database: Path, gold: str, prediction: str) -> bool:
         try:
             predicted = connection.execute(prediction).fetchall()
             expected = connection.execute(gold).fetchall()
-        except sqlite3.Error:
+        except REFUSALS:
             return False
     return set(predicted) == set(expected)
 
@@ -120,7 +125,7 @@ class RawStatements:
 def _rows_or_none(connection: sqlite3.Connection, sql: str) -> Rows | None:
     try:
         return connection.execute(sql).fetchall()
-    except sqlite3.Error:
+    except REFUSALS:
         return None
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 from birdenv_baselines.bench._databases import Size, database_file
 from birdenv_baselines.bench._measure import Effort
+from birdenv_baselines.bench._mini_dev import MiniDev
 
-__all__ = ["Setting"]
+__all__ = ["MINI_DEV", "Setting"]
+
+MINI_DEV: Final = "mini-dev"
+"""Among what a line `needs`: the databases of `Setting.mini_dev`."""
+
+_MINI_DEV_MEGABYTES: Final = {1: 1.0, 2: 30.0}  # by the number of sizes; beyond: all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +43,13 @@ class Setting:
     def quick_sizes(self) -> tuple[Size, ...]:
         """The sizes small enough that copying the file takes milliseconds."""
         return self.sizes[:2]
+
+    @property
+    def mini_dev(self) -> MiniDev:
+        """Real questions and answers, on databases about as large as those of `sizes`, up to 400 MB."""
+        return _mini_dev(self.folder, _MINI_DEV_MEGABYTES.get(len(self.sizes), float("inf")))
+
+
+@cache
+def _mini_dev(folder: Path, megabytes: float) -> MiniDev:
+    return MiniDev(folder, megabytes)

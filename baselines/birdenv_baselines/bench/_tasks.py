@@ -23,19 +23,23 @@ Environment: TypeAlias = gymnasium.Env[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question on the database `db_id`, with the SQL that a model would send."""
+    """A question on the database `db_id`, with the SQL that a model would send.
+
+    `table`, as it stands in SQL, is the one that is looked at first.
+    """
 
     db_id: str
     gold: str
     prediction: str
+    table: str = "orders"
 
     @property
     def exploring(self) -> tuple[str, ...]:
         """What is run before the submission; the last of it is the prediction itself."""
         return (
             "SELECT name FROM sqlite_master WHERE type = 'table'",
-            "PRAGMA table_info(orders)",
-            "SELECT * FROM orders LIMIT 5",
+            f"PRAGMA table_info({self.table})",
+            f"SELECT * FROM {self.table} LIMIT 5",
             self.prediction,
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -12,13 +13,14 @@ from birdenv.databases import SqliteSource
 from birdenv.grading import ExGrader
 from birdenv_baselines.bench._databases import Size
 from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_fast
+from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
 from birdenv_baselines.bench._peers import (
     ConnectionPerStatement,
     FileCopyHarness,
     RawStatements,
     official_verdict,
 )
-from birdenv_baselines.bench._setting import Setting
+from birdenv_baselines.bench._setting import MINI_DEV, Setting
 from birdenv_baselines.bench._tasks import Task, light_tasks, make_environment, play, quick_tasks, statements
 
 __all__ = ["VERDICTS", "lines"]
@@ -51,6 +53,15 @@ def lines(setting: Setting) -> list[Line]:
                     tuple(size.db_id for size in sizes),
                 )
             )
+        found.append(
+            Line(
+                "whole episodes, mini-dev's quick questions",
+                against,
+                partial(_mini_dev_episodes, setting, peer),
+                Bar("at least", quick_bar),
+                (MINI_DEV,),
+            )
+        )
     verdicts = Line(
         VERDICTS,
         "the official set rule",
@@ -68,9 +79,22 @@ def _tasks(setting: Setting, size: Size) -> tuple[Task, ...]:
 
 def _episodes(setting: Setting, sizes: tuple[Size, ...], peer: _Peer) -> Figure:
     tasks = [task for size in sizes for task in _tasks(setting, size)]
+    return _against(peer, setting, setting.folder, setting.files(sizes), tasks)
+
+
+def _mini_dev_episodes(setting: Setting, peer: Callable[[Mapping[str, Path]], _Peer]) -> Figure:
+    mini_dev = setting.mini_dev
+    tasks = mini_dev.quick_tasks()
+    figure = _against(peer(mini_dev.files), setting, mini_dev.folder, mini_dev.files, tasks)
+    return replace(figure, note=f"{len(tasks)} questions, as {ONE_SYSTEM} answered them; {figure.note}")
+
+
+def _against(
+    peer: _Peer, setting: Setting, folder: Path, files: Mapping[str, Path], tasks: Sequence[Task]
+) -> Figure:
     with ExitStack() as stack:
-        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
-        raw = stack.enter_context(closing(RawStatements(setting.files(sizes))))
+        environment = stack.enter_context(closing(make_environment(folder, tasks, setting.scratch)))
+        raw = stack.enter_context(closing(RawStatements(files)))
 
         def ours() -> None:
             for index, task in enumerate(tasks):

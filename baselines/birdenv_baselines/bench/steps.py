@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import birdenv
 from birdenv_baselines.bench._measure import (
@@ -16,9 +19,10 @@ from birdenv_baselines.bench._measure import (
     time_added,
     times_as_fast,
 )
+from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
 from birdenv_baselines.bench._peers import RawStatements, plain_connection
-from birdenv_baselines.bench._setting import Setting
-from birdenv_baselines.bench._tasks import make_environment, play, quick_tasks, statements
+from birdenv_baselines.bench._setting import MINI_DEV, Setting
+from birdenv_baselines.bench._tasks import Task, make_environment, play, quick_tasks, statements
 
 __all__ = ["lines"]
 
@@ -35,6 +39,13 @@ def lines(setting: Setting) -> list[Line]:
         Line(f"{step}, no SQL twice", bare, partial(_step, setting, True), None, needs[:1]),
         Line(episodes, floor, partial(_episodes, setting, False), Bar("at least", 0.75), needs),
         Line(f"{episodes}, no SQL twice", floor, partial(_episodes, setting, True), None, needs),
+        Line(
+            "env steps/s, mini-dev's quick questions",
+            floor,
+            partial(_mini_dev_episodes, setting),
+            Bar("at least", 0.75),
+            (MINI_DEV,),
+        ),
     ]
 
 
@@ -73,10 +84,23 @@ def _step(setting: Setting, is_new: bool) -> Figure:
 
 def _episodes(setting: Setting, is_new: bool) -> Figure:
     tasks = [task for size in setting.quick_sizes for task in quick_tasks(size)]
+    return _against_raw(setting, setting.folder, setting.files(setting.quick_sizes), tasks, is_new)
+
+
+def _mini_dev_episodes(setting: Setting) -> Figure:
+    mini_dev = setting.mini_dev
+    tasks = mini_dev.quick_tasks()
+    figure = _against_raw(setting, mini_dev.folder, mini_dev.files, tasks, False)
+    return replace(figure, note=f"{figure.note}; {len(tasks)} questions, as {ONE_SYSTEM} answered them")
+
+
+def _against_raw(
+    setting: Setting, folder: Path, files: Mapping[str, Path], tasks: Sequence[Task], is_new: bool
+) -> Figure:
     numbers = count()
     with ExitStack() as stack:
-        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
-        raw = stack.enter_context(closing(RawStatements(setting.files(setting.quick_sizes))))
+        environment = stack.enter_context(closing(make_environment(folder, tasks, setting.scratch)))
+        raw = stack.enter_context(closing(RawStatements(files)))
 
         def ours() -> None:
             for index, task in enumerate(tasks):

@@ -1,0 +1,196 @@
+"""Scoring one system's answers, and those of 13 systems, against the official script's way and the floor."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import count
+from typing import Final
+
+from birdenv.databases import SqliteSource
+from birdenv.grading import Pair, ResultStore, reads_clock, score_pairs
+from birdenv_baselines.bench._measure import (
+    Bar,
+    Contender,
+    Effort,
+    Figure,
+    Line,
+    side_by_side,
+    times_as_fast,
+    times_as_long,
+)
+from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
+from birdenv_baselines.bench._official_script import OfficialScript, RawPool, two_processes
+from birdenv_baselines.bench._scoring_memory import peak_megabytes
+from birdenv_baselines.bench._setting import MINI_DEV, Setting
+from birdenv_baselines.bench._tasks import Task
+
+__all__ = ["VERDICTS", "lines"]
+
+VERDICTS: Final = "verdicts that differ from the official rule's"
+
+_WORKERS: Final = 2
+_ROUNDS: Final = 2  # at most: each takes many seconds
+_EVERY_OF_ONE: Final = 3
+_EVERY_OF_ALL: Final = 16
+_OFFICIAL: Final = "official script's way, 2 processes"
+_FLOOR: Final = "each statement once, raw, 2 processes"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The verdicts that were given while times were measured."""
+
+    ours: dict[Task, bool] = field(default_factory=dict)
+    theirs: dict[Task, bool] = field(default_factory=dict)
+
+
+def lines(setting: Setting) -> list[Line]:
+    seen = _Seen()
+    all_systems = cache(partial(_all_systems, setting, seen))
+    systems = f"13 systems' answers, 1 question of {_EVERY_OF_ALL}"
+    one = f"{ONE_SYSTEM}'s answers, 1 question of {_EVERY_OF_ONE}"
+    measures: tuple[tuple[str, str, Callable[[], Figure], Bar], ...] = (
+        (f"{one}, golds known", _OFFICIAL, partial(_golds_known, setting, seen), Bar("at least", 2.2)),
+        (f"{one}, nothing known", _OFFICIAL, partial(_nothing_known, setting, seen), Bar("at least", 0.95)),
+        (systems, _OFFICIAL, lambda: all_systems().as_fast(), Bar("at least", 2.2)),
+        (systems, _FLOOR, lambda: all_systems().over_floor(), Bar("at most", 1.25)),
+        (VERDICTS, _OFFICIAL, partial(_differences, setting, seen), Bar("at most", 0.0)),
+        ("scoring a stored run again", "statements executed", partial(_stored, setting), Bar("at most", 0.0)),
+        ("answers of 5 million rows", "peak memory added", partial(_memory, setting), Bar("at most", 64.0)),
+    )
+    return [Line(name, against, measure, bar, (MINI_DEV,)) for name, against, measure, bar in measures]
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Seconds for `answers`: ours, the official script's way, and executing the `statements` once each."""
+
+    answers: int
+    statements: int
+    ours: float
+    official: float
+    floor: float
+
+    def as_fast(self) -> Figure:
+        floor = f"{self.statements} statements, once each, raw, in two processes"
+        note = f"{self.answers} answers; executing {floor}, would make it {self.official / self.floor:.2f} x"
+        return times_as_fast(self.ours, self.official, note=note)
+
+    def over_floor(self) -> Figure:
+        note = f"{self.statements} different statements of {2 * self.answers}, to the last row, two processes"
+        return times_as_long(self.ours, self.floor, note=note)
+
+
+def _golds_known(setting: Setting, seen: _Seen) -> Figure:
+    tasks = setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
+    stores = _StoresOfGolds(setting, tasks)
+
+    def ours() -> None:
+        with stores.latest() as store:
+            seen.ours.update(_scored(setting, tasks, store))
+
+    needed = [(task.db_id, task.prediction) for task in tasks]
+    return _times(setting, tasks, Contender(ours, before=stores.make), needed, seen).as_fast()
+
+
+def _nothing_known(setting: Setting, seen: _Seen) -> Figure:
+    tasks = setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
+    return _times_without_store(setting, tasks, seen).as_fast()
+
+
+def _all_systems(setting: Setting, seen: _Seen) -> _Times:
+    tasks = setting.mini_dev.tasks(setting.mini_dev.systems, _EVERY_OF_ALL)
+    return _times_without_store(setting, tasks, seen)
+
+
+def _times_without_store(setting: Setting, tasks: Sequence[Task], seen: _Seen) -> _Times:
+    ours = Contender(lambda: seen.ours.update(_scored(setting, tasks)))
+    needed = [(task.db_id, sql) for task in tasks for sql in (task.gold, task.prediction)]
+    return _times(setting, tasks, ours, needed, seen)
+
+
+def _times(
+    setting: Setting, tasks: Sequence[Task], ours: Contender, needed: Sequence[tuple[str, str]], seen: _Seen
+) -> _Times:
+    """`needed`: the database and the text of each statement that cannot be done without."""
+    statements = tuple(dict.fromkeys(needed))
+    with two_processes() as pool:
+        official = OfficialScript(setting.mini_dev.files, pool)
+        raw = RawPool(setting.mini_dev.files, pool)
+
+        def theirs() -> None:
+            seen.theirs.update(zip(tasks, official.score(tasks), strict=True))
+
+        contenders = [ours, Contender(theirs), Contender(lambda: raw.run(statements))]
+        times = side_by_side(contenders, Effort(min(_ROUNDS, setting.effort.rounds), 0.0))
+    return _Times(len(tasks), len(statements), *times)
+
+
+def _differences(setting: Setting, seen: _Seen) -> Figure:
+    """Of the verdicts that the lines before gave, and of all answers on the smallest databases."""
+    mini_dev = setting.mini_dev
+    tasks = [
+        task
+        for task in mini_dev.tasks(mini_dev.systems, largest=1.0)
+        if not (task in seen.ours and task in seen.theirs)
+    ]
+    seen.ours.update(_scored(setting, tasks))
+    with two_processes() as pool:
+        official = OfficialScript(mini_dev.files, pool)
+        seen.theirs.update(zip(tasks, official.score(tasks), strict=True))
+    different = [task for task, right in seen.theirs.items() if seen.ours[task] != right]
+    note = f"{len(seen.theirs):,} different answers, {sum(seen.theirs.values()):,} of them right"
+    if different:
+        note += "; different: " + "; ".join(f"{task.db_id}: {task.prediction}" for task in different)
+    return Figure(len(different), "", note=note)
+
+
+def _stored(setting: Setting) -> Figure:
+    """What reads the clock is left out: its results are not valid for long."""
+    tasks = [
+        task
+        for task in setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
+        if not reads_clock(task.gold) and not reads_clock(task.prediction)
+    ]
+    path = setting.scratch / "stored-results.sqlite"
+    executed = []
+    for _ in range(2):
+        with ResultStore(path) as store:
+            _scored(setting, tasks, store)
+            executed.append(store.executed)
+    return Figure(executed[1], "", note=f"{len(tasks)} answers of {ONE_SYSTEM}; {executed[0]} the first time")
+
+
+def _memory(setting: Setting) -> Figure:
+    return Figure(
+        peak_megabytes(setting.mini_dev.folder), "MB", note="RssAnon of all its processes, 4 answers"
+    )
+
+
+def _scored(setting: Setting, tasks: Sequence[Task], store: ResultStore | None = None) -> dict[Task, bool]:
+    source = SqliteSource(setting.mini_dev.folder)
+    pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]
+    verdicts = score_pairs(pairs, source, workers=_WORKERS, store=store)
+    return {task: verdict.ex_bird for task, verdict in zip(tasks, verdicts, strict=True)}
+
+
+class _StoresOfGolds:
+    """Stores that hold the results of the golds and of nothing else, a new one for each run."""
+
+    def __init__(self, setting: Setting, tasks: Sequence[Task]) -> None:
+        self._numbers = count()
+        self._folder = setting.scratch
+        self._golds = self._folder / "results-of-golds.sqlite"
+        self._store = self._golds
+        with ResultStore(self._golds) as store:
+            _scored(setting, [Task(task.db_id, task.gold, task.gold) for task in tasks], store)
+
+    def make(self) -> None:
+        self._store = self._folder / f"results-{next(self._numbers)}.sqlite"
+        shutil.copyfile(self._golds, self._store)
+
+    def latest(self) -> ResultStore:
+        return ResultStore(self._store)
