@@ -56,6 +56,7 @@ def _start() -> Postgres | str:
             connection.execute(SHOP.format(password=PASSWORD).encode())
             access = folder / "pg_hba.conf"
             access.write_text(f"local all reader scram-sha-256\n{access.read_text()}")
+            connection.execute("ALTER SYSTEM SET fsync = off")  # its databases are copied often
             connection.execute("SELECT pg_reload_conf()")
     except Exception as error:
         return f"no PostgreSQL server can be started here: {type(error).__name__}: {error}"

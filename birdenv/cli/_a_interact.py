@@ -15,7 +15,7 @@ from birdenv.cli._playable import with_database
 from birdenv.cli._running import RunOptions, run_game
 from birdenv.errors import InputError
 from birdenv.runs import AInteractRun, Setting, make_agent
-from birdenv.tasks.c_interact import load_benchmark
+from birdenv.tasks.c_interact import find_task_file, load_benchmark
 from birdenv.users import RuleUser
 
 __all__ = ["a_interact"]
@@ -64,6 +64,7 @@ def a_interact(
     if data_dir is None:
         data_dir = demo_folder()
         data = data or data_dir / DEMO_C_INTERACT_FILE
+    data = data or find_task_file(data_dir)
     source = databases_in(data_dir, dialect, dsn, isolation, agent)
     benchmark = load_benchmark(data_dir, data, source=source)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)

@@ -21,7 +21,7 @@ from birdenv.cli._playable import with_database
 from birdenv.cli._running import RunOptions, run_game
 from birdenv.errors import InputError
 from birdenv.runs import CInteractRun, Setting, make_agent, write_official_files
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
+from birdenv.tasks.c_interact import PROFILES, find_task_file, load_benchmark
 from birdenv.users import RuleUser
 
 __all__ = ["c_interact"]
@@ -88,6 +88,7 @@ def c_interact(
     if data_dir is None:
         data_dir = demo_folder()
         data = data or data_dir / DEMO_C_INTERACT_FILE
+    data = data or find_task_file(data_dir)
     source = databases_in(data_dir, dialect, dsn, isolation, agent)
     benchmark = load_benchmark(data_dir, data, source=source)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)

@@ -12,7 +12,14 @@ from birdenv.envs._episodes import Episodes, Selection
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks.a_interact import AInteractController
-from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
+from birdenv.tasks.c_interact import (
+    PROFILES,
+    Benchmark,
+    CInteractController,
+    CInteractTask,
+    find_task_file,
+    load_benchmark,
+)
 from birdenv.users import RuleUser, User
 
 __all__ = ["MAX_PATIENCE", "a_interact_episodes", "c_interact_episodes", "find_user"]
@@ -91,6 +98,7 @@ def _load(
     folder, file = Path(data_dir) if data_dir else demo_folder(), Path(data) if data else None
     if data_dir is None and data is None:
         file = folder / DEMO_C_INTERACT_FILE
+    file = file or find_task_file(folder)
     benchmark = load_benchmark(
         folder,
         file,

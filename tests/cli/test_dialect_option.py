@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.files import write_records
 
 Birdenv = Callable[..., Any]
 TASKS = ("--instance", "library_4", "--instance", "library_M_2", "--instance", "bikeshare_M_3")
@@ -52,6 +53,35 @@ def test_a_interact(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None
     ran = birdenv("a-interact", "--dialect", "postgres", "--agent", "oracle", *TASKS, "-o", tmp_path)
     assert ran.code == 0, ran.err
     assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
+
+
+def test_data_verify(birdenv: Birdenv, postgres_dsn: str, demo: Path) -> None:
+    """The oracle's run proves the golds and the test cases on the engine that they are for."""
+    ran = birdenv("data", "verify", demo / DEMO_C_INTERACT_FILE, "--dialect", "postgres")
+    assert ran.code == 0, ran.out
+    assert "oracle passed: 38" in ran.out
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tmp_path: Path) -> None:
+    gold = "SELECT count(*) FROM members WHERE card_status = 'active'"
+    predictions = {
+        "SELECT count(*) FILTER (WHERE card_status = 'active') FROM members": (1, ""),
+        "SELECT count(*) FROM members": (0, ""),
+        "SELECT total(1) FROM members": (0, "function total(integer) does not exist"),
+        "DELETE FROM members": (0, "only a plain query"),
+    }
+    pairs = tmp_path / "pairs.jsonl"
+    write_records(
+        pairs, [{"db_id": "library", "gold_sql": gold, "predicted_sql": sql} for sql in predictions]
+    )
+    out = tmp_path / "scored.jsonl"
+    options = ("--dialect", "postgres", "--no-cache", "-p", workers, "--out", out)
+    ran = birdenv("score", pairs, demo, *options)
+    assert ran.code == 0, ran.err
+    for line, (ex, reason) in zip(out.read_text().splitlines(), predictions.values(), strict=True):
+        record = json.loads(line)
+        assert record["ex"] == record["ex_bird"] == ex and reason in record["reason"], record
 
 
 @pytest.mark.parametrize(

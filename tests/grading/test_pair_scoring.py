@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -102,6 +103,21 @@ def test_the_same_is_executed_once(root: Path, pairs: list[Pair], tmp_path: Path
     again = ResultStore(store.path)
     score_pairs(repeated, source, workers=2, store=again)
     assert (again.executed, again.found) == (0, 3)
+
+
+def test_a_closed_store_is_one_whole_file(root: Path, tmp_path: Path) -> None:
+    """It can be copied, also while another process has it open."""
+    pairs = [Pair("shop", (NAMES,), f"SELECT {i}") for i in range(20)]
+    store, copy = ResultStore(tmp_path / "results.sqlite"), tmp_path / "copy.sqlite"
+    another = sqlite3.connect(store.path)
+    another.execute("SELECT count(*) FROM result").fetchall()
+    score_pairs(pairs, SqliteSource(root), workers=2, store=store)
+    store.close()
+    copy.write_bytes(store.path.read_bytes())
+    another.close()
+    with ResultStore(copy) as copied:
+        score_pairs(pairs, SqliteSource(root), store=copied)
+        assert (copied.executed, copied.found) == (0, 21)
 
 
 def test_one_file_for_every_id(root: Path) -> None:
