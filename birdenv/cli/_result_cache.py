@@ -28,7 +28,8 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Execute everything, a
 
 
 def open_store(cache: Path | None, no_cache: bool) -> ResultStore | None:
-    """The store that the two options ask for, after telling what is wrong with it, if anything is.
+    """The store that the two options ask for, after telling what is wrong with it, if anything is; None
+    where it cannot be used.
 
     Raises `InputError` if both are given, or the folder's file is another program's database.
     """
@@ -42,7 +43,7 @@ def open_store(cache: Path | None, no_cache: bool) -> ResultStore | None:
         return None
     store = ResultStore(folder / _FILE)
     _tell_fault(store)
-    return store
+    return store if store.is_usable else None
 
 
 def tell_counts(store: ResultStore) -> None:

@@ -21,6 +21,7 @@ __all__ = ["ABSOLUTE", "RELATIVE", "Agreement", "compare_numbers", "numbers_matc
 ABSOLUTE: Final = 1e-6
 RELATIVE: Final = 1e-9
 _MOST_MATCHED: Final = 200  # rows in one group up to which a matching is searched
+_FEW: Final = 64  # rows that are grouped at once
 
 _Numbers: TypeAlias = tuple[Any, ...]
 _PLACE: Final = ("number", "any")  # stands in a group's key where a number is compared with tolerance
@@ -65,6 +66,8 @@ def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) 
     inexact = sorted(_inexact_columns(gold) | _inexact_columns(pred))
     if not _same_elsewhere(gold, pred, inexact):
         return Agreement.NONE
+    if len(gold) <= _FEW:
+        return _compare_run(gold, pred, inexact, look=True)
     found, none = Agreement.FULL, list[CanonicalRow]()
     for gold_run, pred_run in zip_longest(_runs(gold, inexact), _runs(pred, inexact), fillvalue=none):
         if len(gold_run) != len(pred_run):

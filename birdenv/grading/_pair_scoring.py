@@ -130,8 +130,8 @@ def _in_threads(
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
     with ThreadPoolExecutor(workers) as pool:
-        for number, verdict in enumerate(pool.map(lambda pair: grader.grade(*pair), pairs)):
-            judged(number, without_results(verdict))
+        for number, verdict in enumerate(pool.map(lambda pair: without_results(grader.grade(*pair)), pairs)):
+            judged(number, verdict)
 
 
 class _Scoring:

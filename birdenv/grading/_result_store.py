@@ -85,6 +85,12 @@ class ResultStore:
         with self._lock:
             self._connect()
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether results can be found and kept here at all."""
+        with self._lock:
+            return self._connect() is not None
+
     def find(self, key: bytes, seconds: float) -> Fetched | QueryError | None:
         """The result under a key, if it did not take longer than `seconds`; it is the caller's to change."""
         with self._lock:
@@ -164,6 +170,8 @@ class ResultStore:
         with self._lock:
             self.flush()
             if self._connection is not None and self._owner == os.getpid():
+                # A process that has not closed it yet keeps SQLite from doing this by itself.
+                self._ask("PRAGMA wal_checkpoint(PASSIVE)", ())
                 self._connection.close()
             self._owner, self._connection = 0, None
 
