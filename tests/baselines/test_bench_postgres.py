@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -42,6 +48,18 @@ def peer() -> Iterator[ResetByPrograms]:
         with running.connect("bench_template") as connection:
             connection.execute("CREATE TABLE item AS SELECT 1 AS id")
         yield ResetByPrograms(running, programs(running), "bench_template", "bench_working")
+
+
+@pytest.fixture
+def open_cache() -> Iterator[Path]:
+    """A cache that servers which do not run as root can enter; removed once they have stopped."""
+    folder = Path(tempfile.mkdtemp(prefix="birdenv-test-"))
+    folder.chmod(0o755)
+    yield folder
+    end = time.monotonic() + 30
+    while any(folder.rglob("postmaster.pid")) and time.monotonic() < end:
+        time.sleep(0.1)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_the_other_way_ends_sessions_drops_and_creates() -> None:
@@ -143,3 +161,23 @@ def test_scripts_stop_at_the_first_error_and_keep_what_was_done(source: SqliteSo
         names = database.query("SELECT name FROM sqlite_master WHERE name IN ('a', 'b')")
         assert isinstance(names, QueryResult) and list(names.rows) == [("a",)]
         assert database.run(()) == QueryResult((), ())
+
+
+@pytest.mark.slow
+def test_the_command_measures_every_line_in_a_cache_of_its_own(open_cache: Path, tmp_path: Path) -> None:
+    figures = tmp_path / "bench.json"
+    options = ("--sizes", "tiny", "--rounds", "1", "--only", "^postgres:", "--json", str(figures))
+    done = subprocess.run(
+        [sys.executable, "-m", "birdenv_baselines.bench", *options],
+        env={**os.environ, "XDG_CACHE_HOME": str(open_cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = json.loads(figures.read_text(encoding="utf-8"))["lines"]
+    assert len(lines) == 2 * 3 + 1
+    for line in lines:
+        if not (line["name"].startswith("installed:") and line["reason"].startswith("no installed server")):
+            assert line["status"] == "measured", line["reason"]
+    assert list(open_cache.rglob("PG_VERSION"))

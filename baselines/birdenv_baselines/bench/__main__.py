@@ -30,6 +30,7 @@ from birdenv_baselines.bench import (
     guards,
     isolation,
     memory,
+    postgres,
     scoring,
     spaces,
     steps,
@@ -50,6 +51,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "spaces": spaces.lines,
     "grading": grading.lines,
     "scoring": scoring.lines,
+    "postgres": postgres.lines,
 }
 _SECONDS_A_ROUND = 0.1
 
@@ -75,9 +77,11 @@ usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
 statement), episodes (whole ones, and are the verdicts the official ones?), guards (of the connection),
 workers (processes), spaces, grading (comparing two large results), scoring (13 systems' answers to BIRD
-mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA).
+mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA), postgres
+(episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with copies of the
+databases of 2 and 300 MB, loaded at first and kept).
 
-Everything takes about five minutes; `--sizes small` one. For one subject in seconds:
+Everything takes about ten minutes; `--sizes small` one. For one subject in seconds:
 
 \b
     python -m birdenv_baselines.bench --sizes small --only '^(steps|memory):'

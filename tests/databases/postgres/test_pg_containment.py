@@ -218,7 +218,7 @@ def neighbours(server: PostgresServer, shop: PostgresSource) -> Iterator[Neighbo
     neighbours.close()
 
 
-@pytest.fixture(params=DOORS)
+@pytest.fixture(params=[*DOORS[::3], *(pytest.param(door, marks=pytest.mark.slow) for door in DOORS[1:3])])
 def attacked(request: pytest.FixtureRequest, neighbours: Neighbours, tmp_path: Path) -> Iterator[Attacked]:
     tmp_path.chmod(0o777)
     attacked = Attacked(neighbours, tmp_path, request.param)
