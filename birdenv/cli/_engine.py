@@ -25,8 +25,9 @@ Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="Another server: postgresql://user@host:port/database, of a role that may create databases. "
-        "Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else birdenv's own server.",
+        help="Another server: postgresql://user@host:port/database, as a superuser, because only that can "
+        "keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
+        "birdenv's own server.",
     ),
 ]
 
