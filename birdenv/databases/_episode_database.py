@@ -21,6 +21,13 @@ class EpisodeDatabase(Protocol):
     def is_private(self) -> bool:
         """Whether the episode has an image of its own by now."""
 
+    @property
+    def contents(self) -> object | None:
+        """The same object for all episodes that start from the same contents; None where that is not known.
+
+        While an episode is not private, statements marked as `repeatable` give the same on all of them.
+        """
+
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own."""
 

@@ -14,10 +14,11 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from birdenv.databases._careful_functions import replace_unbounded_functions
-from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, outside_a_copy
+from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
@@ -45,6 +46,14 @@ class Refusal:
     on_a_copy: bool
 
 
+@lru_cache(maxsize=4096)  # by columns, mostly
+def _is_plain_reading(action: int, first: str | None, second: str | None) -> bool:
+    """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
+    if not is_repeatable(action, first, second) or outside_a_copy(action, first, second):
+        return False
+    return action != sqlite3.SQLITE_FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
+
+
 class Guard:
     """The rules and the clock of one connection.
 
@@ -70,6 +79,8 @@ class Guard:
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
+        self._was_asked = self._may_vary = False
+        self._repeatable: set[str] = set()
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired = False
         self.refusal: Refusal | None = None
@@ -83,6 +94,22 @@ class Guard:
     def may_be_counted(self) -> bool:
         """Whether the statement that ran last had a bound that counting may widen."""
         return not self._killable and not self._is_counted
+
+    def is_repeatable(self, sql: str) -> bool:
+        """Whether the statement, which ran last, gives the same rows whenever it runs on the same contents.
+
+        SQLite asks only when it compiles; the driver has the latest statements compiled already.
+        """
+        if self._private:
+            return False
+        if not self._was_asked:
+            return sql in self._repeatable
+        if self._may_vary:
+            return False
+        if len(self._repeatable) >= _MOST_REMEMBERED:
+            self._repeatable.clear()
+        self._repeatable.add(sql)
+        return True
 
     @property
     def bound(self) -> int:
@@ -98,6 +125,7 @@ class Guard:
         self._reading = reading or not self._private
         self.refusal = None
         self.wants_count = self._is_counted = self.expired = self._changes_schema = False
+        self._was_asked = self._may_vary = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
@@ -149,6 +177,9 @@ class Guard:
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
     ) -> int:
+        if _is_plain_reading(action, first, second):
+            self._was_asked = True
+            return sqlite3.SQLITE_OK
         if self._trusted:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION and not self._killable and not self._may_call(second or ""):
@@ -159,6 +190,8 @@ class Guard:
         if self._reading and (sentence := beyond_reading(action, first)):
             self._refuse(sentence, on_a_copy=True)
             return sqlite3.SQLITE_DENY
+        self._was_asked = True
+        self._may_vary = self._may_vary or not is_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
         return sqlite3.SQLITE_OK
 

@@ -131,7 +131,7 @@ class GuardedConnection:
             return QueryError("timeout", _timeout_message(allowance), ended - began)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
-        return QueryResult(columns, rows, truncated, affected, ended - began)
+        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable(sql))
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.

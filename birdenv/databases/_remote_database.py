@@ -44,7 +44,12 @@ class RemoteDatabase:
     @property
     def is_private(self) -> bool:
         """Whether the episode has an image of its own by now."""
-        return self._worker is not None
+        return self._worker is not None or self._start is not None
+
+    @property
+    def contents(self) -> object:
+        """The same object for all episodes on this version of the file."""
+        return self._file
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """See `SqliteDatabase.execute`."""

@@ -26,7 +26,8 @@ class QueryResult:
 
     `columns` is empty for a statement that returns none (DDL, INSERT, ...); then `rows_affected` says how
     many rows it changed (-1 where that has no meaning). `truncated`: more rows were there than the caller's
-    row limit. `elapsed` is in seconds, never part of what a seat sees, and ignored when comparing.
+    row limit. `elapsed` is in seconds, never part of what a seat sees, and ignored when comparing, as is
+    `repeatable`: the statement is known to give these rows whenever it runs on the same contents.
     """
 
     columns: tuple[str, ...]
@@ -34,6 +35,7 @@ class QueryResult:
     truncated: bool = False
     rows_affected: int = -1
     elapsed: float = field(default=0.0, compare=False)
+    repeatable: bool = field(default=False, compare=False)
 
     @property
     def types(self) -> tuple[str, ...]:

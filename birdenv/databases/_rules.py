@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["CHANGES_OF_SCHEMA", "OTHER_THAN_QUERIES", "READING_PRAGMAS", "beyond_reading", "outside_a_copy"]
+__all__ = [
+    "CHANGES_OF_SCHEMA",
+    "OTHER_THAN_QUERIES",
+    "READING_PRAGMAS",
+    "beyond_reading",
+    "is_repeatable",
+    "outside_a_copy",
+]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -27,6 +34,18 @@ READING_PRAGMAS = _words(
     "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list"
 )
 """Pragmas that only describe the schema; their table-valued functions (`pragma_table_info`) too."""
+
+# Functions of nothing but their arguments. Not those of date and time: an argument may be 'now'.
+_PURE_FUNCTIONS = _words("""
+    -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh
+    count cume_dist degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr
+    json json_array json_array_length json_extract json_group_array json_group_object json_insert json_object
+    json_patch json_quote json_remove json_replace json_set json_type json_valid lag last_value lead length
+    like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length
+    percent_rank pi pow power printf quote radians rank replace round row_number rtrim sign sin sinh soundex
+    sqrt string_agg substr substring sum tan tanh total trim trunc typeof unhex unicode unlikely upper
+    zeroblob
+    """)
 
 # What full-text search asks by itself while it reads.
 _INNER_PRAGMAS = _words("data_version")
@@ -102,6 +121,15 @@ def _pragma_fault(name: str, value: str | None) -> str:
     if name == "journal_mode" and (value or "").lower() == "off":
         return "PRAGMA journal_mode = off is not allowed: a rollback would destroy the database"
     return ""
+
+
+def is_repeatable(action: int, first: str | None, second: str | None) -> bool:
+    """Whether a statement with this action gives the same rows whenever it runs on the same contents."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        return (second or "").lower() in _PURE_FUNCTIONS
+    if action == sqlite3.SQLITE_PRAGMA:
+        return (first or "").lower() in READING_PRAGMAS
+    return action in _READING
 
 
 def beyond_reading(action: int, first: str | None) -> str:

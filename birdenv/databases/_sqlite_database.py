@@ -54,6 +54,11 @@ class SqliteDatabase:
         """Whether the episode has an image of its own by now."""
         return self._private is not None
 
+    @property
+    def contents(self) -> object:
+        """The same object for all episodes on this version of the file."""
+        return self._file
+
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
 

@@ -81,8 +81,8 @@ def _plain(answer: Answer) -> tuple[Any, ...]:
     match answer:
         case None:
             return ("none",)
-        case QueryResult(columns, rows, truncated, affected, elapsed):
-            return ("result", columns, list(rows), truncated, affected, elapsed)
+        case QueryResult(columns, rows, truncated, affected, elapsed, repeatable):
+            return ("result", columns, list(rows), truncated, affected, elapsed, repeatable)
         case QueryError(kind, message, elapsed):
             return ("error", kind, message, elapsed)
         case Checkpoint(version, size, pages):
@@ -103,8 +103,9 @@ def _value(plain: Any) -> Answer:
             bool() as truncated,
             int() as affected,
             float() as elapsed,
+            bool() as repeatable,
         ):
-            return QueryResult(columns, rows, truncated, affected, elapsed)
+            return QueryResult(columns, rows, truncated, affected, elapsed, repeatable)
         case ("error", str() as kind, str() as message, float() as elapsed):
             return QueryError(kind, message, elapsed)  # type: ignore[arg-type]
         case ("checkpoint", tuple() as version, int() as size, dict() as pages):

@@ -10,7 +10,9 @@ from birdenv.grading._cleaning import clean_sql
 from birdenv.grading._compare import Comparison
 from birdenv.grading._decision import agree_as_multisets, agree_as_sets
 from birdenv.grading._fetched import LEAST_FETCHED, Fetched
+from birdenv.grading._gold import reads_clock
 from birdenv.grading._gold_rows import GoldRows
+from birdenv.grading._known_verdicts import KnownVerdicts
 from birdenv.grading._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading._ordered import compare_ordered
 from birdenv.grading._result_store import ResultStore
@@ -32,6 +34,8 @@ class ExGrader:
     `clean` takes away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One
     grader may be used by several threads.
 
+    The verdict of a pair that comes again is remembered where nothing in it can change.
+
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
     those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
@@ -51,6 +55,9 @@ class ExGrader:
         self._clean = clean
         self._metrics = tuple(metrics)
         self._statements = Statements(source, limits, store, watch)
+        self._version = source.version
+        # With a store or a watch it matters which statements are asked for, and how often.
+        self._known = KnownVerdicts() if store is None and watch is None else None
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
@@ -58,18 +65,30 @@ class ExGrader:
         A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
         Raises `InputError` if the database cannot be opened.
         """
+        if self._known is None or prediction is None:
+            return self._grade(db_id, golds, prediction)[0]
+        key = (db_id, self._version(db_id), tuple(golds), prediction)
+        verdict = self._known.find(key)
+        if verdict is None:
+            verdict, is_lasting = self._grade(db_id, golds, prediction)
+            if is_lasting:
+                self._known.keep(key, verdict)
+        return verdict
+
+    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> tuple[ExVerdict, bool]:
+        """The verdict, and whether it is sure to be the same another time."""
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
-            return self._ungraded("no SQL was submitted", "no_submission", steps)
+            return self._ungraded("no SQL was submitted", "no_submission", steps), False
         results = [self._statements.gold(db_id, gold) for gold in golds]
         usable = [(i, result) for i, result in enumerate(results) if isinstance(result, GoldRows)]
         failed = [result for result in results if isinstance(result, QueryError)]
         seconds = sum([gold.result.elapsed for _, gold in usable]) + sum([error.elapsed for error in failed])
         if not usable:
             reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
-            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
+            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds), False
 
         rows_of_golds = [gold for _, gold in usable]
         all_rows = needs_all_rows(self._metrics)
@@ -79,7 +98,7 @@ class ExGrader:
         )
         matched, gold, comparison = _best(usable, pred)
         reason, status, error = _judge(comparison, pred, failed)
-        return ExVerdict(
+        verdict = ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(rows_of_golds, submitted),
             reason=reason,
@@ -99,6 +118,10 @@ class ExGrader:
             gold_result=gold.result,
             pred_result=pred.result if isinstance(pred, Fetched) else None,
         )
+        is_lasting = not failed and all(
+            isinstance(run, Fetched) and run.repeatable for run in (pred, submitted)
+        )
+        return verdict, is_lasting and not any(map(reads_clock, golds))
 
     def _order_flags(
         self,

@@ -25,13 +25,15 @@ a prediction may show that many: then it says nothing of the gold."""
 @dataclass(slots=True)
 class Fetched:
     """`rows`: the first ones, in their order. `more`: how often each row comes behind those, as far as rows
-    were counted. `total`: how many rows there are in all; None if fetching ended before the last one."""
+    were counted. `total`: how many rows there are in all; None if fetching ended before the last one.
+    `repeatable`: see `QueryResult`."""
 
     columns: tuple[str, ...]
     rows: list[Row]
     more: dict[Row, int]
     total: int | None
     elapsed: float
+    repeatable: bool = False
 
     @property
     def result(self) -> QueryResult:
@@ -82,10 +84,13 @@ class Collector:
         self._open = still_open
         return bool(still_open)
 
-    def fetched(self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float) -> Fetched:
+    def fetched(
+        self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
+    ) -> Fetched:
         """What was seen; `is_whole`: to the last row."""
         total = len(self._rows) + self._more.total() if is_whole else None
-        return Fetched(columns, self._rows, dict(self._more) if self._more else {}, total, elapsed)
+        more = dict(self._more) if self._more else {}
+        return Fetched(columns, self._rows, more, total, elapsed, repeatable)
 
     def replay(self, earlier: Fetched) -> Fetched | None:
         """What would be fetched of the prediction now, by what was fetched of it for other golds or rules;
@@ -100,12 +105,16 @@ class Collector:
         if goes_on and earlier.more:
             goes_on = self.see(list(earlier.more))
         if not goes_on:
-            return self.fetched(earlier.columns, is_whole=False, elapsed=earlier.elapsed)
+            return self.fetched(
+                earlier.columns, is_whole=False, elapsed=earlier.elapsed, repeatable=earlier.repeatable
+            )
         if earlier.total is None:
             return None
         for row, count in earlier.more.items():
             self._more[row] += count - 1
-        return self.fetched(earlier.columns, is_whole=True, elapsed=earlier.elapsed)
+        return self.fetched(
+            earlier.columns, is_whole=True, elapsed=earlier.elapsed, repeatable=earlier.repeatable
+        )
 
     def _golds_with(self, rows: list[Row], golds: Sequence[GoldRows]) -> list[GoldRows]:
         return [gold for gold in golds if gold.holds(len(self._columns), rows)]

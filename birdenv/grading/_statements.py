@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
@@ -54,7 +55,7 @@ class Statements:
         collector = Collector(golds, most)
         for gold in golds:
             if gold.sql == sql and not reads_clock(sql):
-                same = collector.replay(_fetched(gold.result))
+                same = collector.replay(replace(_fetched(gold.result), repeatable=True))
                 if same is not None:
                     return same
         key = self._key(db_id, sql) if self._store is not None else None
@@ -123,7 +124,9 @@ class Statements:
             end = database.scan(sql, collector)
         if isinstance(end, QueryError):
             return end
-        return collector.fetched(end.columns, is_whole=not end.truncated, elapsed=end.elapsed)
+        return collector.fetched(
+            end.columns, is_whole=not end.truncated, elapsed=end.elapsed, repeatable=end.repeatable
+        )
 
     def _before(self, sql: str) -> QueryError | None:
         if self._store is not None:

@@ -1,4 +1,8 @@
-"""Whole episodes against two ways in which they are usually played, and whether the verdicts are the same."""
+"""Whole episodes against two ways in which they are usually played, and whether the verdicts are the same.
+
+Episodes that come again, as rollouts of a training loop do, are answered from memory as far as their SQL is
+the same. So each line has a sister in which no text comes twice.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from itertools import count, product
 from pathlib import Path
 from typing import Protocol
 
@@ -42,22 +47,23 @@ _BARS: tuple[tuple[str, Callable[[Mapping[str, Path]], _Peer], float, float], ..
 def lines(setting: Setting) -> list[Line]:
     large = setting.sizes[len(setting.quick_sizes) :]
     found = []
-    for against, peer, quick_bar, large_bar in _BARS:
+    for (against, peer, quick_bar, large_bar), is_new in product(_BARS, (False, True)):
+        ending = ", no SQL twice" if is_new else ""
         for sizes in (setting.quick_sizes, *((size,) for size in large)):
             found.append(
                 Line(
-                    f"whole episodes, {' and '.join(size.label for size in sizes)}",
+                    f"whole episodes, {' and '.join(size.label for size in sizes)}{ending}",
                     against,
-                    partial(_episodes, setting, sizes, peer(setting.files(sizes))),
+                    partial(_episodes, setting, sizes, peer(setting.files(sizes)), is_new),
                     Bar("at least", quick_bar if sizes == setting.quick_sizes else large_bar),
                     tuple(size.db_id for size in sizes),
                 )
             )
         found.append(
             Line(
-                "whole episodes, mini-dev's quick questions",
+                f"whole episodes, mini-dev's quick questions{ending}",
                 against,
-                partial(_mini_dev_episodes, setting, peer),
+                partial(_mini_dev_episodes, setting, peer, is_new),
                 Bar("at least", quick_bar),
                 (MINI_DEV,),
             )
@@ -77,28 +83,37 @@ def _tasks(setting: Setting, size: Size) -> tuple[Task, ...]:
     return quick_tasks(size) if size in setting.quick_sizes else quick_tasks(size)[::4]
 
 
-def _episodes(setting: Setting, sizes: tuple[Size, ...], peer: _Peer) -> Figure:
+def _episodes(setting: Setting, sizes: tuple[Size, ...], peer: _Peer, is_new: bool) -> Figure:
     tasks = [task for size in sizes for task in _tasks(setting, size)]
-    return _against(peer, setting, setting.folder, setting.files(sizes), tasks)
+    return _against(peer, setting, setting.folder, setting.files(sizes), tasks, is_new)
 
 
-def _mini_dev_episodes(setting: Setting, peer: Callable[[Mapping[str, Path]], _Peer]) -> Figure:
+def _mini_dev_episodes(setting: Setting, peer: Callable[[Mapping[str, Path]], _Peer], is_new: bool) -> Figure:
     mini_dev = setting.mini_dev
     tasks = mini_dev.quick_tasks()
-    figure = _against(peer(mini_dev.files), setting, mini_dev.folder, mini_dev.files, tasks)
+    figure = _against(peer(mini_dev.files), setting, mini_dev.folder, mini_dev.files, tasks, is_new)
     return replace(figure, note=f"{len(tasks)} questions, as {ONE_SYSTEM} answered them; {figure.note}")
 
 
 def _against(
-    peer: _Peer, setting: Setting, folder: Path, files: Mapping[str, Path], tasks: Sequence[Task]
+    peer: _Peer,
+    setting: Setting,
+    folder: Path,
+    files: Mapping[str, Path],
+    tasks: Sequence[Task],
+    is_new: bool,
 ) -> Figure:
+    numbers = count()
     with ExitStack() as stack:
         environment = stack.enter_context(closing(make_environment(folder, tasks, setting.scratch)))
         raw = stack.enter_context(closing(RawStatements(files)))
 
+        def number() -> int | None:
+            return next(numbers) if is_new else None
+
         def ours() -> None:
             for index, task in enumerate(tasks):
-                play(environment, index, statements(task))
+                play(environment, index, statements(task, number()))
 
         def theirs() -> None:
             for task in tasks:
@@ -106,11 +121,14 @@ def _against(
 
         def floor() -> None:
             for task in tasks:
-                raw.run(task.db_id, statements(task))
+                raw.run(task.db_id, statements(task, number()))
 
         contenders = [Contender(ours), Contender(theirs), Contender(floor)]
         mine, peers, least = (seconds / len(tasks) for seconds in side_by_side(contenders, setting.effort))
-    return times_as_fast(mine, peers, note=f"the statements alone, raw, would make it {peers / least:,.0f} x")
+    note = f"the statements alone, raw, would make it {peers / least:,.0f} x"
+    return times_as_fast(
+        mine, peers, note=note if is_new else f"{note}; ours from memory, after the first time"
+    )
 
 
 def _differences(setting: Setting) -> Figure:

@@ -66,6 +66,11 @@ class PostgresDatabase:
         """Whether the episode has a database of its own by now."""
         return self._private is not None or self._start is not None
 
+    @property
+    def contents(self) -> None:
+        """Not known: here no statement is marked as repeatable."""
+        return None
+
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
 

@@ -9,7 +9,7 @@ from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
 from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, Kind
-from birdenv.tasks._result_text import FETCHED_ROWS, result_text
+from birdenv.tasks._screen import Screen
 from birdenv.tasks._view import Sender, SystemView
 from birdenv.tasks.bird._task import BirdTask
 
@@ -57,6 +57,7 @@ class BirdController:
         self._max_turns = max_turns
         self._limits = limits
         self._database: EpisodeDatabase | None = None
+        self._screen: Screen | None = None
         self._instruction = _instruction(task, source, evidence, max_turns)
         self._readings = task.public.readings
         self._message = task.public.question
@@ -109,12 +110,13 @@ class BirdController:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = None
+            self._database = self._screen = None
 
     def _execute(self, sql: str) -> str:
-        if self._database is None:
+        if self._screen is None:
             self._database = self._source.open(self.task.public.db_id, self._limits)
-        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+            self._screen = Screen(self._database, self._limits)
+        return self._screen.show(sql)
 
     def _submit(self, sql: str) -> None:
         self.submission = sql

@@ -1,0 +1,53 @@
+"""Verdicts of pairs that were graded before: rollouts of one task submit the same SQL again and again."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from itertools import chain
+from typing import Final
+
+from birdenv.databases import QueryResult
+from birdenv.grading._verdict import ExVerdict
+
+__all__ = ["KnownVerdicts"]
+
+_MOST_CELLS: Final = 2_000  # of both results; a verdict with more is not kept
+_MOST_BYTES: Final = 8 * 2**20  # of all verdicts together
+_VERDICT_BYTES: Final = 2_000
+_CELL_BYTES: Final = 8  # of its place in a row
+
+
+class KnownVerdicts:
+    """The latest verdicts that cannot change, by whatever tells pairs apart; for several threads."""
+
+    def __init__(self) -> None:
+        self._verdicts: OrderedDict[Hashable, tuple[ExVerdict, int]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def find(self, key: Hashable) -> ExVerdict | None:
+        known = self._verdicts.get(key)
+        return None if known is None else known[0]
+
+    def keep(self, key: Hashable, verdict: ExVerdict) -> None:
+        """Remember a verdict, unless its results are large; the oldest go where there are too many."""
+        results = [result for result in (verdict.gold_result, verdict.pred_result) if result is not None]
+        if sum([len(result.rows) * len(result.columns) for result in results]) > _MOST_CELLS:
+            return
+        size = _VERDICT_BYTES + sum(map(_memory, results))
+        with self._lock:
+            if key in self._verdicts or size > _MOST_BYTES:
+                return
+            self._verdicts[key] = (verdict, size)
+            self._size += size
+            while self._size > _MOST_BYTES:
+                _, (_, forgotten) = self._verdicts.popitem(last=False)
+                self._size -= forgotten
+
+
+def _memory(result: QueryResult) -> int:
+    cells = chain.from_iterable(result.rows)
+    return sum([_CELL_BYTES + sys.getsizeof(cell) for cell in cells])

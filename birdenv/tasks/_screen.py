@@ -1,0 +1,74 @@
+"""What the system sees of its database: a statement in, a text out.
+
+Rollouts of one task, and tasks on one database, run the same exploring statements over and over. What is sure
+to give the same rows on the same contents is shown from memory when it comes again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Final
+
+from birdenv.databases import EpisodeDatabase, Limits, QueryResult
+from birdenv.tasks._result_text import FETCHED_ROWS, result_text
+
+__all__ = ["Screen", "forget_shown"]
+
+_MOST_CHARACTERS: Final = 4_000_000  # of statements and texts that are remembered in this process
+
+
+class Screen:
+    """Shows one episode's database, of which `limits` are the limits."""
+
+    def __init__(self, database: EpisodeDatabase, limits: Limits) -> None:
+        self._database = database
+        self._known = _shown.page(database.contents, limits)
+
+    def show(self, sql: str) -> str:
+        """Run one statement as the agent's own; its result as text."""
+        database = self._database
+        if database.is_private:
+            return result_text(database.execute(sql, rows=FETCHED_ROWS))
+        text = self._known.get(sql)
+        if text is None:
+            result = database.execute(sql, rows=FETCHED_ROWS)
+            text = result_text(result)
+            if type(result) is QueryResult and result.repeatable:
+                _shown.keep(self._known, sql, text)
+        return text
+
+
+class _Shown:
+    """Texts by contents, limits and statement. When it is full it starts anew."""
+
+    def __init__(self) -> None:
+        self._pages: weakref.WeakKeyDictionary[object, dict[Limits, dict[str, str]]]
+        self._pages = weakref.WeakKeyDictionary()
+        self._size = 0
+
+    def page(self, contents: object | None, limits: Limits) -> dict[str, str]:
+        """Texts of statements on the same contents under the same limits, to look up and to `keep`."""
+        if contents is None:
+            return {}
+        return self._pages.setdefault(contents, {}).setdefault(limits, {})
+
+    def keep(self, page: dict[str, str], sql: str, text: str) -> None:
+        self._size += len(sql) + len(text)
+        if self._size > _MOST_CHARACTERS:
+            self.forget()
+            self._size = len(sql) + len(text)
+        page[sql] = text
+
+    def forget(self) -> None:
+        for pages in list(self._pages.values()):
+            for page in list(pages.values()):
+                page.clear()
+        self._size = 0
+
+
+_shown = _Shown()
+
+
+def forget_shown() -> None:
+    """Forget all that is remembered in this process, as a measurement of first times has to."""
+    _shown.forget()
