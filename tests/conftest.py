@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import containment_table
 import pytest
 from hypothesis import settings
 from postgres_server import start_postgres
@@ -17,6 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 # draw new ones.
 settings.register_profile("same examples", derandomize=True)
 settings.load_profile("same examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(containment_table)
 
 
 @pytest.fixture(scope="session")

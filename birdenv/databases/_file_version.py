@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from birdenv.databases._version import Version
 from birdenv.errors import InputError
 
 __all__ = ["FileVersion", "look_at", "with_journals"]
@@ -15,7 +16,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 
 @dataclass(frozen=True, slots=True)
-class FileVersion:
+class FileVersion(Version):
     """Which file, and what the file system says of its contents: of the file, its folder and its journals.
 
     The folder's time says whether a journal may have appeared, at the price of one look; it does not count

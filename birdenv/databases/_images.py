@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
-from birdenv.databases._file_version import FileVersion
 from birdenv.databases._private_memory import PrivateMemory, is_supported
 from birdenv.databases._scratch import new_folder, remove_folder, scratch_root
 from birdenv.databases._sqlite_library import connect_with_handle, deserialize, library, serialized
+from birdenv.databases._version import Version
 from birdenv.errors import InputError
 
 __all__ = ["GROWTH_BYTES", "IMAGE_KINDS", "Checkpoint", "Image", "ImageKind", "open_image", "trial"]
@@ -52,11 +52,11 @@ _OPTIONS: dict[str, Any] = {"isolation_level": None, "check_same_thread": False,
 class Checkpoint:
     """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
 
-    `version` says which version of which file it belongs to. A `size` of 0 is the file as it is. Picklable;
-    as private as what it holds.
+    `version` says which database it belongs to, and which version of it: for SQLite a `FileVersion`. A `size`
+    of 0 is that database as it is. Picklable; as private as what it holds.
     """
 
-    version: FileVersion
+    version: Version
     size: int
     pages: dict[int, bytes] = field(repr=False)
 

@@ -181,6 +181,12 @@ def named(statement: tuple[str, str, str, str]) -> str:
     return f"{statement[0]} {statement[1][:40]}".encode("ascii", "backslashreplace").decode()
 
 
+CASES = [
+    pytest.param(statement, id=named(statement), marks=pytest.mark.contains(statement[0]))
+    for statement in STATEMENTS
+]
+
+
 VARIANTS = [*(("inline", door) for door in DOORS), ("process", DOORS[-1])]
 
 
@@ -189,13 +195,16 @@ def attacked(request: pytest.FixtureRequest, attack: Callable[..., Attacked]) ->
     return attack(*request.param)
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=named)
-def test_statement(attacked: Attacked, statement: tuple[str, str, str, str]) -> None:
+@pytest.mark.parametrize("statement", CASES)
+def test_statement(
+    attacked: Attacked, statement: tuple[str, str, str, str], record_property: Callable[[str, object], None]
+) -> None:
     _, sql, grading, agent = statement
     sql = sql.replace("{shop}", str(attacked.shop)).replace("{elsewhere}", str(attacked.elsewhere))
     allowed = (grading if attacked.is_grading else agent).split()
     before = attacked.database.query(NEIGHBOURS)
     result = attacked.run(sql)
+    record_property("outcome", kind(result))
     assert kind(result) in allowed, result
     if attacked.is_grading:
         assert attacked.database.query(NEIGHBOURS) == before
@@ -217,10 +226,13 @@ def shown(attacked: Attacked, sql: str) -> list[str]:
     return result_text(attacked.run(sql)).split("\n")
 
 
+@pytest.mark.contains("S02")
 def test_s02_rows_are_cut_and_counted(attacked: Attacked) -> None:
     assert shown(attacked, f"{ENDLESS} SELECT x FROM c")[-1] == "(first 100 of more than 1000 rows)"
 
 
+@pytest.mark.contains("S32")
+@pytest.mark.contains("S33")
 def test_s32_and_s33_odd_values(attacked: Attacked) -> None:
     sql = "SELECT CAST(x'ff41' AS TEXT), 'a' || char(0) || 'b', 9e999, -9e999, 0.0 / 0, -0.0, x'00ff', ''"
     odd = ("\udcffA", "a\0b", math.inf, -math.inf, None, 0.0, b"\x00\xff", "")
@@ -228,6 +240,7 @@ def test_s32_and_s33_odd_values(attacked: Attacked) -> None:
     assert shown(attacked, sql)[2] == r"\xffA | a\x00b | inf | -inf | NULL | -0.0 | X'00ff' | ''"
 
 
+@pytest.mark.contains("S36")
 def test_s36_wide_rows_and_equal_names(attacked: Attacked) -> None:
     result = attacked.run(f"SELECT {WIDE}")
     assert isinstance(result, QueryResult)
@@ -239,6 +252,7 @@ def test_s36_wide_rows_and_equal_names(attacked: Attacked) -> None:
     assert count == "(1 row)"
 
 
+@pytest.mark.contains("S37")
 def test_s37_each_run_is_a_new_one(attacked: Attacked) -> None:
     assert attacked.run("SELECT random()") != attacked.run("SELECT random()")
 
@@ -299,6 +313,7 @@ def test_memory_is_bounded(tmp_path: Path, isolation: Isolation) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.contains("S04")
 @pytest.mark.parametrize("sql", LONG_HOGS.values(), ids=LONG_HOGS)
 def test_memory_of_what_takes_long_to_fill_is_bounded(tmp_path: Path, isolation: Isolation, sql: str) -> None:
     assert peak_kib(tmp_path, isolation, [sql]) < MOST_KIB
@@ -369,6 +384,7 @@ def linked(path: Path) -> None:
     path.symlink_to("../real file")
 
 
+@pytest.mark.contains("S38")
 @pytest.mark.parametrize(
     ("shape", "customers"),
     [
@@ -401,6 +417,7 @@ def test_s38_files_in_every_state_are_read(
         kept.close()
 
 
+@pytest.mark.contains("S38")
 @pytest.mark.parametrize("name", ["a?mode=rwc", "a#b", "50%20", "two words", "é", "it's", "a&b;c"])
 def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolation, name: str) -> None:
     path = write_database(folder / "odd #?% names", name)
@@ -414,6 +431,7 @@ def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolati
 # --- many at once (S39) ----------------------------------------------------------------------------------
 
 
+@pytest.mark.contains("S39")
 def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation) -> None:
     path = write_database(folder / "databases", "shop")
     source = SqliteSource(folder / "databases", isolation=isolation)
@@ -440,6 +458,7 @@ def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation) -
     assert fingerprint(path) == before
 
 
+@pytest.mark.contains("S39")
 def test_s39_a_neighbour_answers_during_an_attack(folder: Path, isolation: Isolation) -> None:
     write_database(folder / "databases", "shop")
     source = SqliteSource(folder / "databases", isolation=isolation)
@@ -478,6 +497,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.contains("S39")
 def test_s39_images_are_made_while_others_open_connections(tmp_path: Path) -> None:
     write_database(tmp_path, "shop")
     assert run(OPENING_AT_ONCE, tmp_path) == ""

@@ -75,6 +75,7 @@ _LINGER_SECONDS: Final = 1.0
 _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
 _MOST_LOG: Final = 4_000_000  # bytes
+_MOST_MEMORY: Final = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
 _KEEPER: Final = Path(__file__).with_name("_keeper.py")
 
 
@@ -216,10 +217,10 @@ class Cluster:
             "stay": str(place.stay),
             "session": str(place.session),
             "linger": _LINGER_SECONDS,
+            "memory": _MOST_MEMORY,
+            "log": _MOST_LOG,
         }
         with file_errors(place.log, "written"), place.log.open("ab") as log:
-            if log.tell() > _MOST_LOG:
-                log.truncate(0)
             return subprocess.Popen(
                 [sys.executable, "-I", str(_KEEPER), json.dumps(setting)],
                 stdin=subprocess.DEVNULL,

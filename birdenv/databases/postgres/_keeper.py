@@ -14,6 +14,7 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 _PAUSE = 0.1  # seconds between two looks
+_LOG = 2  # standard error, opened for appending
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 _ADOPT_ORPHANS = 36
 _UNTIL_IMMEDIATE = 20.0  # seconds that an orderly stop may take
@@ -41,10 +43,13 @@ def main(setting: dict[str, Any]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prctl(_ADOPT_ORPHANS, 1)
     server = subprocess.Popen(
-        setting["command"], preexec_fn=_end_with_parent, stdin=subprocess.DEVNULL, **setting["account"]
+        setting["command"],
+        preexec_fn=lambda: _prepare(setting["memory"]),
+        stdin=subprocess.DEVNULL,
+        **setting["account"],
     )
     with suppress(KeyboardInterrupt):
-        _watch(server, users, Path(setting["stay"]), setting["linger"])
+        _watch(server, users, Path(setting["stay"]), setting["linger"], setting["log"])
     code = _stop(server)
     if code == 0:
         with suppress(FileNotFoundError):
@@ -53,10 +58,12 @@ def main(setting: dict[str, Any]) -> int:
     return code
 
 
-def _watch(server: subprocess.Popen[bytes], users: int, stay: Path, linger: float) -> None:
+def _watch(server: subprocess.Popen[bytes], users: int, stay: Path, linger: float, most_log: int) -> None:
     """Return when the server has ended, or nobody has used it for `linger` seconds (`users` stays locked)."""
     alone_since = None
     while server.poll() is None:
+        if os.fstat(_LOG).st_size > most_log:  # a session without memory writes much about itself
+            os.ftruncate(_LOG, 0)
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -98,8 +105,18 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _end_with_parent() -> None:
+def _prepare(memory: int) -> None:
+    """Before the server begins: end with the keeper, and give none of its processes more memory than that.
+
+    What counts is a process's own data; shared buffers and the stack are not part of it, so running out of it
+    is an error of one statement, as PostgreSQL handles it, and never the end of a process. Other systems than
+    Linux count something else.
+    """
     _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
+    if sys.platform == "linux":
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        memory = memory if most == resource.RLIM_INFINITY else min(memory, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 def _prctl(what: int, value: int) -> None:

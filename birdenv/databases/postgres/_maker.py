@@ -73,6 +73,12 @@ class Maker:
         found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
         return found.fetchone() is not None
 
+    def size(self, database: str) -> int:
+        """Bytes that the files of a database take, free room in them included."""
+        assert self._connection is not None
+        found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
+        return int(found[0]) if found else 0
+
     def new_name(self) -> str:
         """A name for an episode's database that nothing has had."""
         self._count += 1
@@ -100,9 +106,7 @@ class Maker:
             return "STRATEGY WAL_LOG" if self.server.version_number >= 150_000 else ""
         strategy = "STRATEGY FILE_COPY" if self.server.version_number >= 150_000 else ""
         assert self._connection is not None
-        sizes = self._connection.execute("SELECT pg_database_size(%s)", [origin]) if for_an_episode else None
-        size = sizes.fetchone() if sizes else None
-        in_memory = size is not None and has_room(size[0]) and make_memory(self._connection)
+        in_memory = for_an_episode and has_room(self.size(origin)) and make_memory(self._connection)
         return f"{strategy} TABLESPACE {MEMORY if in_memory else 'pg_default'}"
 
     def rename(self, name: str, final: str) -> None:

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from birdenv.databases._fetching import Allowance, Seer
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases.postgres._clone_pool import ClonePool
+from birdenv.databases.postgres._growth import Growth
 from birdenv.databases.postgres._server import PostgresServer, ServerError
 from birdenv.databases.postgres._session import Session, late
 from birdenv.databases.postgres._statements import may_write
@@ -33,6 +34,8 @@ class PrivateClone:
         self._server = server
         self._pool = pool
         self.clone = clone
+        self._growth = Growth(lambda: pool.growth(clone))
+        self._has_waste = False
 
     def execute(self, sql: str, allowance: Allowance) -> Result:
         """Run one statement as the clone's owner."""
@@ -77,7 +80,13 @@ class PrivateClone:
         if session is None or session.is_lost:
             self._check_living()
             session = self.clone.session = open_clone(self._server, self.clone)
+        if self._has_waste and not session.in_transaction:
+            session.command("VACUUM")
+            self._has_waste = False
+        session.growth = self._growth
         result = work(session)
+        if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
+            self._has_waste = True
         return self._obituary(session, result) if session.is_lost else result
 
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:

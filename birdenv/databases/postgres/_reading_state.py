@@ -10,7 +10,8 @@ from birdenv.databases._fetching import Allowance
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases._state import DatabaseState
 from birdenv.databases.postgres._catalog import content_queries, definitions, read_schema, schema_text
-from birdenv.databases.postgres._session import Session, bytes_of
+from birdenv.databases.postgres._rows import bytes_of
+from birdenv.databases.postgres._session import Session
 
 __all__ = ["read_schema_text", "read_state"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, Final
 
 import psycopg
@@ -15,13 +14,15 @@ from psycopg.pq.abc import PGresult
 
 from birdenv.databases._fetching import Allowance, Seer
 from birdenv.databases._postgres_values import use_tolerant_loaders
-from birdenv.databases._results import QueryError, QueryResult, Result, Row
+from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases.postgres._error_kinds import CANCELLED, query_error, sqlstate
+from birdenv.databases.postgres._growth import MOST_GROWTH, Growth
+from birdenv.databases.postgres._rows import Rows, too_large
 from birdenv.databases.postgres._server import PostgresServer, ServerError, one_line
 from birdenv.databases.postgres._shown_names import show_names, with_shown_names
 from birdenv.databases.postgres._wire import Wire
 
-__all__ = ["LOST", "Session", "bytes_of", "late", "open_session"]
+__all__ = ["LOST", "Session", "late", "open_session"]
 
 LOST: Final = "the connection was lost"
 
@@ -42,24 +43,7 @@ _READING: Final = {"default_transaction_read_only": "on", "idle_in_transaction_s
 _CONNECT_SECONDS: Final = 10
 _OUR_SECONDS: Final = 30.0  # for a statement of our own, which takes a millisecond
 _OUR_BYTES: Final = 2**20
-_CELL_BYTES: Final = 8  # what a cell counts besides its text, as for SQLite
-_SIZED: Final = frozenset({str, bytes})
 _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
-
-
-@dataclass(slots=True)
-class _Taken:
-    """What a statement has answered so far."""
-
-    left: float
-    columns: tuple[str, ...] | None = None
-    rows: list[Row] = field(default_factory=list)
-    count: int = 0
-    affected: int = -1
-    is_counted: bool = False
-    is_enough: bool = False
-    is_cut: bool = False
-    failure: QueryError | None = None
 
 
 class Session:
@@ -78,6 +62,13 @@ class Session:
         self.process = connection.info.backend_pid
         self.fatal = ""
         """SQLSTATE of the latest statement's error: why the session was ended, if the server said so."""
+        self.growth: Growth | None = None
+        """Watches what statements write."""
+
+    @property
+    def is_overgrown(self) -> bool:
+        """Whether the latest statement was stopped because of what it wrote."""
+        return self._wire.was_overgrown
 
     @property
     def is_lost(self) -> bool:
@@ -120,87 +111,64 @@ class Session:
         `to_its_end`: rows beyond the allowance do not stop it, because it does more than giving rows.
         """
         began = time.monotonic()
-        taken = _Taken(allowance.bytes)
+        rows = Rows(self._values, allowance, seer)
+        failure: QueryError | None = None
+        affected = -1
         self.fatal = ""
         try:
-            for answer in self._wire.answers(sql.encode(), allowance.seconds, allowance.bytes, script=False):
-                was_enough = taken.is_enough
-                self._take(answer, taken, allowance, seer)
-                if taken.is_enough and not was_enough and (taken.failure is not None or not to_its_end):
+            for answer in self._wire.answers(
+                sql.encode(), allowance.seconds, allowance.bytes, script=False, growth=self.growth
+            ):
+                was_enough = rows.is_enough
+                if answer.status in _WITH_ROWS:
+                    rows.take(answer, self._wire.received)
+                    failure = failure or rows.failure
+                elif answer.status == ExecStatus.COMMAND_OK:
+                    affected = -1 if answer.command_tuples is None else answer.command_tuples
+                else:
+                    failure = self._no_rows(answer, failure)
+                if rows.is_enough and not was_enough and (failure is not None or not to_its_end):
                     self._wire.stop()
         except OverflowError:
-            taken.failure = _too_large(allowance)
+            failure = too_large(allowance)
         except BaseException:  # Ctrl-C, or what a seer raises, in the middle of the answers
             self._wire.cut()
             raise
-        return self._outcome(taken, allowance, time.monotonic() - began, to_its_end)
-
-    def _take(self, answer: PGresult, taken: _Taken, allowance: Allowance, seer: Seer | None) -> None:
-        if answer.status in _WITH_ROWS:
-            if not taken.is_enough:
-                self._take_rows(answer, taken, allowance, seer)
-        elif answer.status == ExecStatus.COMMAND_OK:
-            taken.affected = -1 if answer.command_tuples is None else answer.command_tuples
-        elif answer.status == ExecStatus.FATAL_ERROR:
-            failure = self._failure(answer)
-            taken.failure = taken.failure or failure
-        elif answer.status == ExecStatus.EMPTY_QUERY:
-            taken.failure = QueryError("syntax", "there is no SQL statement in this text")
-        else:  # COPY, which wants a conversation
-            taken.failure = QueryError("denied", "COPY to or from the client is not allowed")
-            self._wire.cut()
-
-    def _take_rows(self, answer: PGresult, taken: _Taken, allowance: Allowance, seer: Seer | None) -> None:
-        is_first = taken.columns is None
-        if is_first:
-            taken.columns = tuple((answer.fname(i) or b"").decode() for i in range(answer.nfields))
-            if seer is not None:
-                seer.begin(taken.columns)
-        if not answer.ntuples:
-            return
-        try:
-            self._values.set_pgresult(answer, set_loaders=is_first)
-            rows: list[Row] = self._values.load_rows(0, answer.ntuples, tuple)
-        except Exception as error:  # what a value may raise while it is read is the driver's choice
-            taken.failure = QueryError("engine", f"the result cannot be read: {one_line(error)}")
-            taken.is_enough = True
-            return
-        if taken.count + len(rows) > allowance.rows:
-            del rows[allowance.rows - taken.count :]
-            taken.is_enough = taken.is_cut = True
-        taken.count += len(rows)
-        if not self._fits(rows, taken, allowance, seen=seer is not None):
-            taken.failure, taken.is_enough = _too_large(allowance), True
-        elif seer is None:
-            taken.rows += rows
-        elif rows and not seer.see(rows):
-            taken.is_enough = taken.is_cut = True
-
-    def _fits(self, rows: list[Row], taken: _Taken, allowance: Allowance, *, seen: bool) -> bool:
-        """Whether the next rows are allowed. They are counted only once so much has come in that they might
-        not be: a character of it makes one character of a cell, or a cell of 8 bytes in an array."""
-        if not taken.is_counted and not seen:
-            cells = len(taken.columns or ()) * taken.count
-            if (1 + _CELL_BYTES) * self._wire.received + _CELL_BYTES * cells <= allowance.bytes:
-                return True
-            taken.left -= bytes_of(taken.rows)
-        taken.is_counted = True
-        taken.left -= bytes_of(rows)
-        return taken.left >= 0
-
-    def _outcome(self, taken: _Taken, allowance: Allowance, elapsed: float, to_its_end: bool) -> Result:
-        failure = taken.failure
-        if taken.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
-            failure = None  # we stopped it ourselves
-        elif self._wire.was_late and (self.is_lost or self.fatal == CANCELLED) and not taken.is_enough:
-            failure = late(allowance)
-        elif failure is None and self.is_lost:
-            failure = QueryError("engine", LOST)
+        elapsed = time.monotonic() - began
+        failure = self._cause(failure, rows, allowance, to_its_end)
         if failure is not None:
             return QueryError(failure.kind, failure.message, elapsed)
-        columns = taken.columns or ()
-        affected = taken.affected if taken.columns is None else -1
-        return QueryResult(columns, taken.rows, taken.is_cut, affected, elapsed)
+        return QueryResult(
+            rows.columns or (), rows.rows, rows.is_cut, affected if rows.columns is None else -1, elapsed
+        )
+
+    def _no_rows(self, answer: PGresult, before: QueryError | None) -> QueryError | None:
+        """Why an answer has neither rows nor their number; the first reason counts."""
+        if answer.status == ExecStatus.FATAL_ERROR:
+            failure = self._failure(answer)
+            return before or failure
+        if answer.status == ExecStatus.EMPTY_QUERY:
+            return QueryError("syntax", "there is no SQL statement in this text")
+        self._wire.cut()  # COPY, which wants a conversation
+        return QueryError("denied", "COPY to or from the client is not allowed")
+
+    def _cause(
+        self, failure: QueryError | None, rows: Rows, allowance: Allowance, to_its_end: bool
+    ) -> QueryError | None:
+        """Why there is no result, as the agent is told: what the server says of a statement that we stopped
+        is not the reason."""
+        if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
+            return None
+        if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:
+            if self._wire.was_late:
+                return late(allowance)
+            if self.is_overgrown:
+                return QueryError(
+                    "too_large", f"stopped: the database has grown by more than {MOST_GROWTH >> 20} MiB"
+                )
+        if failure is None and self.is_lost:
+            return QueryError("engine", LOST)
+        return failure
 
     def _failure(self, answer: PGresult) -> QueryError | None:
         if answer.status != ExecStatus.FATAL_ERROR:
@@ -252,24 +220,3 @@ def late(allowance: Allowance) -> QueryError:
     if allowance.in_all:
         return QueryError("timeout", f"stopped after {allowance.in_all:g} s for everything together")
     return QueryError("timeout", f"stopped after {allowance.seconds:g} s")
-
-
-def _too_large(allowance: Allowance) -> QueryError:
-    return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")
-
-
-def bytes_of(rows: Iterable[Collection[Any]]) -> int:
-    """What rows count: text and blobs by length, and 8 for each cell besides; arrays and JSON by what they
-    hold."""
-    total = 0
-    for row in rows:
-        total += _CELL_BYTES * len(row)
-        for cell in row:
-            kind = type(cell)
-            if kind in _SIZED:
-                total += len(cell)
-            elif kind is list:
-                total += bytes_of([cell])
-            elif kind is dict:
-                total += bytes_of([cell.keys(), cell.values()])
-    return total

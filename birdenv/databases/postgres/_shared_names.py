@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
+from birdenv.databases._version import Version
 from birdenv.databases.postgres._rights import HAND_OVER, HIDE_THE_SERVER, ONLY_READING
 from birdenv.databases.postgres._server import PostgresServer
 from birdenv.databases.postgres._templates import Template, templates
@@ -16,7 +17,7 @@ _MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
 
 
 @dataclass(frozen=True, slots=True)
-class SharedCopies:
+class SharedCopies(Version):
     """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
     connects. `reading`: the copy that episodes share while they only read."""
 

@@ -21,7 +21,7 @@ class Snapshot(Checkpoint):
     pickled. `pages` is empty, and `size` is that of the database on the server's disk.
     """
 
-    version: SharedCopies  # type: ignore[assignment]
+    version: SharedCopies
     clone: Clone | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> str:

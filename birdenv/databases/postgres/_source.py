@@ -33,6 +33,10 @@ class PostgresSource:
         server: where they are; the source does not close it.
         warm: clones of each template that are made ahead, once an episode wrote to the first; 0 for none.
 
+    An episode may write 1 GiB beyond its template (`MOST_GROWTH`), and 1 GB of temporary files in a session;
+    what takes more is stopped with a `too_large` error, and the episode goes on. On the embedded server, on
+    Linux, a session may also take 1.5 GiB of memory; on any other server its memory is not bounded by us.
+
     May be used by several threads. At the end of the process, or at `close`, what was made for episodes is
     dropped; what a killed process leaves is dropped by the next source on that server.
     """

@@ -1,7 +1,8 @@
 """One statement on a connection: sent, waited for until its deadline, its answers handed on as they come.
 
 libpq is driven without blocking, so that the one thread that waits is also the one that says stop: at the
-deadline the server is asked to cancel, and a second later the connection is cut. What a row takes is counted
+deadline, or when the database has grown too much, the server is asked to cancel, and a second later the
+connection is cut. What a row takes is counted
 on its way in, as far as libpq shows that before it has all of it; what comes in one go is counted after.
 """
 
@@ -16,6 +17,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+
+from birdenv.databases.postgres._growth import Growth
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,9 +40,11 @@ class Wire:
         self._ready = select.poll()
         self._ready.register(self._libpq.socket, select.POLLIN)
         self.was_stopped = False
-        """Whether the latest statement was cancelled, by its deadline or by `stop`."""
+        """Whether the latest statement was cancelled, for either of these reasons or by `stop`."""
         self.was_late = False
         """Whether its deadline was why."""
+        self.was_overgrown = False
+        """Whether what it wrote was why."""
         self.received = 0
         """Bytes that came in for it, at least."""
 
@@ -55,7 +60,9 @@ class Wire:
         """Whether the connection is there and nothing has come in that nobody asked for."""
         return not self.is_lost and not self._ready.poll(0)
 
-    def answers(self, sql: bytes, seconds: float, most_bytes: float, *, script: bool) -> Iterator[PGresult]:
+    def answers(
+        self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: Growth | None = None
+    ) -> Iterator[PGresult]:
         """Run a text and give the server's answers; rows come in several, the last of them without any.
 
         `script`: the text may hold several statements; otherwise the server refuses more than one. Whoever
@@ -64,10 +71,13 @@ class Wire:
         """
         import psycopg
 
-        self.was_stopped = self.was_late = False
+        self.was_stopped = self.was_late = self.was_overgrown = False
         self.received = 0
         self._most = 2 * most_bytes + _SLACK_BYTES  # bytes are sent as two characters each
         self._deadline = time.monotonic() + seconds
+        self._growth = growth
+        if growth is not None:
+            growth.begin()
         try:
             if script:
                 self._libpq.send_query(sql)
@@ -81,6 +91,9 @@ class Wire:
                 pass  # libpq would keep them all
         except psycopg.OperationalError:
             self.cut()
+        finally:
+            if growth is not None:
+                growth.end()
 
     def stop(self) -> None:
         """Ask the server to stop the statement that runs; its remaining answers are still to be taken."""
@@ -130,8 +143,14 @@ class Wire:
     def _wait(self) -> bool:
         """Until the server has told something; False if it was not in time, and the connection is cut."""
         while True:
+            growth = None if self.was_stopped else self._growth
+            if growth is not None and growth.is_beyond():
+                self.was_overgrown = True
+                self.stop()
+                continue
             left = self._deadline - time.monotonic()
-            if left > 0 and self._ready.poll(left * 1000 + 1):
+            pause = left if growth is None else min(left, growth.seconds_to_look())
+            if left > 0 and self._ready.poll(pause * 1000 + 1):
                 return True
             if time.monotonic() < self._deadline:
                 continue

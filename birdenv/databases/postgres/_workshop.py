@@ -42,12 +42,14 @@ class Login:
 
 @dataclass(eq=False, slots=True)
 class Clone:
-    """`session` is None while nobody works there. `token`: of the lock under which it was made."""
+    """`session` is None while nobody works there. `token`: of the lock under which it was made. `size`: bytes
+    of the copy of the template that it began as."""
 
     db_id: str
     token: str
     name: str
     owner: Login
+    size: int
     session: Session | None = None
 
 
@@ -58,6 +60,7 @@ class Workshop:
         self._server = server
         self._maker = Maker(server, self._begin)
         self._databases_of: Counter[str] = Counter()  # by role
+        self._sizes: dict[SharedCopies, int] = {}
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: SharedCopies) -> Login:
@@ -85,6 +88,10 @@ class Workshop:
         """End a session that does not listen any more."""
         self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
 
+    def growth(self, clone: Clone) -> int:
+        """How many bytes a clone takes on the server beyond what it was at first."""
+        return self._maker.attempt(lambda: self._maker.size(clone.name)) - clone.size
+
     def is_living(self, clone: Clone) -> bool:
         """Whether the server has been up ever since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
@@ -96,6 +103,7 @@ class Workshop:
     def _begin(self) -> None:
         """What is needed before anything else, at the beginning of a connection."""
         self._databases_of.clear()
+        self._sizes.clear()
         self._maker.run(CLOSE_DATABASES.replace("{all}", "true" if self._server.is_ours else "false"))
         with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             self._maker.run(f"CREATE ROLE {CONTENTS_OWNER}")
@@ -129,6 +137,8 @@ class Workshop:
                 ).format(sql.Identifier(name), readers)
             )
             maker.rename(name, copies.reading)
+        if copies not in self._sizes:
+            self._sizes[copies] = maker.size(copies.master)
 
     def _clone(self, copies: SharedCopies) -> Clone:
         self._share(copies)
@@ -136,7 +146,7 @@ class Workshop:
         role = name.replace("-episode-", "-agent-")
         owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
         self._maker.make_role(role, owner.password)
-        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner))
+        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
         with self._server.connect(name) as inside:
             contents = sql.Identifier(CONTENTS_OWNER)
             inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
@@ -145,7 +155,7 @@ class Workshop:
 
     def _clone_of(self, frozen: Clone) -> Clone:
         name = self._maker.create(frozen.name)
-        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner))
+        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
         clone.session = open_clone(self._server, clone)
         return clone
 

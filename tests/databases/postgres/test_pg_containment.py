@@ -6,7 +6,7 @@ that wrote, one that comes after) that notice nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -200,8 +200,12 @@ STATEMENTS = [
 ]
 
 
-def named(statement: tuple[str, str, str, str]) -> str:
-    return f"{statement[0]} {statement[1][:50]}"
+CASES = [
+    pytest.param(
+        statement, id=f"{statement[0]} {statement[1][:50]}", marks=pytest.mark.contains(statement[0])
+    )
+    for statement in STATEMENTS
+]
 
 
 @pytest.fixture(scope="module")
@@ -228,8 +232,10 @@ def attacked(request: pytest.FixtureRequest, neighbours: Neighbours, tmp_path: P
     assert not attacked.elsewhere.exists()
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=named)
-def test_pg_statement(attacked: Attacked, statement: tuple[str, str, str, str]) -> None:
+@pytest.mark.parametrize("statement", CASES)
+def test_pg_statement(
+    attacked: Attacked, statement: tuple[str, str, str, str], record_property: Callable[[str, object], None]
+) -> None:
     _, sql, grading, agent = statement
     sql = sql.replace("{elsewhere}", str(attacked.elsewhere)).replace("{neighbour}", attacked.neighbour)
     allowed = (grading if attacked.is_grading else agent).split()
@@ -237,6 +243,7 @@ def test_pg_statement(attacked: Attacked, statement: tuple[str, str, str, str]) 
     if attacked.is_grading and not was_private and len(allowed) > 1 and allowed[0] == "denied":
         allowed = allowed[:1]
     result = attacked.run(sql)
+    record_property("outcome", kind(result))
     assert kind(result) in allowed, result
     if attacked.is_grading:
         assert attacked.database.is_private == was_private
@@ -248,12 +255,14 @@ def test_pg_statement(attacked: Attacked, statement: tuple[str, str, str, str]) 
     assert rows(attacked.database.query("SELECT 1")) == [(1,)], "usable afterwards"
 
 
+@pytest.mark.contains("P12")
 def test_p12_time_cannot_be_won_by_ending_the_transaction(attacked: Attacked) -> None:
     database = attacked.database
     last = database.run(["COMMIT; SET statement_timeout = 0; SELECT pg_sleep(60)"])
     assert kind(last) == "timeout"
 
 
+@pytest.mark.contains("P25")
 def test_p25_neighbours_outlive_each_other(attacked: Attacked) -> None:
     """Under one role for all, one could end the session of another."""
     attacked.database.execute("SELECT pg_terminate_backend(pid) FROM generate_series(1, 100000) AS pid")
@@ -261,6 +270,7 @@ def test_p25_neighbours_outlive_each_other(attacked: Attacked) -> None:
     # the fixture looks at the neighbours
 
 
+@pytest.mark.contains("P34")
 def test_p34_no_way_into_another_database(server: PostgresServer, shop: PostgresSource) -> None:
     with shop.open("shop") as database, server.connect() as connection:
         database.execute("CREATE TABLE t (a int)")
@@ -278,6 +288,7 @@ def test_p34_no_way_into_another_database(server: PostgresServer, shop: Postgres
         assert let_in == {("birdenv_reader", "birdenv-reading"), (clone.owner.role, own)}
 
 
+@pytest.mark.contains("P36")
 @pytest.mark.parametrize("poison", ["CREATE TEMP TABLE customers AS SELECT 42 AS id", "SET search_path = s"])
 def test_p36_the_gold_is_asked_elsewhere(shop: PostgresSource, poison: str) -> None:
     with shop.open("shop") as prediction, shop.open("shop") as gold:
@@ -288,6 +299,7 @@ def test_p36_the_gold_is_asked_elsewhere(shop: PostgresSource, poison: str) -> N
         assert rows(after.query("SELECT max(id) FROM customers")) == [(3,)]
 
 
+@pytest.mark.contains("P26")
 def test_what_a_session_had_is_gone_in_the_next_episode(shop: PostgresSource) -> None:
     """`ALTER ROLE ... SET` outlives sessions, and advisory locks outlive transactions."""
     with shop.open("shop") as first:
@@ -298,6 +310,7 @@ def test_what_a_session_had_is_gone_in_the_next_episode(shop: PostgresSource) ->
         assert rows(second.execute(shown)) == [("4MB", True)]
 
 
+@pytest.mark.contains("P32")
 def test_p32_the_information_schema_still_works(attacked: Attacked) -> None:
     sql = (
         "SELECT table_catalog, table_name FROM information_schema.tables"
@@ -307,6 +320,7 @@ def test_p32_the_information_schema_still_works(attacked: Attacked) -> None:
     assert isinstance(attacked.run("SELECT * FROM pg_indexes, pg_class, pg_attribute LIMIT 5"), QueryResult)
 
 
+@pytest.mark.contains("P20")
 def test_p20_what_does_not_listen_is_ended(attacked: Attacked) -> None:
     if attacked.is_grading:
         pytest.skip("grading takes no DO")

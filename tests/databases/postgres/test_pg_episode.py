@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -425,13 +425,16 @@ def test_a_closed_database(source: PostgresSource) -> None:
 
 
 def test_a_session_that_ends_itself_costs_the_agent_what_was_not_committed(
-    database: PostgresDatabase,
+    database: PostgresDatabase, wait_until: Callable[..., None]
 ) -> None:
-    short = "SET idle_in_transaction_session_timeout = 1"
-    database.run(["CREATE TABLE t (a int)", short, "BEGIN; INSERT INTO t VALUES (1)"])
-    lost: Any = database.execute("SELECT pg_sleep(0.1)")
-    while not isinstance(lost, QueryError):  # the time-out strikes between two statements
-        lost = database.execute("SELECT 1")
-    assert lost.kind == "engine"
+    short = "SET idle_in_transaction_session_timeout = '1s'"
+    script = ["CREATE TABLE t (a int)", short, "BEGIN; INSERT INTO t VALUES (1)"]
+    assert kind(database.run(script)) == "ok"
+    assert database._private is not None
+    session = database._private.clone.session
+    assert session is not None
+    wait_until(lambda: not session.is_well)  # the time-out strikes between two statements
+    lost = database.execute("SELECT 1")
+    assert isinstance(lost, QueryError) and lost.kind == "engine"
     assert lost.message.endswith("the session was ended, and what it had not committed is lost")
     assert rows(database.execute("SELECT count(*) FROM t")) == [(0,)]

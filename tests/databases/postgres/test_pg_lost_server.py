@@ -14,6 +14,8 @@ from pg_shop import load_shop, rows
 from birdenv.databases import Limits
 from birdenv.databases.postgres import Cluster, PostgresServer, PostgresSource, ServerError, find_server
 
+pytestmark = pytest.mark.contains("P40")
+
 
 @pytest.fixture
 def own(cache: Path, tmp_path: Path) -> Iterator[PostgresServer]:

@@ -230,6 +230,16 @@ def test_a_path_too_long_for_a_socket_is_no_obstacle(
         cluster.place.sockets.unlink()
 
 
+def test_the_log_does_not_grow_without_end(cache: Path, wait_until: Callable[..., None]) -> None:
+    """A session that runs out of memory tells the log so, each time."""
+    with find_server() as server:
+        log = Cluster().place.log
+        with log.open("ab") as file:
+            file.write(b"x" * 4_000_001)
+        wait_until(lambda: log.stat().st_size < 4_000_000)
+        assert value(server, "SELECT 1") == 1
+
+
 def test_a_full_server_says_so(server: PostgresServer) -> None:
     with server.connect() as connection:
         connection.execute("CREATE ROLE crowd LOGIN")

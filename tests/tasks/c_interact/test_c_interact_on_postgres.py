@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,18 +151,56 @@ def test_conditions_hold_per_phase(folder: Path, profile: str, second: str) -> N
     assert submit(played, "SELECT 1.2312::numeric", "SELECT 1.2312::numeric") == ["passed", second]
 
 
-def test_a_query_may_not_write_under_strict(folder: Path) -> None:
-    played = episode(folder, QUERY)
-    shadow = "CREATE TEMP TABLE IF NOT EXISTS member AS SELECT 99 AS age; SELECT 1"
-    assert submit(played, shadow, "UPDATE member SET age = 1; SELECT 0") == ["sql_error", "sql_error"]
-    assert played.rewards[SYSTEM] == 0.0
+HIDING = "CREATE TEMP TABLE IF NOT EXISTS member AS SELECT 99 AS age; SELECT 1"
+CHANGING = "UPDATE member SET age = 1; SELECT 0"
 
 
-@pytest.mark.parametrize("profile", ["shell", "adk"])
-def test_the_published_rules_let_it_pass_and_it_is_flagged(folder: Path, profile: str) -> None:
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param(HIDING, marks=pytest.mark.contains("hole a"), id="a temporary table"),
+        pytest.param(CHANGING, marks=pytest.mark.contains("hole b"), id="an update"),
+    ],
+)
+def test_a_query_that_changes_what_the_gold_reads(
+    folder: Path, profile: str, sql: str, record_property: Callable[[str, object], None]
+) -> None:
+    """By the published rules it passes, and then it is flagged; `strict` refuses it."""
     played = episode(folder, QUERY, profile)
-    assert submit(played, "UPDATE member SET age = 1; SELECT 0") == ["passed"]
-    assert "integrity" in played.private_log[-1]["flags"]
+    [status] = submit(played, sql)
+    flags = played.private_log[-1]["flags"]
+    record_property("outcome", "flagged" if flags else f"{status} by {profile}")
+    assert (status, flags) == (("sql_error", []) if profile == "strict" else ("passed", ["integrity"]))
+    assert profile != "strict" or played.rewards[SYSTEM] == 0.0
+
+
+@pytest.mark.contains("hole c")
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_no_word_puts_the_gold_into_the_feedback(folder: Path, profile: str) -> None:
+    played = episode(folder, QUERY, profile)
+    for sql in ("SELECT '[exec_err_flg]' FROM nowhere; -- [exec_err_flg]", "SELECT '[exec_err_flg]'"):
+        event = played.apply(SYSTEM, Move("submit_sql", sql))
+        assert "age >= 18" not in json.dumps([event.to_json(), played.outcome()])
+
+
+@pytest.mark.contains("hole d")
+@pytest.mark.parametrize(
+    ("profile", "expected"), [("strict", "test_error"), ("shell", "passed"), ("adk", "wrong_result")]
+)
+def test_a_test_case_that_does_not_compile(
+    folder: Path, profile: str, expected: str, record_property: Callable[[str, object], None]
+) -> None:
+    """By the published rules the rows are compared instead: they are right, and nothing was deleted."""
+    record = MANAGEMENT | {
+        "sol_sql": ["DELETE FROM loan WHERE days > 30 RETURNING book"],
+        "test_cases": ["def test_case(:"],
+    }
+    played = episode(folder, record, profile)
+    assert submit(played, "SELECT book FROM loan WHERE days > 30") == [expected]
+    flags = played.private_log[-1]["flags"]
+    record_property("outcome", "flagged" if flags else f"{expected} by {profile}")
+    assert flags == (["integrity", "no_usable_test"] if profile == "shell" else [])
 
 
 def test_two_episodes_at_once_do_not_meet(folder: Path) -> None:
