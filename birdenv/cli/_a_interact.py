@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.cli import _options as options
-from birdenv.cli._engine import Dialect, Dsn, databases_in
-from birdenv.cli._playable import with_database
+from birdenv.cli._engine import Dialect, Dsn
+from birdenv.cli._interact import choose_tasks, find_profile, find_user
 from birdenv.cli._running import RunOptions, run_game
-from birdenv.errors import InputError
-from birdenv.runs import AInteractRun, Setting, make_agent
-from birdenv.tasks.c_interact import find_task_file, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.runs import AInteractRun, make_agent
+from birdenv.tasks.a_interact import PROFILES
 
 __all__ = ["a_interact"]
 
@@ -36,6 +32,13 @@ def a_interact(
     patience: Annotated[
         int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
     ] = 3,
+    profile: Annotated[
+        str,
+        typer.Option(
+            "--profile",
+            help="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
+        ),
+    ] = "strict",
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     isolation: options.Isolation = "auto",
@@ -52,38 +55,38 @@ def a_interact(
     and knowledge (0.5 or 1). Budget: 6 + 2 for each ambiguity + 2 for each unit of patience, for the question
     and its follow-up (BIRD-Interact).
 
-    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt.
+    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools;
+    there are no official files of this game.
 
     Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
     you install.
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
-    if user != "rule":
-        raise InputError(f"--user {user!r} is unknown; known: rule")
-    if data_dir is None:
-        data_dir = demo_folder()
-        data = data or data_dir / DEMO_C_INTERACT_FILE
-    data = data or find_task_file(data_dir)
-    source = databases_in(data_dir, dialect, dsn, isolation, agent)
-    benchmark = load_benchmark(data_dir, data, source=source)
+    rules = find_profile(profile, PROFILES)
+    answers = find_user(user)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
-    chosen = with_database(
-        options.select(benchmark.tasks, selection),
-        source,
+    chosen = choose_tasks(
+        "a-interact",
         data_dir,
-        named=bool(database or instance),
+        data,
+        selection,
+        dialect=dialect,
+        dsn=dsn,
+        isolation=isolation,
+        agent=agent,
     )
     game = AInteractRun(
-        tasks=chosen,
-        source=source,
-        setting=Setting("a-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        user=RuleUser(),
+        tasks=chosen.tasks,
+        source=chosen.source,
+        setting=chosen.setting,
+        data_file=chosen.data_file,
+        profile=rules,
+        user=answers,
         user_name=user,
         agent_name=agent,
         patience=patience,
-        selection=asdict(selection),
+        selection=chosen.selection,
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     run_game(game, make_agent(agent, game), run_options)

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from birdenv.benchmarks import (
-    DEMO_C_INTERACT_FILE,
-    WHERE_TO_ASK,
-    demo_folder,
-    missing_ground_truth,
-)
 from birdenv.cli import _options as options
-from birdenv.cli._engine import Dialect, Dsn, databases_in
-from birdenv.cli._playable import with_database
+from birdenv.cli._engine import Dialect, Dsn
+from birdenv.cli._interact import choose_tasks, find_profile, find_user
 from birdenv.cli._running import RunOptions, run_game
 from birdenv.errors import InputError
-from birdenv.runs import CInteractRun, Setting, make_agent, write_official_files
-from birdenv.tasks.c_interact import PROFILES, find_task_file, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.runs import CInteractRun, make_agent, write_official_files
+from birdenv.tasks.c_interact import PROFILES
 
 __all__ = ["c_interact"]
 
@@ -79,41 +70,33 @@ def c_interact(
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
-    if profile not in PROFILES:
-        raise InputError(f"--profile {profile!r} is unknown; known: {', '.join(PROFILES)}")
+    rules = find_profile(profile, PROFILES)
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    if user != "rule":
-        raise InputError(f"--user {user!r} is unknown; known: rule")
-    if data_dir is None:
-        data_dir = demo_folder()
-        data = data or data_dir / DEMO_C_INTERACT_FILE
-    data = data or find_task_file(data_dir)
-    source = databases_in(data_dir, dialect, dsn, isolation, agent)
-    benchmark = load_benchmark(data_dir, data, source=source)
+    answers = find_user(user)
     selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
-    chosen = with_database(
-        options.select(benchmark.tasks, selection),
-        source,
+    chosen = choose_tasks(
+        "c-interact",
         data_dir,
-        named=bool(database or instance),
+        data,
+        selection,
+        dialect=dialect,
+        dsn=dsn,
+        isolation=isolation,
+        agent=agent,
     )
-    missing = missing_ground_truth(chosen)
-    if missing:
-        where = f"ground truth is missing in {benchmark.task_file}: {missing}"
-        print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
     game = CInteractRun(
-        tasks=chosen,
-        source=source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES[profile],
-        user=RuleUser(),
+        tasks=chosen.tasks,
+        source=chosen.source,
+        setting=chosen.setting,
+        data_file=chosen.data_file,
+        profile=rules,
+        user=answers,
         user_name=user,
         agent_name=agent,
         patience=patience,
         execute_sql=execute_sql,
-        selection=asdict(selection),
+        selection=chosen.selection,
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     directory = run_game(game, make_agent(agent, game), run_options)

@@ -7,7 +7,7 @@ from birdenv.runs._c_interact import CInteractRun
 from birdenv.runs._comparison import Comparison, compare
 from birdenv.runs._comparison_text import comparison_text
 from birdenv.runs._directory import RunDirectory, episode_name
-from birdenv.runs._episode import AnyTask, RunGame, Summary, Task
+from birdenv.runs._episode import AnyTask, RunGame, Task
 from birdenv.runs._evaluation import Evaluation, evaluate_pairs, queries_on
 from birdenv.runs._forest_plot import forest_plot
 from birdenv.runs._inspection import inspection_text, read_details
@@ -23,7 +23,9 @@ from birdenv.runs._regrade_text import regrade_record, regrade_text
 from birdenv.runs._run_report import RunReport, report
 from birdenv.runs._runner import make_agent, prepare, run, run_config
 from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
+from birdenv.runs._summary import Summary
 from birdenv.runs._summary_text import difficulty_means, difficulty_table
+from birdenv.runs._usage import Usage
 
 __all__ = [
     "AS_PLAYED",
@@ -49,6 +51,7 @@ __all__ = [
     "Setting",
     "Summary",
     "Task",
+    "Usage",
     "agent_names",
     "bird_regrade_record",
     "bird_regrade_text",

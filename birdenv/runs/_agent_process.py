@@ -1,9 +1,9 @@
 """Seating agents that are not ours: in a child process that holds public data only.
 
 The agent's module is imported in the child only. One child serves one worker thread of the run: it receives
-public tasks and the system's views, and returns moves; the private halves stay in the parent. What comes back
-is JSON and never unpickled, so that a child cannot run code in the parent. A child that dies or raises costs
-the episode it played.
+public tasks and the system's views, and returns moves, and at the end what the episode took; the private
+halves stay in the parent. What comes back is JSON and never unpickled, so that a child cannot run code in the
+parent. A child that dies or raises costs the episode it played.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 from birdenv.dialogue import Move, Session
 from birdenv.errors import BirdenvError, InputError, describe_error
 from birdenv.runs._agents import Agent, AnyPublicTask, Setting, find_agent
+from birdenv.runs._usage import Usage, usage_of
 from birdenv.tasks import SystemView
 
 __all__ = ["AgentCrashError", "AgentProcess"]
@@ -76,6 +77,10 @@ class _RemoteSession:
         action, data = self._child.ask("move", view)
         return Move(action, data)
 
+    def usage(self) -> Usage | None:
+        found: Usage | None = self._child.ask("usage")
+        return found
+
 
 class _Child:
     """One agent process. Requests are numbered; a reply out of step ends the process."""
@@ -110,7 +115,7 @@ class _Child:
         answer = decode(reply, self._requests, kind)
         if answer is None:
             self._end()
-            raise AgentCrashError("the agent's process sent something else than a move")
+            raise AgentCrashError("the agent's process sent something else than was asked for")
         status, value = answer
         if status == "unusable":
             self._end()
@@ -142,11 +147,15 @@ def decode(reply: bytes, number: int, kind: str) -> tuple[str, Any] | None:
         match json.loads(reply):
             case [int() as n, "move", [str() as action, str() | None as data]] if kind == "move":
                 return ("move", (action, data)) if n == number else None
-            case [int() as n, "done", ""] if kind != "move":
+            case [int() as n, "usage", None] if kind == "usage":
+                return ("usage", None) if n == number else None
+            case [int() as n, "usage", dict() as known] if kind == "usage":
+                return ("usage", Usage(**known)) if n == number else None
+            case [int() as n, "done", ""] if kind in ("make", "new"):
                 return ("done", "") if n == number else None
             case [int() as n, "error" | "unusable" as status, str() as text]:
                 return (status, text) if n == number else None
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         pass
     return None
 
@@ -183,6 +192,9 @@ class _Seat:
                 self._session = self._agent.new_session(*values)
             elif kind == "move" and self._session is not None:
                 return "move", _checked(self._session.move(values[0]))
+            elif kind == "usage" and self._session is not None:
+                found = usage_of(self._session)
+                return "usage", None if found is None else found.to_json()
         except InputError as error:
             return "unusable", str(error)
         except Exception as error:

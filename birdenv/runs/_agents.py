@@ -54,7 +54,11 @@ class Agent(Protocol):
     sees_private: bool
 
     def new_session(self, task: AnyPublicTask, rng: Random, private: Any = None) -> Session:
-        """A player for one episode. `rng` is seeded from the run's seed and the task alone."""
+        """A player for one episode. `rng` is seeded from the run's seed and the task alone.
+
+        If the session has a method `usage`, it is called when the episode is over, and says what the episode
+        took: a `Usage`, or None.
+        """
 
 
 AgentFactory: TypeAlias = Callable[[str, Setting], Agent]

@@ -15,8 +15,9 @@ from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._digests import database_digests
-from birdenv.runs._episode import UNRATED, Failure, Summary, play_safely, records_for
+from birdenv.runs._episode import UNRATED, Ending, Failure, play_safely, records_for
 from birdenv.runs._measures import METRIC_TITLES
+from birdenv.runs._summary import Summary
 from birdenv.runs._summary_text import (
     breakdown,
     difficulty_means,
@@ -96,11 +97,11 @@ class BirdRun:
             max_turns=self.max_turns,
             limits=self.limits,
         )
-        broken = play_safely(controller, task, agent, rng)
+        ending = play_safely(controller, task, agent, rng)
         verdict = controller.verdict
         durations = {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
         return records_for(
-            task.public.instance_id, _public(controller, broken), _private(controller), started, durations
+            task.public.instance_id, _public(controller, ending), _private(controller), started, durations
         )
 
     def not_played(self, task: BirdTask, why: Failure) -> dict[str, dict[str, Any]]:
@@ -118,7 +119,7 @@ def _task_fields(task: BirdTask) -> dict[str, Any]:
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 
-def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any]:
+def _public(controller: BirdController, ending: Ending) -> dict[str, Any]:
     task, verdict = controller.task, controller.verdict
     error = verdict.error if verdict and verdict.status != "gold_error" else None
     history = chat_messages(controller.view(0).instruction, controller.events)
@@ -140,12 +141,12 @@ def _public(controller: BirdController, broken: Failure | None) -> dict[str, Any
     record: dict[str, Any] = {
         "index": task.public.index,
         "question_id": task.public.question_id,
-        "status": _status(controller, broken),
+        "status": _status(controller, ending.broken),
         "turns": len(controller.events),
         "history": history,
         "result": result,
     }
-    return record | ({"error": broken.error} if broken else {})
+    return record | ending.fields()
 
 
 def _shown(result: QueryResult) -> str:

@@ -228,8 +228,9 @@ def _difference(
     values_a, values_b = _by_task(a, measure), _by_task(b, measure)
     names = [name for name in tasks if name in values_a and name in values_b]
     gaps = [values_b[name] - values_a[name] for name in names]
-    better = tuple(name for name, gap in zip(names, gaps, strict=True) if gap > 0)
-    worse = tuple(name for name, gap in zip(names, gaps, strict=True) if gap < 0)
+    more = tuple(name for name, gap in zip(names, gaps, strict=True) if gap > 0)
+    less = tuple(name for name, gap in zip(names, gaps, strict=True) if gap < 0)
+    better, worse = (less, more) if measure.less_is_better else (more, less)
     over_databases = bootstrap_test(gaps, [database[name] for name in names])
     if measure.is_rate and a.repeats == b.repeats == 1:
         both = sum(values_a[name] == values_b[name] == 1 for name in names)

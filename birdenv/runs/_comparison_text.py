@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from birdenv.runs._comparison import MCNEMAR, Comparison, Difference, run_letter
 from birdenv.runs._estimates import Estimate
-from birdenv.runs._figure_text import between, figure_line
+from birdenv.runs._figure_text import between, figure_line, in_digits
 from birdenv.runs._run_report import FEW_DATABASES, method_notes
 from birdenv.runs._statistics import Interval
 from birdenv.runs._summary_text import rule
@@ -67,7 +67,7 @@ def _p(value: float | None) -> str:
 
 
 def _signed(value: float, share: bool) -> str:
-    return f"{100 * value:+6.1f}" if share else f"{value:+6.3f}"
+    return f"{100 * value:+6.1f}" if share else in_digits(value, "+")
 
 
 def _signed_between(interval: Interval | None, share: bool) -> str:

@@ -19,8 +19,8 @@ STREAMS = ("runs", "private", "timings")
 """`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
 
 _CONFIG = "config.json"
-_TYPES = {"result": dict, "history": list, "attempts": list}
-"""Fields of `runs.jsonl` that one game or the other has, and what they hold."""
+_TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
+"""Fields of `runs.jsonl` that not every record has, and what they hold."""
 
 
 class RunDirectory:

@@ -18,6 +18,8 @@ from birdenv.errors import (
     describe_error,
 )
 from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
+from birdenv.runs._summary import Summary
+from birdenv.runs._usage import Usage, usage_of
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
 
@@ -25,9 +27,9 @@ __all__ = [
     "RETRIED",
     "UNRATED",
     "AnyTask",
+    "Ending",
     "Failure",
     "RunGame",
-    "Summary",
     "Task",
     "failure",
     "mark_repeat",
@@ -55,11 +57,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A run's figures: `overall` for machines, `text` for people."""
+class Ending:
+    """How an episode ended beside its rules: why it broke off, if it did, and what the agent says it took."""
 
-    overall: dict[str, Any]
-    text: str
+    broken: Failure | None
+    usage: Usage | None
+
+    def fields(self) -> dict[str, Any]:
+        """For the public record."""
+        usage = self.usage.to_json() if self.usage is not None else {}
+        return ({"usage": usage} if usage else {}) | ({"error": self.broken.error} if self.broken else {})
 
 
 class RunGame(Protocol[Task]):
@@ -97,21 +104,30 @@ class _Closing(Controller, Protocol):
 
 def play_safely(
     controller: _Closing, task: AnyTask, agent: Agent, rng: Random, others: Sequence[Session] = ()
-) -> Failure | None:
+) -> Ending:
     """Seat the agent, play to the end, close; an exception costs this episode only and is told.
 
     Only `InfrastructureError` goes on: the episode says nothing, and may be played again.
     """
+    session: Session | None = None
     try:
         session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
         play(controller, [session, *others])
+        return Ending(None, usage_of(session))
     except InfrastructureError:
         raise
     except Exception as error:
-        return failure(error)
+        return Ending(failure(error), _usage_so_far(session))
     finally:
         controller.close()
-    return None
+
+
+def _usage_so_far(session: Session | None) -> Usage | None:
+    """Of an episode that broke off; its agent may be beyond answering."""
+    try:
+        return None if session is None else usage_of(session)
+    except Exception:
+        return None
 
 
 def failure(error: Exception) -> Failure:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from birdenv.runs._estimates import Estimate
 from birdenv.runs._statistics import Interval
 
-__all__ = ["between", "figure_line", "percent", "strip", "strip_scale"]
+__all__ = ["NAME_WIDTH", "between", "figure_line", "in_digits", "percent", "strip", "strip_scale"]
 
+NAME_WIDTH = 24
 _STRIP = 25
 
 
@@ -15,23 +16,37 @@ def percent(value: float) -> str:
     return f"{100 * value:5.1f}"
 
 
+def in_digits(value: float, sign: str = "") -> str:
+    """`0.467`, `15321`: a figure that is no share, with as many digits as say something."""
+    size = abs(value)
+    digits = 3 if size < 100 else 1 if size < 10_000 else 0
+    if 0 < size < 0.01:
+        digits = 5
+    return f"{value:{sign}{5 + len(sign)}.{digits}f}"
+
+
 def between(interval: Interval | None, *, share: bool = True) -> str:
     """` 63.9 ..  86.3`: in percent, or as it is; a dash where there is none."""
     if interval is None:
         return "    -"
     low, high = interval
-    return f"{percent(low)} .. {percent(high)}" if share else f"{low:5.3f} .. {high:5.3f}"
+    return f"{percent(low)} .. {percent(high)}" if share else f"{in_digits(low)} .. {in_digits(high)}"
 
 
-def figure_line(estimate: Estimate, name: str | None = None, last: str = "") -> str:
-    """`EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column."""
+def figure_line(
+    estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
+) -> str:
+    """`EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
+
+    `width` is that of the name's column.
+    """
     title = estimate.measure.title if name is None else name
     share = estimate.measure.is_rate
     counts = f"{estimate.passed:>6}/{estimate.count:<6}" if share else " " * 13
     value = estimate.value
-    figure = "-" if value is None else f"{percent(value)} %" if share else f"{value:5.3f}"
+    figure = "-" if value is None else f"{percent(value)} %" if share else in_digits(value)
     interval = between(estimate.over_tasks, share=share)
-    return f"{title:<24}{counts}{figure:<7}  {interval:<16}  {last}".rstrip()
+    return f"{title:<{width}}{counts}{figure:<7}  {interval:<16}  {last}".rstrip()
 
 
 def strip(value: float | None, interval: Interval | None) -> str:

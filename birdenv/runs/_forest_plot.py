@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from io import BytesIO
+from math import isfinite
 
 from birdenv.errors import InputError
 from birdenv.runs._estimates import Estimate
+from birdenv.runs._phase_figures import GROUPS
 from birdenv.runs._run_report import RunReport
 
 __all__ = ["forest_plot", "forest_rows"]
@@ -14,11 +16,14 @@ _Row = tuple[str, Estimate | None]
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Lines of the plot from the top: the figures, then each group below its heading, which has no figure."""
-    rows: list[_Row] = [(of.measure.title, of) for of in report.figures]
+    """Lines of the plot from the top: the figures, then each group below its heading, which has no figure.
+
+    What an episode took has no place on the axis, which goes from nothing to all.
+    """
+    rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for kind, groups in report.groups.items():
         for column in zip(*groups.values(), strict=True):
-            rows.append((f"{column[0].measure.title} by {kind}", None))
+            rows.append((f"{column[0].measure.title} {GROUPS[kind].lower()}", None))
             rows += [(name, of) for name, of in zip(groups, column, strict=True)]
     return rows
 
@@ -51,7 +56,7 @@ def forest_plot(report: RunReport) -> bytes:
     for label, (_, of) in zip(axes.get_yticklabels(), rows, strict=True):
         label.set(fontweight="bold" if of is None else "normal", parse_math=False)
     axes.invert_yaxis()
-    axes.set_xlim(-0.02, 0.02 + max(of.measure.most for of in report.figures))
+    axes.set_xlim(-0.02, 0.02 + max(of.measure.most for _, of in rows if of is not None))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     axes.grid(axis="x", alpha=0.3)
     unfinished = "" if report.run.finished else " (unfinished)"

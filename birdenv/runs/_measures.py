@@ -1,17 +1,20 @@
-"""What is read off one public record: the figures of each game, and the groups that a task belongs to.
+"""What is read off one record: the figures of each game, and the groups that a task belongs to.
 
-A run of BIRD may have further metrics, which were asked for when it was played.
+A run of BIRD may have further metrics, which were asked for when it was played; a run of any game what its
+agent says the episodes took.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 from birdenv.runs._agents import Game
 from birdenv.runs._episode import UNRATED
+from birdenv.runs._phase_figures import task_groups
+from birdenv.runs._usage import USAGE_TITLES
 
 __all__ = [
     "MEASURES",
@@ -47,7 +50,7 @@ class Measure:
 
     A rate is 0 or 1 in an episode; what is no rate is a number from 0 to `most`. `in_groups`: also shown by
     difficulty and database. `silent`: which episodes have no say, in words.
-    `note`: what a reader must know of it.
+    `note`: what a reader must know of it. `less_is_better`: it is a cost.
     """
 
     name: str
@@ -58,17 +61,21 @@ class Measure:
     most: float = 1.0
     silent: str = "whose follow-up has no gold"
     note: str = ""
+    less_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an episode says about the agent: its figures by name of the measure, if it is rated at all."""
+    """What an episode says about the agent: its figures by name of the measure, if it is rated at all.
+
+    `groups` holds the names of the groups that its task is in, by kind: none, one or several of each.
+    """
 
     instance_id: str
     repeat: int
     status: str
     database: str
-    groups: Mapping[str, str]
+    groups: Mapping[str, tuple[str, ...]]
     values: Mapping[str, float | None]
 
     @property
@@ -146,43 +153,77 @@ _METRICS = {name: _metric(name) for name in METRIC_TITLES if name not in ("ex", 
 _METRICS["r_ves"] = _R_VES
 
 
+def _taken(name: str) -> Measure:
+    """One that the agent reports."""
+
+    def value(run: Mapping[str, Any]) -> float | None:
+        taken = run.get("usage", {}).get(name)
+        return None if taken is None else float(taken)
+
+    silent = "whose agent does not report it"
+    return Measure(
+        name, USAGE_TITLES[name], value, is_rate=False, most=inf, silent=silent, less_is_better=True
+    )
+
+
+_USAGE = {name: _taken(name) for name in USAGE_TITLES}
+
+
 def measures_of(game: Game, records: Iterable[Mapping[str, Any]]) -> tuple[Measure, ...]:
-    """The game's figures, and the metrics that any of the records has: in `result.metrics`, or as `r_ves`."""
-    if game != "bird":
-        return MEASURES[game]
+    """The game's figures, and those that any of the records has beside them.
+
+    That are the metrics in `result.metrics`, `r_ves`, and what the agent reports in `usage`.
+    """
+    records = list(records)
+    reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
+    usage = tuple(measure for name, measure in _USAGE.items() if name in reported)
+    return (*MEASURES[game], *(_metrics_of(records) if game == "bird" else ()), *usage)
+
+
+def _metrics_of(records: Iterable[Mapping[str, Any]]) -> tuple[Measure, ...]:
     found: set[str] = set()
     for record in records:
         result = record.get("result")
         metrics = result.get("metrics") if isinstance(result, Mapping) else None
         found |= set(metrics) if isinstance(metrics, Mapping) else set()
         found |= {"r_ves"} & record.keys()
-    return (*MEASURES[game], *(measure for name, measure in _METRICS.items() if name in found))
+    return tuple(measure for name, measure in _METRICS.items() if name in found)
 
 
-_GROUPS: Mapping[Game, tuple[str, ...]] = {
-    "bird": ("difficulty", "db_id"),
-    "c-interact": ("category", "difficulty", "database"),
-    "a-interact": ("category", "difficulty", "database"),
-}
+def _bird_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    fields = record.get("result", record)
+    return {"difficulty": (fields["difficulty"],), "database": (fields["db_id"],)}
+
+
+def _interact_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return task_groups(
+        category=record["category"],
+        difficulty=record["difficulty"],
+        database=record["database"],
+        high_level=record.get("high_level"),  # runs of before it was recorded
+        ambiguity=record.get("ambiguity_types", ()),
+    )
 
 
 def outcome(game: Game, record: Mapping[str, Any], measures: Iterable[Measure]) -> Outcome:
-    """What a record of `runs.jsonl` says. Raises `ValueError` if a needed field is missing or wrong."""
+    """What a record of `runs.jsonl` says. Raises `ValueError` if a needed field is missing or wrong.
+
+    The types of a task's ambiguities, which are private, stand in it as `ambiguity_types` where they are
+    known.
+    """
     measures = tuple(measures)
-    fields = record["result"] if game == "bird" and "result" in record else record
     try:
-        groups = {"database" if name == "db_id" else name: fields[name] for name in _GROUPS[game]}
+        groups = _bird_groups(record) if game == "bird" else _interact_groups(record)
         values = {measure.name: measure.value(record) for measure in measures}
     except KeyError as error:
         raise ValueError(f"the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError):
         raise ValueError("a figure is not a number") from None
-    if not all(isinstance(group, str) for group in groups.values()):
-        raise ValueError(f"the fields {', '.join(_GROUPS[game])} must be text")
+    if not all(isinstance(name, str) for names in groups.values() for name in names):
+        raise ValueError(f"the fields {', '.join(groups)} must be text")
     for measure in measures:
         value = values[measure.name]
         if value is not None and not 0 <= value <= measure.most + 1e-9:
             raise ValueError(f"a figure is not between 0 and {measure.most:g}")
-    return Outcome(
-        record["instance_id"], record.get("repeat", 0), record["status"], groups["database"], groups, values
-    )
+    [database] = groups["database"]
+    return Outcome(record["instance_id"], record.get("repeat", 0), record["status"], database, groups, values)

@@ -150,7 +150,8 @@ def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
     allowed = [limit for limit in limits if limit is not None]
     if not allowed or len(allowed) < len(limits):
         return None, None
-    return fmean(max(len(row.questions) for row in rows) for rows in played), fmean(allowed)
+    asked = fmean(max(len(row.questions) for row in rows) for rows in played)
+    return round(asked, 6), round(fmean(allowed), 6)  # the digits of `overall.json`
 
 
 def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str, int] | None:

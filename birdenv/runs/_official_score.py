@@ -14,7 +14,13 @@ from birdenv.runs._official_files import OFFICIAL_FOLDER
 from birdenv.runs._official_results import OfficialResults, is_stage_folder, read_stage_folder
 from birdenv.runs._official_rows import Notes, record_groups
 from birdenv.runs._phase_figures import GROUPS, Standing, group_figures, official_figures
-from birdenv.runs._phase_figures_text import dialogue_lines, group_table, official_lines, phase_lines
+from birdenv.runs._phase_figures_text import (
+    answers_line,
+    group_table,
+    official_lines,
+    questions_line,
+    rate_lines,
+)
 from birdenv.runs._summary_text import rule
 
 __all__ = ["OfficialScore", "score_official"]
@@ -48,10 +54,12 @@ class OfficialScore:
         """The same for people."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
-        lines += [*official_lines(made["official"]), *phase_lines(made["official"])]
+        lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
         asked, allowed = made["questions_asked"], made["questions_allowed"]
         if asked is not None:
-            lines += dialogue_lines(asked, allowed, made["answers"] or {})
+            lines.append(questions_line(asked, allowed))
+        if made["answers"] is not None:
+            lines.append(answers_line(made["answers"]))
         for kind, title in GROUPS.items():
             lines += group_table(title, made[f"by_{kind}"])
         if made["notes"]:

@@ -63,7 +63,7 @@ def read_run(path: Path) -> RecordedRun:
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a number from 1")
     game = cast(Game, game)
-    records = _records(directory)
+    records = _records(directory, game)
     measures = measures_of(game, records.values())
     outcomes = _outcomes(directory.file("runs"), records, game, measures, (tasks, repeats))
     return RecordedRun(folder, config, game, agent, tuple(tasks), repeats, measures, outcomes)
@@ -81,9 +81,14 @@ def _run_folder(path: Path) -> Path:
     )
 
 
-def _records(directory: RunDirectory) -> dict[str, dict[str, Any]]:
-    """The public records, each with its R-VES where any was measured."""
-    records, speeds = directory.read("runs"), read_speeds(directory.path)
+def _records(directory: RunDirectory, game: Game) -> dict[str, dict[str, Any]]:
+    """The public records, with what figures need from other files: the R-VES where any was measured, and in
+    the games of BIRD-Interact the types of the task's ambiguities, where the private records are there."""
+    records = directory.read("runs")
+    if game != "bird":
+        types = {name: of.get("ambiguity_types", ()) for name, of in directory.read("private").items()}
+        return {name: record | {"ambiguity_types": types.get(name, ())} for name, record in records.items()}
+    speeds = read_speeds(directory.path)
     if not speeds:
         return records
     return {name: record | {"r_ves": speeds.get(name)} for name, record in records.items()}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.runs._agents import Game
-from birdenv.runs._episode import Summary
 from birdenv.runs._estimates import estimate, rounded
 from birdenv.runs._figure_text import between, figure_line, percent
 from birdenv.runs._measures import MEASURES, Measure, Outcome, measures_of, outcome
 from birdenv.runs._statistics import Interval, bootstrap, pass_at_k, pass_hat_k
+from birdenv.runs._summary import Summary
 from birdenv.runs._summary_text import rule
 
 __all__ = ["PassRates", "pass_rates", "repeats_lines", "with_repeats"]

@@ -9,8 +9,9 @@ from typing import Any
 
 from birdenv.runs._episode import UNRATED
 from birdenv.runs._estimates import METHODS, Estimate, estimate
-from birdenv.runs._figure_text import between, figure_line, strip, strip_scale
+from birdenv.runs._figure_text import NAME_WIDTH, between, figure_line, strip, strip_scale
 from birdenv.runs._measures import Measure, Outcome
+from birdenv.runs._phase_figures import GROUPS
 from birdenv.runs._recorded_run import RecordedRun
 from birdenv.runs._repeats import PassRates, pass_rates, repeats_lines
 from birdenv.runs._summary_text import rule, status_notes
@@ -101,7 +102,7 @@ def report(run: RecordedRun) -> RunReport:
     shown = [measure for measure in measures if measure.in_groups]
     groups = {
         kind: {
-            name: estimates([o for o in run.outcomes if o.groups[kind] == name], shown)
+            name: estimates([o for o in run.outcomes if name in o.groups[kind]], shown)
             for name in _names(run.outcomes, kind)
         }
         for kind in run.outcomes[0].groups
@@ -112,7 +113,7 @@ def report(run: RecordedRun) -> RunReport:
 
 def _names(outcomes: Sequence[Outcome], kind: str) -> list[str]:
     """The groups in the order of the summary: BIRD's difficulties from easy to hard, the rest by name."""
-    names = {o.groups[kind] for o in outcomes if o.rated}
+    names = {name for o in outcomes if o.rated for name in o.groups[kind]}
     known = [name for name in DIFFICULTIES if name in names]
     return [*known, *sorted(names - set(known))]
 
@@ -123,11 +124,12 @@ def _by_name(estimates: Sequence[Estimate]) -> dict[str, Any]:
 
 def _group_lines(kind: str, groups: Mapping[str, Sequence[Estimate]]) -> list[str]:
     lines: list[str] = []
+    width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     for column in zip(*groups.values(), strict=True):
-        title = f"{column[0].measure.title} by {kind}"
-        lines += ["", f"{title:<64}{strip_scale()}"]
+        title = f"{column[0].measure.title} {GROUPS[kind].lower()}"
+        lines += ["", f"{title:<{width + 40}}{strip_scale()}"]
         for name, of in zip(groups, column, strict=True):
-            lines.append(figure_line(of, f"  {name}", strip(of.value, of.over_tasks)))
+            lines.append(figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width))
     return lines
 
 

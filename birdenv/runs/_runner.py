@@ -21,13 +21,14 @@ from birdenv.runs._episode import (
     AnyTask,
     Failure,
     RunGame,
-    Summary,
     Task,
     failure,
     mark_repeat,
     task_rng,
 )
 from birdenv.runs._repeats import with_repeats
+from birdenv.runs._summary import Summary
+from birdenv.runs._usage import with_usage
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 
@@ -144,7 +145,7 @@ def run(
         stopped.set()
     directory.rewrite(_name(task, repeat) for task in game.tasks for repeat in rounds)
     played = list(directory.read("runs").values())
-    summary = game.summarise(played, list(directory.read("private").values()))
+    summary = with_usage(game.summarise(played, list(directory.read("private").values())), played)
     if repeats > 1:
         summary = with_repeats(summary, game.game, played, repeats)
     directory.write_json("overall.json", summary.overall)

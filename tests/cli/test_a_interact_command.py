@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,9 +111,59 @@ def test_recorded_sql(birdenv: Command, tmp_path: Path, demo: Path) -> None:
     assert [attempt["reward"] for attempt in record["attempts"]] == [0.0, 0.7, 0.3]
 
 
+@pytest.mark.parametrize("layout", ["lite", "full"])
+@pytest.mark.parametrize("game", ["a-interact", "c-interact"])
+def test_missing_ground_truth_is_named_and_where_it_is_given(
+    birdenv: Command, tmp_path: Path, demo: Path, game: str, layout: str
+) -> None:
+    """The official layouts as they are published: in full the clear query is withheld, too."""
+    folder = tmp_path / "data"
+    shutil.copytree(demo, folder)
+    lines = (folder / "c_interact.jsonl").read_text().splitlines()
+    (folder / "c_interact.jsonl").unlink()
+    rows = [withheld(json.loads(line), layout) for line in lines]
+    write_records(folder / "bird_interact_data.jsonl", rows)
+    ran = birdenv(game, folder, "--agent", "never-asks", "-o", tmp_path / "runs")
+    assert ran.code == 0
+    assert "sol_sql of 38 task(s), test_cases of 11 task(s), follow_up.sol_sql of 38 task(s)" in ran.err
+    assert "follow_up.test_cases of " in ran.err
+    assert "bird.bench25@gmail.com" in ran.err and f"[bird-interact-{layout} GT&Test Cases]" in ran.err
+    assert "birdenv data merge" in ran.err
+    assert overall(tmp_path / "runs")["status"] == {"ungraded": 38}
+
+
+def withheld(row: dict[str, Any], layout: str) -> dict[str, Any]:
+    """The row without its ground truth."""
+    empty: dict[str, Any] = {"sol_sql": [], "external_knowledge": [], "test_cases": []}
+    if layout == "full":
+        row.pop("query")
+    return row | empty | {"follow_up": row["follow_up"] | empty}
+
+
+@pytest.mark.parametrize("profile", ["strict", "adk"])
+def test_profiles(birdenv: Command, tmp_path: Path, profile: str) -> None:
+    ran = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--profile", profile, "-o", tmp_path)
+    assert ran.code == 0 and f"profile {profile}, patience 3" in ran.out
+    assert (overall(tmp_path)["profile"], overall(tmp_path)["mean_reward"]) == (profile, 1.0)
+    folder = (tmp_path / "latest").resolve()
+    other = "adk" if profile == "strict" else "strict"
+    refused = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--resume", folder, "--profile", other)
+    assert refused.code == 2 and f"profile: {profile} then" in refused.err
+
+
+def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
+    """But for what its protocol has no place for: SQL is a tool here, and there are no stage files."""
+    ours, theirs = (
+        set(re.findall(r"--[a-z-]+", birdenv(game, "--help").out)) for game in ("a-interact", "c-interact")
+    )
+    assert theirs - ours == {"--execute-sql", "--official-files"}
+    assert not ours - theirs
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
         (("--user", "llm"), "--user 'llm' is unknown"),
         (("--agent", "nobody"), "unknown agent"),
         (("--isolation", "moon"), "--isolation 'moon' is unknown"),

@@ -39,7 +39,10 @@ def test_summary(birdenv: Command, runs: Path) -> None:
     assert max(map(len, ran.out.splitlines())) <= 100
     found = json.loads(birdenv("summary", runs / "c", "--json").out)
     assert found["game"] == "c-interact"
-    assert set(found["by"]) == {"category", "difficulty", "database"}
+    assert list(found["by"]) == ["category", "difficulty", "high_level", "ambiguity", "database"]
+    assert "semantic_ambiguity" in found["by"]["ambiguity"] and "detailed" in found["by"]["high_level"]
+    shown = birdenv("summary", runs / "c").out
+    assert "Mean reward by level" in shown and "Mean reward by ambiguity" in shown
 
 
 def test_compare(birdenv: Command, runs: Path) -> None:

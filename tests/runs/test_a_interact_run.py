@@ -71,6 +71,10 @@ def test_what_the_questions_cost(demo: Path, tmp_path: Path) -> None:
         spent = 2 * calls["clarify"] + 3 * calls["submit_sql"]
         assert record["budget_used"] == min(spent, record["budget"])
     assert found["answers"]["labelled"] > 0
+    total = sum(found["answers"].values())
+    assert found["answer_shares"] == {
+        call: round(count / total, 6) for call, count in found["answers"].items()
+    }
     summary = (directory.path / "summary.txt").read_text()
     assert f"{found['submissions']:.2f}" in summary and f"of {found['budget']:.2f}" in summary
 
@@ -117,6 +121,14 @@ def test_resume_with_other_settings_is_refused(demo: Path, tmp_path: Path, chang
         prepare(directory, config, resume=True)
 
 
+def test_figures_of_a_debug_attempt_are_of_c_interact_alone(demo: Path, tmp_path: Path) -> None:
+    """Every attempt earns the same, so none is told from another."""
+    _, found = play(a_interact(demo, 3), "random", tmp_path)
+    for figures in (found, found["official"], *found["by_category"].values()):
+        assert {"phase_1", "phase_2", "phase_2_of_reached"} <= figures.keys()
+        assert not figures.keys() & {"a", "b", "phase_1_first", "phase_1_debug_gain", "phase_2_first"}
+
+
 def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     folder = write_benchmark(
         tmp_path / "toy",
@@ -129,6 +141,11 @@ def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     assert found["status"] == {"completed": 2, "infra_error": 1, "ungraded": 1}
     assert (found["tasks"], found["phase_1"]["total"], found["phase_2"]["total"]) == (2, 2, 1)
     assert found["follow_ups_without_gold"] == 1
+    official = found["official"]
+    assert (official["tasks"], official["valid"]) == (4, 2)
+    assert official["left_out"] == {"infra_error": 1, "ungraded": 1}
+    assert official["phase_2"]["total"] == 4  # end to end: over all tasks
+    assert official["normalized_reward"] == pytest.approx(found["mean_reward"] * 2 / 4)
     summary = (directory.path / "summary.txt").read_text()
     assert "1 follow-up(s) without gold" in summary and "not graded" in summary
     _, by_oracle = play(a_interact(folder), "oracle", tmp_path)

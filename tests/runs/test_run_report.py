@@ -31,6 +31,7 @@ def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path) -> None:
                 )
         measure = "ex" if game.game == "bird" else "phase_1"
         for kind, groups in found["by"].items():
+            assert measure == "ex" or groups.keys() == overall[f"by_{kind}"].keys()
             for name, group in groups.items():
                 expected = overall[f"by_{kind}"][name]
                 expected = expected if measure == "ex" else expected[measure]

@@ -283,7 +283,12 @@ def test_resume_with_changed_knowledge_is_refused(tmp_path: Path) -> None:
         benchmark = load_benchmark(folder)
         setting = Setting("c-interact", [])
         game = CInteractRun(
-            benchmark.tasks, benchmark.source, setting, benchmark.task_file, PROFILES["strict"], RuleUser()
+            tasks=benchmark.tasks,
+            source=benchmark.source,
+            setting=setting,
+            data_file=benchmark.task_file,
+            profile=PROFILES["strict"],
+            user=RuleUser(),
         )
         configs.append(run_config(game, "oracle", 0))
     directory = RunDirectory.create(tmp_path / "runs")

@@ -15,14 +15,16 @@ LONGEST = 60_000
 """Characters of one answer; the notes of the public benchmarks are shorter."""
 
 
-def look_up(kind: Kind, argument: str, notes: DatabaseNotes, deleted: frozenset[int]) -> str:
+def look_up(
+    kind: Kind, argument: str, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
+) -> str:
     """The answer of one reading tool, cut to `LONGEST`. Entries in `deleted` are as if they never were.
 
     `argument` is `table|column` for a column meaning, and an entry's name or shown id for a definition; case
-    does not matter. Ids count the visible entries, so that no gap tells of a deleted one. Raises
-    `ValueError` for a tool that reads nothing.
+    does not matter. With `renumber`, ids count the visible entries, so that no gap tells of a deleted one.
+    Raises `ValueError` for a tool that reads nothing.
     """
-    entries = shown_knowledge(notes, deleted)
+    entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:
         case "get_schema":
             text = notes.schema

@@ -13,9 +13,6 @@ from birdenv.tasks.c_interact import PublicTask
 __all__ = ["budget_left", "failed", "follow_up", "instruction", "malformed", "too_dear"]
 
 LEFT = "You left the task."
-UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
-INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
-DONE = "Your SQL is correct. The task is complete."
 DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends."
 NOT_SUBMITTED = "Only submit_sql was possible; the episode ends."
 
@@ -66,10 +63,10 @@ def too_dear(kind: Kind) -> str:
     return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
 
 
-def failed(status: str, error: QueryError | None, last: bool) -> str:
+def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
     """The answer to a submission that failed: what the database said, never what was expected."""
     if error is not None:
-        why = not_executed(error)
+        why = not_executed(error, error_text)
     elif status == "no_submission":
         why = "There is no SQL in your submission."
     else:

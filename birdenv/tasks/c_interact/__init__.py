@@ -1,25 +1,29 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
 from birdenv.tasks.c_interact._assignment import assignment
+from birdenv.tasks.c_interact._attempt import Attempt, AttemptName
 from birdenv.tasks.c_interact._controller import CInteractController
+from birdenv.tasks.c_interact._interact_controller import DONE, InteractController
 from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.c_interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
-from birdenv.tasks.c_interact._own_database import OwnDatabase
 from birdenv.tasks.c_interact._profile import PROFILES, Profile
 from birdenv.tasks.c_interact._record import TaskRecord, parse_record
 from birdenv.tasks.c_interact._task import CInteractTask, FollowUp, PrivateTask, PublicTask, split_record
-from birdenv.tasks.c_interact._user_seat import UserView, brief_of, hear
+from birdenv.tasks.c_interact._user_seat import UserView
 from birdenv.tasks.c_interact._user_session import UserSession
 
 __all__ = [
+    "DONE",
     "PROFILES",
+    "Attempt",
+    "AttemptName",
     "Benchmark",
     "CInteractController",
     "CInteractTask",
     "DatabaseNotes",
     "FollowUp",
+    "InteractController",
     "KnowledgeEntry",
-    "OwnDatabase",
     "PrivateTask",
     "Profile",
     "PublicTask",
@@ -27,9 +31,7 @@ __all__ = [
     "UserSession",
     "UserView",
     "assignment",
-    "brief_of",
     "find_task_file",
-    "hear",
     "load_benchmark",
     "parse_record",
     "read_notes",

@@ -65,10 +65,12 @@ def assignment(
 
 
 class OwnState(NamedTuple):
-    """What brings the system's own database to where it stands: the task's set-up, then its own SQL."""
+    """What brings the system's own database to where it stands: the task's set-up, then its own SQL, then the
+    task's clean-up, whose errors count for nothing: it was written for what the gold leaves."""
 
     setup: tuple[str, ...]
-    own: tuple[str, ...]
+    own: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
 
 
 def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
@@ -79,7 +81,7 @@ def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> Ow
     private = task.private
     setup, cleanup = (private.preprocess, private.cleanup) if profile.setup else ((), ())
     managed = _first_category(task, profile) == "Management"
-    return OwnState(setup, (accepted, *cleanup) if managed and accepted is not None else ())
+    return OwnState(setup, (accepted,), cleanup) if managed and accepted is not None else OwnState(setup)
 
 
 def _first_category(task: CInteractTask, profile: Profile) -> Category:

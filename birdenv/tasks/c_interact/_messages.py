@@ -16,9 +16,6 @@ __all__ = ["cost", "debug", "failed", "follow_up", "instruction", "refusal"]
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
 COUNTS_AS_EMPTY = "With the budget of questions used up it counts as an empty submission."
-UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
-INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
-DONE = "Your SQL is correct. The task is complete."
 
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is

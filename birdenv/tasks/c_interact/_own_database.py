@@ -53,14 +53,17 @@ class OwnDatabase:
     def _open(self) -> QueryError | None:
         """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
         database = self._database = self._source.open(self._task.public.database, self._limits)
-        setup, own = own_state(self._task, self._profile, self._accepted)
-        fault = database.restore(self._left) if self._left else database.run(setup)
+        state = own_state(self._task, self._profile, self._accepted)
+        fault = database.restore(self._left) if self._left else database.run(state.setup)
         if isinstance(fault, QueryError):
             raise BenchmarkError(f"set-up fails: {fault.message}")
-        fault = database.run(() if self._left else own)
-        if isinstance(fault, QueryError):  # the system's own SQL, which passed before
-            self.close()
-            return fault
+        if not self._left and state.own:
+            fault = database.run(state.own)
+            if isinstance(fault, QueryError):  # the system's own SQL, which passed before
+                self.close()
+                return fault
+            for statement in ("ROLLBACK", *state.cleanup):
+                database.run((statement,))
         if database.is_private:
             database.checkpoint()  # where the episode goes on from if its process has to be killed
         return None

@@ -16,7 +16,7 @@ from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_be
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks import KINDS, MAX_TEXT, SYSTEM, TOOLS, USER, chat_messages
-from birdenv.tasks.a_interact import COSTS, AInteractController, budget_for
+from birdenv.tasks.a_interact import COSTS, PROFILES, AInteractController, budget_for
 from birdenv.tasks.c_interact import UserSession, load_benchmark
 from birdenv.users import RuleUser
 
@@ -121,7 +121,7 @@ def test_a_pass_earns_the_same_at_any_attempt(tmp_path: Path, statements: list[s
     assert episode.terminated and not episode.truncated
     assert episode.status == "completed"
     assert episode.rewards == (reward, reward)
-    assert [a.number for a in episode.attempts if a.phase == 1][-1] == sum(
+    assert [a.attempt for a in episode.attempts if a.phase == 1][-1] == sum(
         a.phase == 1 for a in episode.attempts
     )
 
@@ -326,3 +326,15 @@ def test_whatever_is_played_the_rules_hold(
     assert episode.rewards[0] in (0.0, 0.7, 1.0)
     assert (episode.turn is None) == (episode.terminated or episode.truncated)
     episode.close()
+
+
+DOUBLED = f"{RIGHT} UNION ALL {RIGHT}"
+
+
+@pytest.mark.parametrize(("profile", "passes"), [("strict", False), ("adk", True)])
+def test_a_profile_says_how_submissions_are_judged(tmp_path: Path, profile: str, passes: bool) -> None:
+    """Rows as a multiset, or as the set of the reference implementation; and whose ids are shown."""
+    episode = controller(tmp_path, profile=PROFILES[profile])
+    assert ('"id": 2, "knowledge": "Risk"' in use(episode, "get_all_knowledge_definitions")) == passes
+    submit(episode, DOUBLED)
+    assert episode.attempts[0].passed == passes

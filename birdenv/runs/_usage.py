@@ -1,0 +1,104 @@
+"""What an agent says that its episodes took: calls of a model, tokens, money (BIRD-Interact §5.2).
+
+A session that knows it has a method `usage`, which is called when its episode is over. Nothing is made up for
+one that has none: the records then have no `usage`, and the summary no figures of it.
+
+An episode that is played again because its server was lost counts with its last trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum, isfinite
+from typing import Any, Final, Protocol, runtime_checkable
+
+from birdenv.dialogue import Session
+from birdenv.runs._summary import Summary
+from birdenv.runs._summary_text import rule
+
+__all__ = ["USAGE_TITLES", "ReportsUsage", "Usage", "usage_of", "with_usage"]
+
+USAGE_TITLES: Final[Mapping[str, str]] = {
+    "calls": "Model calls",
+    "prompt_tokens": "Prompt tokens",
+    "completion_tokens": "Completion tokens",
+    "cost_usd": "Cost (USD)",
+}
+"""The fields of `Usage`, by their names in tables."""
+
+_MOST: Final = 2**53
+_DIGITS: Final = {"cost_usd": 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one episode took; None where that is not known.
+
+    `calls` of a model; `prompt_tokens` and `completion_tokens` of all of them together, as the endpoint
+    counts them; `cost_usd` in US dollars. Raises `ValueError` for what is no such number.
+    """
+
+    calls: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            kinds = int | float if name == "cost_usd" else int
+            is_number = isinstance(value, kinds) and not isinstance(value, bool)
+            if value is not None and not (is_number and isfinite(value) and 0 <= value <= _MOST):
+                raise ValueError(f"usage: {name} must be a number from 0, or None where it is not known")
+
+    def to_json(self) -> dict[str, int | float]:
+        """What is known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@runtime_checkable
+class ReportsUsage(Protocol):
+    """A session that says what its episode took."""
+
+    def usage(self) -> Usage | None: ...
+
+
+def usage_of(session: Session) -> Usage | None:
+    """What a session says; None if it says nothing. Raises `TypeError` for anything else than a `Usage`."""
+    if not isinstance(session, ReportsUsage):
+        return None
+    found: object = session.usage()
+    if found is not None and not isinstance(found, Usage):
+        raise TypeError(f"usage() returned {type(found).__name__}, expected a birdenv.runs.Usage or None")
+    return found
+
+
+def with_usage(summary: Summary, runs: Sequence[Mapping[str, Any]]) -> Summary:
+    """The summary with `usage`, if any episode reports it: total and mean of each figure over those that do.
+
+    All episodes count, also those that are left out of the rates: they were paid for. A figure that no
+    episode reports is None.
+    """
+    reported = [run["usage"] for run in runs if run.get("usage")]
+    if not reported:
+        return summary
+    figures = {name: _figure([of[name] for of in reported if name in of]) for name in USAGE_TITLES}
+    lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}"]
+    lines += [_line(name, figure, len(runs)) for name, figure in figures.items()]
+    return Summary(summary.overall | {"usage": figures}, summary.text + "\n".join([*lines, rule("=")]) + "\n")
+
+
+def _figure(values: Sequence[int | float]) -> dict[str, Any] | None:
+    if not values:
+        return None
+    total = fsum(values) if any(isinstance(value, float) for value in values) else sum(values)
+    return {"episodes": len(values), "total": round(total, 6), "mean": round(total / len(values), 6)}
+
+
+def _line(name: str, figure: Mapping[str, Any] | None, episodes: int) -> str:
+    title = f"  {USAGE_TITLES[name]:<31}"
+    if figure is None:
+        return f"{title}{'-':>14}{'-':>16}"
+    digits = _DIGITS.get(name, 0)
+    some = f"  ({figure['episodes']} of {episodes} episodes)" if figure["episodes"] < episodes else ""
+    return f"{title}{figure['mean']:>14.{digits or 1}f}{figure['total']:>16.{digits}f}{some}"
