@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError
@@ -22,6 +23,7 @@ from birdenv.grading._verdict import ExStatus, ExVerdict
 __all__ = ["LEAST_FETCHED", "ExGrader", "ExStatus", "ExVerdict"]
 
 _DEFAULT_LIMITS: Final = Limits()
+_ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _Fetched = Fetched | QueryError
 
 
@@ -66,23 +68,26 @@ class ExGrader:
         Raises `InputError` if the database cannot be opened.
         """
         if self._known is None or prediction is None:
-            return self._grade(db_id, golds, prediction)[0]
-        key = (db_id, self._version(db_id), tuple(golds), prediction)
+            return self._grade(db_id, golds, prediction, self._version(db_id))[0]
+        version = self._version(db_id)
+        key = (version, tuple(golds), prediction)
         verdict = self._known.find(key)
         if verdict is None:
-            verdict, is_lasting = self._grade(db_id, golds, prediction)
+            verdict, is_lasting = self._grade(db_id, golds, prediction, version)
             if is_lasting:
                 self._known.keep(key, verdict)
         return verdict
 
-    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> tuple[ExVerdict, bool]:
+    def _grade(
+        self, db_id: str, golds: Sequence[str], prediction: str | None, version: Hashable
+    ) -> tuple[ExVerdict, bool]:
         """The verdict, and whether it is sure to be the same another time."""
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
             return self._ungraded("no SQL was submitted", "no_submission", steps), False
-        results = [self._statements.gold(db_id, gold) for gold in golds]
+        results = [self._statements.gold(db_id, gold, version) for gold in golds]
         usable = [(i, result) for i, result in enumerate(results) if isinstance(result, GoldRows)]
         failed = [result for result in results if isinstance(result, QueryError)]
         seconds = sum([gold.result.elapsed for _, gold in usable]) + sum([error.elapsed for error in failed])
@@ -135,7 +140,7 @@ class ExGrader:
         `order_unchecked` where that cannot be told."""
         if matched is None or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
-        if "order" not in golds[matched].lower():
+        if _ORDER.search(golds[matched]) is None:
             return ()
         ordered = compare_ordered(gold.result, pred.result, golds[matched], self._dialect)
         return tuple(flag for flag in ordered.flags if flag not in comparison.flags)

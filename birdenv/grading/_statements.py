@@ -38,11 +38,14 @@ class Statements:
         self._engine = source.engine
         self._clocks: dict[Hashable, bool] = {}  # databases whose own definitions read the clock
 
-    def gold(self, db_id: str, sql: str) -> _Gold:
-        """All rows of a gold; an error where it fails or is cut: part of a gold grades nothing."""
+    def gold(self, db_id: str, sql: str, version: Hashable) -> _Gold:
+        """All rows of a gold; an error where it fails or is cut: part of a gold grades nothing.
+
+        `version`: of the database, which the source has just looked up.
+        """
         if reads_clock(sql):
             return _gold(sql, self._query(db_id, sql))
-        key = (db_id, self._source.version(db_id), sql, self._engine, GRADER_VERSION)
+        key = (db_id, version, sql, self._engine, GRADER_VERSION)
         return self._golds.get(key, lambda: self._whole_gold(db_id, sql))
 
     def prediction(
