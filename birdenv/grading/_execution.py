@@ -33,10 +33,13 @@ class ExGrader:
     Golds run before predictions and are remembered by (database, its contents, SQL, engine, grader version),
     unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
     `watch` gets every statement before it is executed, and may give an error to take for its result.
-    `clean` takes away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One
-    grader may be used by several threads.
+    `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
+    pays; the columns of `pred_result` may then have the names of another text's. `clean` takes away what
+    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One grader may be used by
+    several threads, but not with `same_programs`.
 
-    The verdict of a pair that comes again is remembered where nothing in it can change.
+    The verdict of a pair that comes again is remembered where nothing in it can change, unless there is a
+    store or a watch.
 
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
@@ -52,14 +55,16 @@ class ExGrader:
         metrics: Sequence[Metric] = (),
         store: ResultStore | None = None,
         watch: Watch | None = None,
+        *,
+        same_programs: bool = False,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
-        self._statements = Statements(source, limits, store, watch)
+        self._statements = Statements(source, limits, store, watch, same_programs=same_programs)
         self._version = source.version
         # With a store or a watch it matters which statements are asked for, and how often.
-        self._known = KnownVerdicts() if store is None and watch is None else None
+        self._known = KnownVerdicts() if store is None and watch is None and not same_programs else None
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.

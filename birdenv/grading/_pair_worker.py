@@ -121,26 +121,32 @@ class _Grading:
             setting.metrics,
             self._store,
             self._announce,
+            same_programs=True,
         )
 
     def grade(
         self, pairs: list[tuple[int, str, tuple[str, ...], str, Mapping[bytes, tuple[Any, ...]]]]
     ) -> None:
-        """Grade and tell, the last message being the one that says so."""
+        """Grade and tell, once as the last pair begins, so that more work is here when it is done."""
         done: list[tuple[int, dict[str, Any], float]] = []
         told = time.monotonic()
+        left = len(pairs)
         for number, db_id, golds, prediction, known in pairs:
+            if left == 1:
+                self._tell(done, left)
+                done = []
             self._number, self._known = number, known
             PAGE.pack_into(self._page, 0, number, _NONE)
             began = time.monotonic()
             verdict = self._grader.grade(db_id, golds, prediction)
             now = time.monotonic()
             done.append((number, plain_verdict(verdict), now - began))
-            if now - told > _REPLY_SECONDS and number != pairs[-1][0]:
-                self._tell(done, is_last=False)
+            left -= 1
+            if now - told > _REPLY_SECONDS and left > 1:
+                self._tell(done, left)
                 done, told = [], now
         PAGE.pack_into(self._page, 0, -1, _NONE)
-        self._tell(done, is_last=True)
+        self._tell(done, left)
 
     def _announce(self, sql: str) -> QueryError | None:
         """Write down what runs next; of a statement that has ended a process before, give what was said."""
@@ -150,15 +156,15 @@ class _Grading:
         PAGE.pack_into(self._page, 0, self._number, digest)
         return None
 
-    def _tell(self, done: list[tuple[int, dict[str, Any], float]], *, is_last: bool) -> None:
+    def _tell(self, done: list[tuple[int, dict[str, Any], float]], left: int) -> None:
         counts = (0, 0)
         if self._store is not None:
-            if is_last:
+            if left == 0:
                 self._store.flush()
             counts = (self._store.executed, self._store.found)
             self._store.executed = self._store.found = 0
         fault = self._store.fault if self._store is not None else ""
-        send(self._connection, packed(("done", (done, counts, fault, is_last))))
+        send(self._connection, packed(("done", (done, counts, fault, left))))
 
     def close(self) -> None:
         if self._store is not None:

@@ -11,6 +11,7 @@ from birdenv.grading._fetched import Collector, Fetched, rows_needed
 from birdenv.grading._gold import GoldCache, may_change, reads_clock, whole
 from birdenv.grading._gold_rows import GoldRows
 from birdenv.grading._result_store import ResultStore, statement_key
+from birdenv.grading._same_programs import SamePrograms
 from birdenv.grading._version import GRADER_VERSION
 
 __all__ = ["Statements", "Watch"]
@@ -23,12 +24,22 @@ Watch: TypeAlias = Callable[[str], QueryError | None]
 class Statements:
     """Golds are remembered here, all results in the `store` if there is one.
 
-    What reads the clock is executed every time. `watch` is asked before a statement is executed, and an
-    error that it gives is the answer. May be used by several threads.
+    With `same_programs` a prediction whose text SQLite compiles to the same program as the gold's, or as that
+    of a prediction before it for the same golds, is not executed either. Its columns then have the other's
+    names, and only one thread at a time may use the object, which several may otherwise.
+
+    What reads the clock is executed every time. `watch` is asked before a statement is executed, and an error
+    that it gives is the answer.
     """
 
     def __init__(
-        self, source: DatabaseSource, limits: Limits, store: ResultStore | None, watch: Watch | None = None
+        self,
+        source: DatabaseSource,
+        limits: Limits,
+        store: ResultStore | None,
+        watch: Watch | None = None,
+        *,
+        same_programs: bool = False,
     ) -> None:
         self._source = source
         self._watch = watch
@@ -36,6 +47,8 @@ class Statements:
         self._store = store
         self._golds: GoldCache[_Gold] = GoldCache(_memory, float("inf"), _MOST_GOLD_BYTES)
         self._engine = source.engine
+        is_sqlite = source.dialect == "sqlite"
+        self._same = SamePrograms(self._explain) if same_programs and is_sqlite else None
         self._clocks: dict[Hashable, bool] = {}  # databases whose own definitions read the clock
 
     def gold(self, db_id: str, sql: str, version: Hashable) -> _Gold:
@@ -61,7 +74,24 @@ class Statements:
                 same = collector.replay(replace(_fetched(gold.result), repeatable=True))
                 if same is not None:
                     return same
-        key = self._key(db_id, sql) if self._store is not None else None
+        if self._same is None or self._may_change(db_id, sql):
+            return self._found_or_scanned(db_id, sql, collector)
+        question = (db_id, tuple([gold.sql for gold in golds]))
+        if self._same.is_new(question):
+            for gold in golds:
+                self._same.keep(question, gold.sql, _fetched(gold.result))
+        same = self._same.find(question, db_id, sql)
+        result = None if same is None else collector.replay(same)
+        if result is not None:
+            self._keep(db_id, sql, _nameless(result))
+            return result
+        found = self._found_or_scanned(db_id, sql, collector)
+        if isinstance(found, Fetched):
+            self._same.keep(question, sql, found)
+        return found
+
+    def _found_or_scanned(self, db_id: str, sql: str, collector: Collector) -> Fetched | QueryError:
+        key = self._key(db_id, sql)
         if self._store is None or key is None:
             return self._scan(db_id, sql, collector)
         known = self._store.find(key, self._limits.seconds)
@@ -74,12 +104,17 @@ class Statements:
             self._store.count(found=1)
         return known
 
+    def _keep(self, db_id: str, sql: str, result: Fetched) -> None:
+        key = self._key(db_id, sql)
+        if self._store is not None and key is not None:
+            self._store.keep(key, result)
+
     def _whole_gold(self, db_id: str, sql: str) -> _Gold:
-        key = self._key(db_id, sql) if self._store is not None else None
+        key = self._key(db_id, sql)
         if self._store is None or key is None:
             return _gold(sql, self._query(db_id, sql))
         known = self._store.find(key, self._limits.seconds)
-        if known is not None and (isinstance(known, QueryError) or known.total == len(known.rows)):
+        if known is not None and (isinstance(known, QueryError) or _is_whole(known)):
             self._store.count(found=1)
             return _gold(sql, known if isinstance(known, QueryError) else known.result)
         result = self._query(db_id, sql)
@@ -87,9 +122,8 @@ class Statements:
         return _gold(sql, result)
 
     def _key(self, db_id: str, sql: str) -> bytes | None:
-        """Under what the store has a statement's result; None where results do not last."""
-        assert self._store is not None
-        if may_change(sql) or self._database_reads_clock(db_id):
+        """Under what the store has a statement's result; None without one, and where results do not last."""
+        if self._store is None or self._may_change(db_id, sql):
             return None
         source, limits = self._source, self._limits
         if isinstance(source, SqliteSource):
@@ -98,6 +132,14 @@ class Statements:
         else:
             digest, isolation = source.digest(db_id), ""
         return statement_key(digest, self._engine, isolation, limits.rows, limits.bytes, sql)
+
+    def _may_change(self, db_id: str, sql: str) -> bool:
+        """Whether the statement may give another result on another day, or the next time."""
+        return may_change(sql) or self._database_reads_clock(db_id)
+
+    def _explain(self, db_id: str, sql: str) -> Result:
+        with self._source.open(db_id, self._limits) as database:
+            return database.execute(sql)
 
     def _database_reads_clock(self, db_id: str) -> bool:
         """Whether a view may give another result on another day; nothing else in a schema can, when read."""
@@ -145,6 +187,15 @@ def _gold(sql: str, result: Result) -> _Gold:
 def _fetched(result: QueryResult) -> Fetched:
     total = None if result.truncated else len(result.rows)
     return Fetched(result.columns, list(result.rows), {}, total, result.elapsed)
+
+
+def _nameless(result: Fetched) -> Fetched:
+    """As a result is stored of which the names of the columns are not known: no gold's."""
+    return replace(result, columns=("",) * len(result.columns))
+
+
+def _is_whole(result: Fetched) -> bool:
+    return result.total == len(result.rows) and any(result.columns)
 
 
 def _memory(gold: _Gold) -> int | None:
