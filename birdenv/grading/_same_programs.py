@@ -19,9 +19,9 @@ __all__ = ["Program", "SamePrograms", "program_of"]
 Program: TypeAlias = Hashable
 
 _SLOW_SECONDS: Final = 0.002
-_MOST_CELLS: Final = 200_000  # of the results that are kept of one question
+_MOST_CELLS: Final = 400_000  # of the results that are kept of one question
 _NOTES: Final = frozenset({"Explain", "Noop"})  # what a program holds for its readers: names of tables
-_UNREADABLE: Final = frozenset("Blob Program Variable VOpen".split())  # their operands are not shown in full
+_UNREADABLE: Final = frozenset("Program Variable VOpen".split())  # their operands are not shown in full
 
 
 class SamePrograms:
@@ -83,7 +83,7 @@ def program_of(sql: str, listing: QueryResult) -> Program | None:
         return None
     operations: list[tuple[Any, ...]] = [row[:7] for row in listing.rows if row[1] not in _NOTES]
     codes = {operation[1] for operation in operations}
-    if not codes.isdisjoint(_UNREADABLE):
+    if not codes.isdisjoint(_UNREADABLE) or any(map(_is_literal_blob, operations)):
         return None
     reals: frozenset[float] = frozenset()
     if "Real" in codes:
@@ -93,6 +93,12 @@ def program_of(sql: str, listing: QueryResult) -> Program | None:
         if len({f"{real:.16g}" for real in reals}) < len(reals):
             return None
     return tuple(operations), reals
+
+
+def _is_literal_blob(operation: tuple[Any, ...]) -> bool:
+    """One that stands in the SQL, of which a listing shows what comes before its first zero; a blob without
+    operand is the empty filter of a join."""
+    return operation[1] == "Blob" and operation[5] is not None
 
 
 def _number(text: str) -> float:
