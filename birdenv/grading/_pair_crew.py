@@ -128,6 +128,18 @@ class Crew:
             grader.begin(message, patience)
         return True
 
+    def finish(self) -> str:
+        """Let them write down what they keep, when they have nothing more to do; what went wrong with it."""
+        for grader in self._graders.values():
+            with contextlib.suppress(OSError):
+                grader.connection.settimeout(_PATIENCE_SECONDS)
+                send(grader.connection, packed(("finish", None)))
+        faults = []
+        for grader in self._graders.values():
+            with contextlib.suppress(EOFError, OSError, ValueError):  # one that has died keeps nothing more
+                faults.append(str(unpacked(receive(grader.connection, _LONGEST_REPLY))[1]))
+        return next(filter(None, faults), "")
+
     def wait(self) -> Iterator[Graded | Death]:
         """What has happened, at least one thing. Raises `InputError` if a database cannot be used, and
         `BirdenvError` if processes cannot live here or meet a fault of ours."""

@@ -176,6 +176,9 @@ class _Scoring:
                     self._give_to_idle()
                 elif news.wants_work:
                     self._give(news.worker)
+        if self._store is not None:
+            fault = self._crew.finish()
+            self._store.fault = self._store.fault or fault
 
     def _give_to_idle(self) -> None:
         for worker, under_way in self._under_way.items():

@@ -74,8 +74,11 @@ class Statements:
                 same = collector.replay(replace(_fetched(gold.result), repeatable=True))
                 if same is not None:
                     return same
-        if self._same is None or self._may_change(db_id, sql):
-            return self._found_or_scanned(db_id, sql, collector)
+        if (self._same is None and self._store is None) or self._may_change(db_id, sql):
+            return self._scan(db_id, sql, collector)
+        key = self._key(db_id, sql)
+        if self._same is None:
+            return self._found_or_scanned(db_id, sql, collector, key)
         question = (db_id, tuple([gold.sql for gold in golds]))
         if self._same.is_new(question):
             for gold in golds:
@@ -83,16 +86,18 @@ class Statements:
         same = self._same.find(question, db_id, sql)
         result = None if same is None else collector.replay(same)
         if result is not None:
-            self._keep(db_id, sql, _nameless(result))
+            if self._store is not None:
+                self._store.keep(key, _nameless(result))
             return result
-        found = self._found_or_scanned(db_id, sql, collector)
+        found = self._found_or_scanned(db_id, sql, collector, key)
         if isinstance(found, Fetched):
             self._same.keep(question, sql, found)
         return found
 
-    def _found_or_scanned(self, db_id: str, sql: str, collector: Collector) -> Fetched | QueryError:
-        key = self._key(db_id, sql)
-        if self._store is None or key is None:
+    def _found_or_scanned(
+        self, db_id: str, sql: str, collector: Collector, key: bytes
+    ) -> Fetched | QueryError:
+        if self._store is None:
             return self._scan(db_id, sql, collector)
         known = self._store.find(key, self._limits.seconds)
         if isinstance(known, Fetched):
@@ -104,15 +109,10 @@ class Statements:
             self._store.count(found=1)
         return known
 
-    def _keep(self, db_id: str, sql: str, result: Fetched) -> None:
-        key = self._key(db_id, sql)
-        if self._store is not None and key is not None:
-            self._store.keep(key, result)
-
     def _whole_gold(self, db_id: str, sql: str) -> _Gold:
-        key = self._key(db_id, sql)
-        if self._store is None or key is None:
+        if self._store is None or self._may_change(db_id, sql):
             return _gold(sql, self._query(db_id, sql))
+        key = self._key(db_id, sql)
         known = self._store.find(key, self._limits.seconds)
         if known is not None and (isinstance(known, QueryError) or _is_whole(known)):
             self._store.count(found=1)
@@ -121,10 +121,10 @@ class Statements:
         self._store.keep(key, result if isinstance(result, QueryError) else _fetched(result))
         return _gold(sql, result)
 
-    def _key(self, db_id: str, sql: str) -> bytes | None:
-        """Under what the store has a statement's result; None without one, and where results do not last."""
-        if self._store is None or self._may_change(db_id, sql):
-            return None
+    def _key(self, db_id: str, sql: str) -> bytes:
+        """Under what the store has a statement's result; empty without a store."""
+        if self._store is None:
+            return b""
         source, limits = self._source, self._limits
         if isinstance(source, SqliteSource):
             digest = self._store.digest(source.path(db_id), lambda: source.digest(db_id))
