@@ -50,5 +50,6 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from birdenv import tasks
 
-        return getattr(tasks, name)
+        found = globals()[name] = getattr(tasks, name)  # asked for once, not at every step of a loop
+        return found
     raise AttributeError(f"module 'birdenv' has no attribute {name!r}")

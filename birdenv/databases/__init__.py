@@ -16,6 +16,7 @@ from birdenv.databases._fetching import Seer
 from birdenv.databases._health import Health, examine
 from birdenv.databases._images import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.databases._limits import LONGEST_SQL, Limits
+from birdenv.databases._mapped_files import map_files
 from birdenv.databases._opening import DIALECTS, Dialect, open_source
 from birdenv.databases._postgres_queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases._results import Cell, ErrorKind, QueryError, QueryResult, Result, Row
@@ -63,6 +64,7 @@ __all__ = [
     "WorkerProcess",
     "examine",
     "is_database_name",
+    "map_files",
     "open_source",
     "packed",
     "receive",

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._mapped_files import MAPPED_BYTES
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.databases._sqlite_file import SqliteFile, sqlite_file
 from birdenv.databases._sqlite_source import SqliteSource
 
 __all__ = ["ExpendableSource"]
 
-_MEMORY_BYTES: Final = 4 * 2**30  # of address space
+_MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
 _DEFAULT_LIMITS: Final = Limits()
 
 

@@ -40,7 +40,7 @@ class Seer(Protocol):
         """The statement starts; perhaps again, and then what was seen of it before does not count."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows (the list is the seer's own); whether to go on to more."""
+        """Take the next rows (the list is not the seer's to change); whether to go on to more."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
@@ -86,12 +86,12 @@ def show(
 ) -> tuple[list[Row] | None, bool]:
     """As `fetch`, but the rows go to the seer, and there is one more too where it had seen enough."""
     left, size = allowance.rows, allowance.bytes
-    is_first = True
+    seen: list[Row] = []  # and not counted: what is fetched together is never too much, and mostly it is all
     while True:
         rows, is_last = _together(cursor, left + 1, widest)
         is_cut = len(rows) > left
-        if not (is_first and is_last and len(rows) * widest <= size):
-            size -= bytes_of(rows)
+        if seen or len(rows) * widest > size:
+            size -= bytes_of(seen) + (bytes_of(rows) if is_last else 0)
             if size < 0:
                 return None, False
         if is_cut:
@@ -101,7 +101,7 @@ def show(
         if is_cut or is_last:
             return [], is_cut
         left -= len(rows)
-        is_first = False
+        seen = rows
 
 
 def _together(cursor: sqlite3.Cursor, most: int, widest: int) -> tuple[list[Row], bool]:

@@ -41,6 +41,9 @@ _TRIGGER_HEAD = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?
 _LONGEST_HEAD = 6  # tokens: EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
 
 
+_FIRST_WORD = re.compile(r"[ \t\n]*([A-Za-z]+)[ \t\n]")  # of nearly all texts
+
+
 class Token(NamedTuple):
     """One piece of SQL that means something: never white space or a comment."""
 
@@ -89,6 +92,9 @@ def split_statements(sql: str) -> list[str]:
 
 def first_keyword(sql: str) -> str:
     """The first token after comments and opening parentheses, in upper case; empty for blank text."""
+    plain = _FIRST_WORD.match(sql)
+    if plain is not None:
+        return plain[1].upper()
     for token in tokens(sql):
         if token.text not in ("(", ";"):
             return _upper(token.text)

@@ -18,6 +18,7 @@ from typing import Final
 
 from birdenv.databases._file_version import FileVersion, look_at, with_journals
 from birdenv.databases._guarded_connection import GuardedConnection
+from birdenv.databases._mapped_files import give_room_back, map_file
 from birdenv.databases._scratch import new_folder, remove_folder
 from birdenv.errors import InputError
 from birdenv.files import file_digest, file_errors
@@ -90,7 +91,10 @@ class SqliteFile:
             )
             try:
                 connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-                return GuardedConnection(connection, private=False, killable=self.killable)
+                mapped = map_file(connection, self.version.size)  # while nothing is refused
+                reader = GuardedConnection(connection, private=False, killable=self.killable)
+                weakref.finalize(reader, give_room_back, mapped)
+                return reader
             except BaseException:
                 connection.close()
                 raise

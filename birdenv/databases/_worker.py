@@ -19,6 +19,7 @@ from typing import Any, Final
 from birdenv.databases._file_version import FileVersion
 from birdenv.databases._images import GROWTH_BYTES, ImageKind
 from birdenv.databases._limits import Limits
+from birdenv.databases._mapped_files import MAPPED_BYTES, map_files
 from birdenv.databases._results import Row
 from birdenv.databases._sqlite_database import SqliteDatabase
 from birdenv.databases._sqlite_file import SqliteFile
@@ -38,7 +39,7 @@ GO_ON, STOP = b"\1", b"\0"
 """What the owner says to rows."""
 
 _MOST_FILES: Final = 32  # whose connections are kept open
-_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image
+_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
 _FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
 
 
@@ -58,6 +59,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     connection = socket.socket(fileno=descriptor)
+    map_files()
     worker = _Worker(connection)
     while True:
         try:
@@ -106,7 +108,7 @@ class _Worker:
         self._files[key] = file
         if len(self._files) > _MOST_FILES:
             self._files.popitem(last=False)
-        _limit(resource.RLIMIT_AS, _MEMORY_BYTES + episode.version.size + GROWTH_BYTES)
+        _limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + episode.version.size + GROWTH_BYTES)
         _limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
         return file
 

@@ -38,6 +38,8 @@ def agree_as_multisets(gold: GoldRows, pred: Fetched) -> Comparison:
 
 def agree_as_sets(gold: GoldRows, pred: Fetched) -> bool:
     """Whether `compare_bird` calls the two equal."""
+    if pred.total == len(gold.rows) and pred.rows == gold.rows:
+        return True  # as they are
     if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
         return False
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError
@@ -22,6 +23,7 @@ from birdenv.grading._verdict import ExStatus, ExVerdict
 __all__ = ["LEAST_FETCHED", "ExGrader", "ExStatus", "ExVerdict"]
 
 _DEFAULT_LIMITS: Final = Limits()
+_ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _Fetched = Fetched | QueryError
 
 
@@ -31,10 +33,13 @@ class ExGrader:
     Golds run before predictions and are remembered by (database, its contents, SQL, engine, grader version),
     unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
     `watch` gets every statement before it is executed, and may give an error to take for its result.
-    `clean` takes away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One
-    grader may be used by several threads.
+    `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
+    pays; the columns of `pred_result` may then have the names of another text's. `clean` takes away what
+    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One grader may be used by
+    several threads, but not with `same_programs`.
 
-    The verdict of a pair that comes again is remembered where nothing in it can change.
+    The verdict of a pair that comes again is remembered where nothing in it can change, unless there is a
+    store or a watch.
 
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
@@ -50,14 +55,16 @@ class ExGrader:
         metrics: Sequence[Metric] = (),
         store: ResultStore | None = None,
         watch: Watch | None = None,
+        *,
+        same_programs: bool = False,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
-        self._statements = Statements(source, limits, store, watch)
+        self._statements = Statements(source, limits, store, watch, same_programs=same_programs)
         self._version = source.version
         # With a store or a watch it matters which statements are asked for, and how often.
-        self._known = KnownVerdicts() if store is None and watch is None else None
+        self._known = KnownVerdicts() if store is None and watch is None and not same_programs else None
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
@@ -66,23 +73,26 @@ class ExGrader:
         Raises `InputError` if the database cannot be opened.
         """
         if self._known is None or prediction is None:
-            return self._grade(db_id, golds, prediction)[0]
-        key = (db_id, self._version(db_id), tuple(golds), prediction)
+            return self._grade(db_id, golds, prediction, self._version(db_id))[0]
+        version = self._version(db_id)
+        key = (version, tuple(golds), prediction)
         verdict = self._known.find(key)
         if verdict is None:
-            verdict, is_lasting = self._grade(db_id, golds, prediction)
+            verdict, is_lasting = self._grade(db_id, golds, prediction, version)
             if is_lasting:
                 self._known.keep(key, verdict)
         return verdict
 
-    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> tuple[ExVerdict, bool]:
+    def _grade(
+        self, db_id: str, golds: Sequence[str], prediction: str | None, version: Hashable
+    ) -> tuple[ExVerdict, bool]:
         """The verdict, and whether it is sure to be the same another time."""
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
             return self._ungraded("no SQL was submitted", "no_submission", steps), False
-        results = [self._statements.gold(db_id, gold) for gold in golds]
+        results = [self._statements.gold(db_id, gold, version) for gold in golds]
         usable = [(i, result) for i, result in enumerate(results) if isinstance(result, GoldRows)]
         failed = [result for result in results if isinstance(result, QueryError)]
         seconds = sum([gold.result.elapsed for _, gold in usable]) + sum([error.elapsed for error in failed])
@@ -135,7 +145,7 @@ class ExGrader:
         `order_unchecked` where that cannot be told."""
         if matched is None or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
-        if "order" not in golds[matched].lower():
+        if _ORDER.search(golds[matched]) is None:
             return ()
         ordered = compare_ordered(gold.result, pred.result, golds[matched], self._dialect)
         return tuple(flag for flag in ordered.flags if flag not in comparison.flags)

@@ -61,7 +61,7 @@ class Collector:
         """The statement starts, perhaps not for the first time: what was seen before does not count."""
         self._columns = columns
         self._rows: list[Row] = []
-        self._more: Counter[Row] = Counter()
+        self._more: Counter[Row] | None = None  # as nearly always
         self._open: list[GoldRows] | None = None  # golds that have every row so far
 
     def see(self, rows: list[Row]) -> bool:
@@ -78,6 +78,7 @@ class Collector:
                 return False
         still_open = self._golds_with(rows, self._open)
         if _are_hashable(rows) and (not still_open or any(gold.has_all(rows) for gold in still_open)):
+            self._more = self._more or Counter()
             self._more.update(rows)
         else:
             self._rows += rows  # arrays and JSON, or equal to a gold's in canonical form only
@@ -88,8 +89,8 @@ class Collector:
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> Fetched:
         """What was seen; `is_whole`: to the last row."""
-        total = len(self._rows) + self._more.total() if is_whole else None
         more = dict(self._more) if self._more else {}
+        total = len(self._rows) + sum(more.values()) if is_whole else None
         return Fetched(columns, self._rows, more, total, elapsed, repeatable)
 
     def replay(self, earlier: Fetched) -> Fetched | None:
@@ -110,8 +111,9 @@ class Collector:
             )
         if earlier.total is None:
             return None
-        for row, count in earlier.more.items():
-            self._more[row] += count - 1
+        if self._more is not None:
+            for row, count in earlier.more.items():
+                self._more[row] += count - 1
         return self.fetched(
             earlier.columns, is_whole=True, elapsed=earlier.elapsed, repeatable=earlier.repeatable
         )

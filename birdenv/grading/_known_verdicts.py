@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import marshal
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from itertools import chain
 from typing import Final
 
 from birdenv.databases import QueryResult
@@ -17,7 +16,7 @@ __all__ = ["KnownVerdicts"]
 _MOST_CELLS: Final = 2_000  # of both results; a verdict with more is not kept
 _MOST_BYTES: Final = 8 * 2**20  # of all verdicts together
 _VERDICT_BYTES: Final = 2_000
-_CELL_BYTES: Final = 8  # of its place in a row
+_CELL_BYTES: Final = 40  # of a cell, besides its text
 
 
 class KnownVerdicts:
@@ -37,7 +36,7 @@ class KnownVerdicts:
         results = [result for result in (verdict.gold_result, verdict.pred_result) if result is not None]
         if sum([len(result.rows) * len(result.columns) for result in results]) > _MOST_CELLS:
             return
-        size = _VERDICT_BYTES + sum(map(_memory, results))
+        size = _VERDICT_BYTES + sum([_memory(result) for result in results])
         with self._lock:
             if key in self._verdicts or size > _MOST_BYTES:
                 return
@@ -49,5 +48,5 @@ class KnownVerdicts:
 
 
 def _memory(result: QueryResult) -> int:
-    cells = chain.from_iterable(result.rows)
-    return sum([_CELL_BYTES + sys.getsizeof(cell) for cell in cells])
+    """Bytes that a result takes, about."""
+    return _CELL_BYTES * len(result.rows) * len(result.columns) + len(marshal.dumps(tuple(result.rows)))

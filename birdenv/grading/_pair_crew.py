@@ -32,17 +32,19 @@ __all__ = ["Crew", "Death", "Graded"]
 _PATIENCE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
 _MOST_IDLE: Final = 8  # processes that are kept between two crews, of each isolation
 _LONGEST_REPLY: Final = 2**30
+_MOST_AHEAD: Final = 2**16  # bytes of work sent to a process that is busy: no more than its socket holds
 _MOST_STILLBORN: Final = 3  # deaths in a row of processes that had not begun to work
 
 
 class Graded(NamedTuple):
-    """What one of the processes has done. `is_idle`: it waits for more work."""
+    """What one of the processes has done. `wants_work`: it has one pair left, or none (`is_idle`)."""
 
     worker: int
     verdicts: list[tuple[int, ExVerdict, float]]
     executed: int
     found: int
     fault: str
+    wants_work: bool
     is_idle: bool
 
 
@@ -67,6 +69,7 @@ class _Grader(WorkerProcess):
             super().__init__("birdenv.grading._pair_worker", [file.fileno()])
         self.deadline = float("inf")
         self.patience = float("inf")
+        self.batches = 0  # that it has been sent and has not finished
 
     def prepare(self, setting: Setting) -> None:
         with contextlib.suppress(OSError):  # it has died, which will be seen
@@ -81,12 +84,13 @@ class _Grader(WorkerProcess):
         if self.is_ours:
             self.page.close()
 
-    def begin(self, work: Sequence[Work], seconds: float) -> None:
+    def begin(self, work: bytes, seconds: float) -> None:
         """Send it work, for whose next part it gets so many seconds."""
-        self.patience = seconds
-        self.deadline = time.monotonic() + seconds
-        self.connection.settimeout(seconds)  # it may stand still with a message half sent
-        send(self.connection, packed(("pairs", list(work))))
+        self.patience = max(seconds, self.patience) if self.batches else seconds
+        self.deadline = time.monotonic() + self.patience
+        self.batches += 1
+        self.connection.settimeout(self.patience)  # it may stand still with a message half sent
+        send(self.connection, work)
 
 
 class Crew:
@@ -112,12 +116,29 @@ class Crew:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def give(self, worker: int, work: Sequence[Work]) -> None:
-        """Let it grade pairs."""
+    def give(self, worker: int, work: Sequence[Work]) -> bool:
+        """Let it grade pairs, after those that it has; False if they are too much to be sent ahead."""
+        grader = self._graders[worker]
+        message = packed(("pairs", list(work)))
+        if grader.batches and len(message) > _MOST_AHEAD:
+            return False
         statements = max(len(golds) for _, _, golds, _, _ in work) + 2
         patience = _PATIENCE_SECONDS + statements * (self._setting.limits[0] + 1)
         with contextlib.suppress(OSError):  # it has died or stands still, which `wait` tells
-            self._graders[worker].begin(work, patience)
+            grader.begin(message, patience)
+        return True
+
+    def finish(self) -> str:
+        """Let them write down what they keep, when they have nothing more to do; what went wrong with it."""
+        for grader in self._graders.values():
+            with contextlib.suppress(OSError):
+                grader.connection.settimeout(_PATIENCE_SECONDS)
+                send(grader.connection, packed(("finish", None)))
+        faults = []
+        for grader in self._graders.values():
+            with contextlib.suppress(EOFError, OSError, ValueError):  # one that has died keeps nothing more
+                faults.append(str(unpacked(receive(grader.connection, _LONGEST_REPLY))[1]))
+        return next(filter(None, faults), "")
 
     def wait(self) -> Iterator[Graded | Death]:
         """What has happened, at least one thing. Raises `InputError` if a database cannot be used, and
@@ -140,15 +161,18 @@ class Crew:
                 raise InputError(str(body))
             if kind == "broken":
                 raise BirdenvError(f"grading failed in a worker process:\n{body}")
-            done, (executed, found), fault, is_last = body
+            done, (executed, found), fault, left = body
             verdicts = [(int(number), verdict_of(plain), float(took)) for number, plain, took in done]
         except (EOFError, OSError):
             return self._bury(worker, "")
         except (ValueError, TypeError) as error:
             return self._bury(worker, f"its answer made no sense: {error}")
         self._stillborn = 0
-        grader.deadline = float("inf") if is_last else time.monotonic() + grader.patience
-        return Graded(worker, verdicts, int(executed), int(found), str(fault), bool(is_last))
+        grader.batches -= left == 0
+        is_idle = grader.batches == 0
+        grader.deadline = float("inf") if is_idle else time.monotonic() + grader.patience
+        wants_work = is_idle or (left == 1 and grader.batches == 1)
+        return Graded(worker, verdicts, int(executed), int(found), str(fault), wants_work, is_idle)
 
     def _bury(self, worker: int, why: str) -> Death:
         """End what is left of a process, and start another in its place."""

@@ -79,10 +79,10 @@ def score_pairs(
             on_done(len(numbers[distinct[number]]))
 
     workers = min(workers, max(len(distinct), 1))
-    grader = ExGrader(source, limits, clean, metrics, store)
     if not isinstance(source, SqliteSource):
-        _in_threads(distinct, source, grader, workers, judged)
+        _in_threads(distinct, source, ExGrader(source, limits, clean, metrics, store), workers, judged)
     elif workers == 1 and source.isolation == "inline":
+        grader = ExGrader(source, limits, clean, metrics, store, same_programs=True)
         _in_this_process(distinct, _schedule(distinct, source), grader, judged)
     elif distinct:
         schedule = _schedule(distinct, source)
@@ -174,6 +174,11 @@ class _Scoring:
                     self._store.fault = self._store.fault or news.fault
                 if news.is_idle:
                     self._give_to_idle()
+                elif news.wants_work:
+                    self._give(news.worker)
+        if self._store is not None:
+            fault = self._crew.finish()
+            self._store.fault = self._store.fault or fault
 
     def _give_to_idle(self) -> None:
         for worker, under_way in self._under_way.items():
@@ -182,9 +187,12 @@ class _Scoring:
 
     def _give(self, worker: int) -> None:
         taken = self._schedule.take(worker, len(self._under_way))
-        self._under_way[worker] = taken
-        if taken:
-            self._crew.give(worker, [(n, *self._pairs[n], self._known.get(n, {})) for n in taken])
+        if not taken:
+            return
+        if self._crew.give(worker, [(n, *self._pairs[n], self._known.get(n, {})) for n in taken]):
+            self._under_way[worker] += taken
+        else:
+            self._give_back(taken)
 
     def _after_death(self, death: Death) -> None:
         """Grade the pair again, with what killed the process taken as that statement's error."""
@@ -200,8 +208,12 @@ class _Scoring:
                     continue
                 error = death.error
                 known[statement] = (error.kind, error.message, error.elapsed)
-            self._schedule.give_back(self._pairs[number].db_id, [number])
+            self._give_back([number])
         self._give_to_idle()
+
+    def _give_back(self, numbers: Sequence[int]) -> None:
+        for number in reversed(numbers):
+            self._schedule.give_back(self._pairs[number].db_id, [number])
 
     def _given_up(self, error: QueryError) -> ExVerdict:
         status: ExStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"

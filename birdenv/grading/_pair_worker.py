@@ -26,6 +26,7 @@ from birdenv.databases import (
     QueryError,
     SqliteFileSource,
     SqliteSource,
+    map_files,
     packed,
     receive,
     send,
@@ -47,6 +48,7 @@ Work: TypeAlias = tuple[int, str, tuple[str, ...], str | None, Mapping[bytes, tu
 statements give, by digest of their SQL."""
 
 _REPLY_SECONDS: Final = 0.05  # verdicts of so long a time go together: each message wakes the owner up
+_FLUSH_SECONDS: Final = 2.0  # processes that write results at every turn wait for each other
 _NONE: Final = bytes(16)
 
 
@@ -81,6 +83,7 @@ def main(descriptor: int, page: int) -> None:
     """Grade until the owner closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    map_files()
     connection = socket.socket(fileno=descriptor)
     grading: _Grading | None = None
     with mmap.mmap(page, mmap.PAGESIZE) as shared:
@@ -97,6 +100,8 @@ def main(descriptor: int, page: int) -> None:
                 elif kind == "rest" and grading is not None:
                     grading.close()
                     grading = None
+                elif kind == "finish" and grading is not None:
+                    grading.finish()
                 elif grading is not None:
                     grading.grade(values)
             except InputError as error:
@@ -112,6 +117,7 @@ class _Grading:
         self._page = page
         self._connection = connection
         self._store = ResultStore(*setting.store) if setting.store else None
+        self._flushed = time.monotonic()
         self._number = -1
         self._known: Mapping[bytes, tuple[Any, ...]] = {}
         self._grader = ExGrader(
@@ -121,26 +127,32 @@ class _Grading:
             setting.metrics,
             self._store,
             self._announce,
+            same_programs=True,
         )
 
     def grade(
         self, pairs: list[tuple[int, str, tuple[str, ...], str, Mapping[bytes, tuple[Any, ...]]]]
     ) -> None:
-        """Grade and tell, the last message being the one that says so."""
+        """Grade and tell, once as the last pair begins, so that more work is here when it is done."""
         done: list[tuple[int, dict[str, Any], float]] = []
         told = time.monotonic()
+        left = len(pairs)
         for number, db_id, golds, prediction, known in pairs:
+            if left == 1:
+                self._tell(done, left)
+                done = []
             self._number, self._known = number, known
             PAGE.pack_into(self._page, 0, number, _NONE)
             began = time.monotonic()
             verdict = self._grader.grade(db_id, golds, prediction)
             now = time.monotonic()
             done.append((number, plain_verdict(verdict), now - began))
-            if now - told > _REPLY_SECONDS and number != pairs[-1][0]:
-                self._tell(done, is_last=False)
+            left -= 1
+            if now - told > _REPLY_SECONDS and left > 1:
+                self._tell(done, left)
                 done, told = [], now
         PAGE.pack_into(self._page, 0, -1, _NONE)
-        self._tell(done, is_last=True)
+        self._tell(done, left)
 
     def _announce(self, sql: str) -> QueryError | None:
         """Write down what runs next; of a statement that has ended a process before, give what was said."""
@@ -150,15 +162,22 @@ class _Grading:
         PAGE.pack_into(self._page, 0, self._number, digest)
         return None
 
-    def _tell(self, done: list[tuple[int, dict[str, Any], float]], *, is_last: bool) -> None:
+    def _tell(self, done: list[tuple[int, dict[str, Any], float]], left: int) -> None:
         counts = (0, 0)
         if self._store is not None:
-            if is_last:
+            if left == 0 and time.monotonic() - self._flushed > _FLUSH_SECONDS:
                 self._store.flush()
+                self._flushed = time.monotonic()
             counts = (self._store.executed, self._store.found)
             self._store.executed = self._store.found = 0
         fault = self._store.fault if self._store is not None else ""
-        send(self._connection, packed(("done", (done, counts, fault, is_last))))
+        send(self._connection, packed(("done", (done, counts, fault, left))))
+
+    def finish(self) -> None:
+        """Write down what is to be kept, and say so."""
+        if self._store is not None:
+            self._store.flush()
+        send(self._connection, packed(("finished", "" if self._store is None else self._store.fault)))
 
     def close(self) -> None:
         if self._store is not None:

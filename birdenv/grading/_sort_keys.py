@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import sqlglot
@@ -24,7 +25,8 @@ class SortKeys(NamedTuple):
     is_complete: bool
 
 
-def sort_keys(sql: str, dialect: str, columns: Sequence[str]) -> SortKeys | None:
+@lru_cache(maxsize=512)  # of golds
+def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
     """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
 
     `dialect`: `sqlite` or `postgres`. What sqlglot cannot parse is looked at token by token.

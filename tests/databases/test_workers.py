@@ -284,3 +284,34 @@ def test_a_source_that_is_gone_by_the_time_is_an_input_error(workers: SqliteSour
     workers.path("shop").rename(workers.path("shop").with_name("elsewhere"))
     with pytest.raises(InputError, match=r"shop\.sqlite"):
         database.execute("SELECT 1")
+
+
+def test_a_file_that_is_cut_short_costs_the_worker_only(workers: SqliteSource) -> None:
+    """Workers read through memory maps; what is not there any more ends them."""
+    path = workers.path("shop")
+    contents = path.read_bytes()
+    with workers.open("shop", LIMITS) as database:
+        assert value(database, CUSTOMERS) == 3
+        try:
+            os.truncate(path, 0)
+            assert error(database, "SELECT group_concat(name) FROM customers").kind == "engine"
+        finally:
+            path.write_bytes(contents)
+    with workers.open("shop", LIMITS) as database:
+        assert value(database, CUSTOMERS) == 3
+
+
+def test_maps_have_so_much_room_and_give_it_back() -> None:
+    program = """
+import sqlite3
+from birdenv.databases import _mapped_files as mapped
+connection = sqlite3.connect(":memory:")
+assert mapped.map_file(connection, 5) == 0, "nothing is mapped where nobody has said so"
+mapped.map_files()
+assert mapped.map_file(connection, mapped.MAPPED_BYTES + 1) == 0
+assert mapped.map_file(connection, mapped.MAPPED_BYTES) == mapped.MAPPED_BYTES
+assert mapped.map_file(connection, 1) == 0
+mapped.give_room_back(1)
+assert mapped.map_file(connection, 1) == 1
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -162,7 +162,7 @@ def test_a_gold_runs_again_on_changed_data(root: Path) -> None:
 
 def test_threads_share_a_grader(source: Any) -> None:
     grader = ExGrader(source)
-    predictions = [NAMES, "SELECT 1"] * 20
+    predictions = [sql for number in range(20) for sql in (NAMES, f"SELECT {number}")]
     with ThreadPoolExecutor(8) as pool:
         verdicts = list(pool.map(lambda sql: grader.grade("shop", [NAMES], sql).ex, predictions))
     assert verdicts == [True, False] * 20
