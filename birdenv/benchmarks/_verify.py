@@ -9,7 +9,7 @@ from typing import Any
 
 from birdenv.benchmarks._ground_truth import WHERE_TO_ASK
 from birdenv.benchmarks._report import Problem, Report
-from birdenv.databases import DatabaseSource, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Move, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import ConversationalGrader, parse_test_cases
@@ -64,6 +64,7 @@ def verify_records(
                 if record.sol_sql and not found:
                     found += oracle.failures(record, index)
                     figures["oracle passed"] += not found
+                    warnings += [Problem(name, text) for text in oracle.doubts(record, index)]
         except BirdenvError as error:
             found.append(str(error).removeprefix(f"{name}: "))
         problems += [Problem(name, text, truth_missing=text == _NO_TRUTH) for text in found]
@@ -135,8 +136,26 @@ class _Checker:
             if missing:
                 yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
 
+    def doubts(self, record: TaskRecord, index: int) -> Iterator[str]:
+        """Clean-up that fails behind the gold that it was written for; elsewhere its errors are ignored."""
+        task = self._task(record, index)
+        private = task.private
+        if not private.cleanup:
+            return
+        with self._source.open(task.public.database, Limits()) as database:
+            if isinstance(database.run((*private.preprocess, *private.gold)), QueryError):
+                return  # which the oracle tells
+            database.run(("ROLLBACK",))  # an error where nothing is open, which is as good
+            for number, statement in enumerate(private.cleanup):
+                done = database.run((statement,))
+                if isinstance(done, QueryError):
+                    yield f"clean_up_sqls[{number}] fails behind its own gold: {done.message}"
+
+    def _task(self, record: TaskRecord, index: int) -> CInteractTask:
+        return split_record(record, index, self._notes(record.selected_database), self._source.dialect)
+
     def failures(self, record: TaskRecord, index: int) -> Iterator[str]:
-        task = split_record(record, index, self._notes(record.selected_database), self._source.dialect)
+        task = self._task(record, index)
         self._source.check(task.public.database)
         controller = CInteractController(task, self._source, self._grader)
         play(controller, [_Oracle(task)])

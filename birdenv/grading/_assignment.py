@@ -32,11 +32,12 @@ class Assignment:
     """One phase of a task, as the grader needs it.
 
     `setup` brings a pristine copy to the task's starting state; `base_gold` and `base_pred`, run after it,
-    bring the gold's and the prediction's copy to this phase's (for follow-ups). `cleanup` runs after a
-    Management script; its errors are ignored. `start`, where it is given, is where the prediction's copy
-    stands already: `setup` and `base_pred` have run. With `keeps_state`, a submission that passes and may
-    write leaves its own state in `Grade.left`. `tests` are a Management task's test cases; `rules` say how
-    all of it is judged.
+    bring the gold's and the prediction's copy to this phase's (for follow-ups). `cleanup` runs after these
+    and after a Management script, each statement whatever became of the one before it: it was written for
+    what the gold leaves, so that its errors are nobody's failure. `start`, where it is given, is where the
+    prediction's copy stands already: `setup`, `base_pred` and `cleanup` have run. With `keeps_state`, a
+    submission that passes and may write leaves its own state in `Grade.left`. `tests` are a Management task's
+    test cases; `rules` say how all of it is judged.
     """
 
     database: str

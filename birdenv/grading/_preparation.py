@@ -10,11 +10,11 @@ __all__ = ["clean_up", "prepare_gold", "prepare_prediction", "run_each"]
 
 def prepare_gold(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
     """The gold's copy; a grade (`infra_error`) if that cannot be done."""
-    for what, scripts in (("the set-up", assignment.setup), ("the starting state", assignment.base_gold)):
-        failure = _run_whole(database, scripts)
-        if failure is not None:
-            return broken(what, failure)
-    return None
+    failure = _run_whole(database, assignment.setup)
+    if failure is not None:
+        return broken("the set-up", failure)
+    failure = _run_base(database, assignment.base_gold, assignment.cleanup)
+    return None if failure is None else broken("the starting state", failure)
 
 
 def prepare_prediction(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
@@ -25,7 +25,7 @@ def prepare_prediction(database: EpisodeDatabase, assignment: Assignment) -> Gra
     failure = _run_whole(database, assignment.setup)
     if failure is not None:
         return broken("the set-up", failure)
-    failure = _run_whole(database, assignment.base_pred)
+    failure = _run_base(database, assignment.base_pred, assignment.cleanup)
     return None if failure is None else failed(failure)
 
 
@@ -43,6 +43,16 @@ def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
         database.run(("ROLLBACK",))
     for statement in cleanup:
         database.run((statement,))
+
+
+def _run_base(
+    database: EpisodeDatabase, base: tuple[str, ...], cleanup: tuple[str, ...]
+) -> QueryError | None:
+    """The earlier phase's SQL, and the clean-up behind it."""
+    failure = _run_whole(database, base)
+    if base and failure is None:
+        run_each(database, cleanup)
+    return failure
 
 
 def _run_whole(database: EpisodeDatabase, scripts: tuple[str, ...]) -> QueryError | None:

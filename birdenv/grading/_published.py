@@ -95,7 +95,7 @@ class PublishedGrader:
             with self._source.open(assignment.database, self._limits) as database:
                 return _prepare(database, assignment) or _run(database, gold_sqls)
 
-        scripts = (assignment.setup, assignment.base_pred, gold_sqls)
+        scripts = (assignment.setup, _base(assignment), gold_sqls)
         if assignment.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
             return run()
         return self._golds.get((assignment.database, self._source.digest(assignment.database), scripts), run)
@@ -128,14 +128,19 @@ def _are_run(assignment: Assignment) -> bool:
 
 
 def _prepare(database: EpisodeDatabase, assignment: Assignment) -> QueryError | None:
-    """Set-up and the earlier phase's SQL are one list to the evaluator: it ends, unseen, at the first error.
+    """Set-up, the earlier phase's SQL and the clean-up behind it are one list to the evaluator: it ends,
+    unseen, at the first error.
 
     What is returned is an error of ours: the kept state cannot be restored.
     """
     if assignment.start is not None:
         return database.restore(assignment.start)
-    _run(database, (*assignment.setup, *assignment.base_pred))
+    _run(database, (*assignment.setup, *_base(assignment)))
     return None
+
+
+def _base(assignment: Assignment) -> tuple[str, ...]:
+    return (*assignment.base_pred, *assignment.cleanup) if assignment.base_pred else ()
 
 
 def _run(database: EpisodeDatabase, scripts: tuple[str, ...]) -> Result:

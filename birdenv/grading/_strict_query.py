@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, Result
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.grading._assignment import Assignment, Grade, broken, failed
 from birdenv.grading._distinct import without_outer_distinct
 from birdenv.grading._gold import GoldCache, reads_clock, rows_of_result, whole
-from birdenv.grading._preparation import prepare_prediction
+from birdenv.grading._preparation import prepare_gold, prepare_prediction
 from birdenv.grading._strict import compare_strict
 
 __all__ = ["StrictQueryGrader"]
@@ -31,6 +31,8 @@ class StrictQueryGrader:
         gold = self._gold_rows(assignment)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)
+        if isinstance(gold, Grade):
+            return gold
         with self._source.open(assignment.database, self._limits) as database:
             fault = prepare_prediction(database, assignment)
             if fault is not None:
@@ -50,25 +52,31 @@ class StrictQueryGrader:
             rows_pred=len(pred.rows),
         )
 
-    def _gold_rows(self, assignment: Assignment) -> Result:
-        """What the last gold statement returns; remembered if the database is as the source has it."""
+    def _gold_rows(self, assignment: Assignment) -> Result | Grade:
+        """What the last gold statement returns, or why it cannot be asked; remembered if the database is as
+        the source has it."""
         *earlier, last = assignment.gold
         if assignment.conditions.distinct is False:
             last = _gold_without_outer_distinct(last, self._source.dialect)
         statements = (*earlier, last)
-        prepared = assignment.setup or assignment.base_gold
-        if prepared or any(map(reads_clock, statements)):
-            return whole(self._run_gold(assignment, statements))
+        if assignment.setup or assignment.base_gold:
+            with self._source.open(assignment.database, self._limits) as database:
+                return prepare_gold(database, assignment) or whole(_run_gold(database, statements))
+        if any(map(reads_clock, statements)):
+            return whole(self._run_pristine(assignment, statements))
         key = (assignment.database, self._source.digest(assignment.database), statements)
-        return self._golds.get(key, lambda: whole(self._run_gold(assignment, statements)))
+        return self._golds.get(key, lambda: whole(self._run_pristine(assignment, statements)))
 
-    def _run_gold(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
+    def _run_pristine(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
         with self._source.open(assignment.database, self._limits) as database:
-            for scripts in (assignment.setup, assignment.base_gold, statements[:-1]):
-                ready = database.run(scripts)
-                if isinstance(ready, QueryError):
-                    return ready
-            result = database.query(statements[-1])
-            if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
-                result = database.run(statements[-1:])  # several statements in one text, or one that writes
-            return result
+            return _run_gold(database, statements)
+
+
+def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
+    ready = database.run(statements[:-1])
+    if isinstance(ready, QueryError):
+        return ready
+    result = database.query(statements[-1])
+    if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
+        result = database.run(statements[-1:])  # several statements in one text, or one that writes
+    return result

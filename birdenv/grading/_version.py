@@ -6,4 +6,4 @@ from typing import Final
 
 __all__ = ["GRADER_VERSION"]
 
-GRADER_VERSION: Final = "3"
+GRADER_VERSION: Final = "4"

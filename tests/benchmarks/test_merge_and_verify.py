@@ -163,6 +163,15 @@ def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
     assert "its id says Query" in str(report.warnings[0])
 
 
+def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) -> None:
+    row = MANAGEMENT | {"clean_up_sqls": ["SELECT 1", "DROP TABLE nowhere"]}
+    folder = write_benchmark(tmp_path, row)
+    report = verify_records([row], folder)
+    assert not report.problems and report.figures["oracle passed"] == 1
+    [warning] = report.warnings
+    assert "clean_up_sqls[1] fails behind its own gold: no such table: nowhere" in str(warning)
+
+
 def test_a_missing_database_is_named(tmp_path: Path) -> None:
     folder = write_benchmark(tmp_path / "folder", QUERY)
     (folder / "club" / "club.sqlite").unlink()

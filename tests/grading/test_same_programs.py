@@ -91,7 +91,9 @@ def test_the_filter_of_a_join_is_shown_in_full(tmp_path: Path) -> None:
     assert program_of(sql, listing) is not None
 
 
-@pytest.mark.parametrize("sql", ["SELECT x'00' FROM item", "SELECT x'' FROM item", "SELECT value FROM json_each('[1]')"])
+@pytest.mark.parametrize(
+    "sql", ["SELECT x'00' FROM item", "SELECT x'' FROM item", "SELECT value FROM json_each('[1]')"]
+)
 def test_what_a_listing_does_not_show_has_no_program(program: Callable[[str], Any], sql: str) -> None:
     assert program(sql) is None
 

@@ -46,9 +46,9 @@ def assignment(
     base_gold: tuple[str, ...] = ()
     base_pred: tuple[str, ...] = ()
     if first_category == "Management" or profile.grading.comparison == "published":
-        base_gold = (*private.gold, *cleanup)
+        base_gold = private.gold
         from_gold = profile.follow_up_base == "gold" or accepted is None
-        base_pred = base_gold if from_gold else (str(accepted), *cleanup)
+        base_pred = base_gold if from_gold else (str(accepted),)
     return Assignment(
         database=task.public.database,
         category=_follow_up_category(task, follow_up, profile),

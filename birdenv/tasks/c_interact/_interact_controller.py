@@ -10,7 +10,6 @@ from birdenv.dialogue import Event, Move
 from birdenv.errors import BenchmarkError
 from birdenv.grading import ConversationalGrader, Grade, reward
 from birdenv.tasks._actions import SYSTEM, USER, Kind
-from birdenv.tasks._result_text import result_text
 from birdenv.tasks._view import Sender, SystemView
 from birdenv.tasks.c_interact._assignment import assignment
 from birdenv.tasks.c_interact._attempt import Attempt, AttemptName
@@ -146,11 +145,11 @@ class InteractController(ABC):
 
     def _execute(self, move: Move, sql: str) -> Event:
         try:
-            result = self._database.execute(sql)
+            shown = self._database.show(sql)
         except BenchmarkError as error:
             self.private_log.append({"kind": "infra_error", "reason": str(error)})
             return self._break(move, "infra_error")
-        return self._reply(move, "database", result_text(result))
+        return self._reply(move, "database", shown)
 
     def _submit(self, move: Move, sql: str) -> Event:
         if not self.task.has_gold:

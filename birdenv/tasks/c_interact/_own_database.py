@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
 from birdenv.errors import BenchmarkError
-from birdenv.tasks._result_text import FETCHED_ROWS
+from birdenv.tasks._result_text import result_text
+from birdenv.tasks._screen import Screen
 from birdenv.tasks.c_interact._assignment import own_state
 from birdenv.tasks.c_interact._profile import Profile
 from birdenv.tasks.c_interact._task import CInteractTask
@@ -26,19 +27,24 @@ class OwnDatabase:
         self._accepted: str | None = None
         self._left: Checkpoint | None = None
         self._database: EpisodeDatabase | None = None
+        self._screen: Screen | None = None
 
     @property
     def is_open(self) -> bool:
         return self._database is not None
 
-    def execute(self, sql: str) -> Result:
-        """Run one statement. Raises `BenchmarkError` if the task's set-up does not run."""
-        if self._database is None:
+    def show(self, sql: str) -> str:
+        """Run one statement; its result as text.
+
+        Raises `BenchmarkError` if the task's set-up does not run.
+        """
+        if self._screen is None:
             fault = self._open()
             if fault is not None:
-                return fault
-        assert self._database is not None
-        return self._database.execute(sql, rows=FETCHED_ROWS)
+                return result_text(fault)
+            assert self._database is not None
+            self._screen = Screen(self._database, self._limits)
+        return self._screen.show(sql)
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
         """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
@@ -48,10 +54,11 @@ class OwnDatabase:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = None
+            self._database = self._screen = None
 
     def _open(self) -> QueryError | None:
         """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
+        self.close()
         database = self._database = self._source.open(self._task.public.database, self._limits)
         state = own_state(self._task, self._profile, self._accepted)
         fault = database.restore(self._left) if self._left else database.run(state.setup)
