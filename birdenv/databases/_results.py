@@ -51,6 +51,11 @@ class QueryError:
     message: str
     elapsed: float = field(default=0.0, compare=False)
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether the statement fails so whenever it runs on the same contents: it does not compile."""
+        return self.kind in ("syntax", "missing")
+
 
 Result: TypeAlias = QueryResult | QueryError
 

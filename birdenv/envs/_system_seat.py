@@ -34,6 +34,7 @@ TURNS = 1000
 BUDGET = 1000.0
 """`budget` is at most this."""
 
+_ACTION_FIELDS = 2  # kind, text
 _MALFORMED = Move("malformed")
 
 
@@ -89,7 +90,7 @@ def observation(
 
 def move(action: Any, space: spaces.Dict, kinds: Sequence[Kind] = KINDS) -> Move:
     """The action as a move; whatever is not a member of the action space becomes one that no game accepts."""
-    if type(action) is dict and len(action) == len(space):
+    if type(action) is dict and len(action) == _ACTION_FIELDS:
         # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
         kind, text = action.get("kind"), action.get("text")
         if type(kind) is int and type(text) is str and 0 <= kind < len(kinds) and len(text) <= TEXT_LENGTH:

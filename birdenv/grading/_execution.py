@@ -128,9 +128,7 @@ class ExGrader:
             gold_result=gold.result,
             pred_result=pred.result if isinstance(pred, Fetched) else None,
         )
-        is_lasting = not failed and all(
-            isinstance(run, Fetched) and run.repeatable for run in (pred, submitted)
-        )
+        is_lasting = not failed and pred.repeatable and submitted.repeatable
         return verdict, is_lasting and not any(map(reads_clock, golds))
 
     def _order_flags(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import Final
 
-from birdenv.databases import EpisodeDatabase, Limits, QueryResult
+from birdenv.databases import EpisodeDatabase, Limits
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 
 __all__ = ["Screen", "forget_shown"]
@@ -22,19 +22,20 @@ class Screen:
 
     def __init__(self, database: EpisodeDatabase, limits: Limits) -> None:
         self._database = database
-        self._known = _shown.page(database.contents, limits)
+        contents = database.contents
+        self._known = None if contents is None else _shown.page(contents, limits)
 
     def show(self, sql: str) -> str:
         """Run one statement as the agent's own; its result as text."""
-        database = self._database
-        if database.is_private:
+        database, known = self._database, self._known
+        if known is None or database.is_private:
             return result_text(database.execute(sql, rows=FETCHED_ROWS))
-        text = self._known.get(sql)
+        text = known.get(sql)
         if text is None:
             result = database.execute(sql, rows=FETCHED_ROWS)
             text = result_text(result)
-            if type(result) is QueryResult and result.repeatable:
-                _shown.keep(self._known, sql, text)
+            if result.repeatable and not database.is_private:
+                _shown.keep(known, sql, text)
         return text
 
 
@@ -46,10 +47,8 @@ class _Shown:
         self._pages = weakref.WeakKeyDictionary()
         self._size = 0
 
-    def page(self, contents: object | None, limits: Limits) -> dict[str, str]:
+    def page(self, contents: object, limits: Limits) -> dict[str, str]:
         """Texts of statements on the same contents under the same limits, to look up and to `keep`."""
-        if contents is None:
-            return {}
         return self._pages.setdefault(contents, {}).setdefault(limits, {})
 
     def keep(self, page: dict[str, str], sql: str, text: str) -> None:

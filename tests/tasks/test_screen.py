@@ -104,8 +104,18 @@ def test_what_may_change_is_executed_every_time(source: SqliteSource, sql: str) 
     assert shown(source, sql)[1] == [sql]
 
 
-@pytest.mark.parametrize("sql", ["SELECT nam FROM item", "SELEC", "", "SELECT abs(-9223372036854775808)"])
-def test_errors_are_not_remembered(source: SqliteSource, sql: str) -> None:
+@pytest.mark.parametrize("sql", ["SELECT nam FROM item", "SELEC", "", "SELECT 1; SELECT 2"])
+def test_what_does_not_compile_is_tried_once(source: SqliteSource, sql: str) -> None:
+    first, executed = shown(source, sql)
+    assert first[0].startswith("SQL error")
+    assert executed == [sql]
+    assert shown(source, sql, sql) == (first * 2, [])
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT abs(-9223372036854775808)", "PRAGMA journal_mode = off", "ATTACH 'x' AS x"]
+)
+def test_other_errors_are_not_remembered(source: SqliteSource, sql: str) -> None:
     (first, second), executed = shown(source, sql, sql)
     assert first == second
     assert first.startswith("SQL error")

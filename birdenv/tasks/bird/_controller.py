@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits
@@ -151,9 +152,15 @@ def _refusal(action: str) -> str:
 
 
 def _instruction(task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int) -> str:
-    parts = [_RULES.format(engine=source.engine, turns=max_turns), f"Question: {task.public.question}"]
-    if evidence and task.public.evidence.strip():
-        parts.append(f"Hint: {task.public.evidence}")
-    parts.append(f"Database: {task.public.db_id}")
-    parts.append(source.schema_text(task.public.db_id))
-    return "\n\n".join(parts)
+    public = task.public
+    hint = public.evidence if evidence else ""
+    schema = source.schema_text(public.db_id)
+    return _instruction_text(source.engine, max_turns, public.question, hint, public.db_id, schema)
+
+
+@lru_cache(maxsize=64)  # rollouts of one task begin with the same
+def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: str, schema: str) -> str:
+    parts = [_RULES.format(engine=engine, turns=turns), f"Question: {question}"]
+    if hint.strip():
+        parts.append(f"Hint: {hint}")
+    return "\n\n".join([*parts, f"Database: {db_id}", schema])
