@@ -89,6 +89,8 @@ def verify(
     _show(verdict, report)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
+        if verdict.partial_would_pass:
+            print("Nothing is wrong but that ground truth is missing: --partial allows that.")
         raise typer.Exit(1)
 
 

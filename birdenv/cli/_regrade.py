@@ -19,6 +19,7 @@ from birdenv.runs import (
     regrade_c_interact,
     regrade_record,
     regrade_text,
+    run_folder,
 )
 from birdenv.tasks.c_interact import PROFILES
 
@@ -26,7 +27,9 @@ __all__ = ["regrade"]
 
 
 def regrade(
-    run: Annotated[Path, typer.Argument(help="A run folder: run-..., or latest.")],
+    run: Annotated[
+        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
+    ],
     profile: Annotated[
         list[str] | None,
         typer.Option("--profile", help="c-Interact: strict, shell or adk; may be repeated. Default: all."),
@@ -66,7 +69,7 @@ def regrade(
 
     Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
     """
-    directory = RunDirectory.existing(run)
+    directory = RunDirectory.existing(run_folder(run))
     game = directory.read_config(hint="").get("game")
     where = options.isolation_for(isolation, "predictions")
     if game == "c-interact":

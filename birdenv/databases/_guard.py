@@ -33,6 +33,8 @@ __all__ = ["Guard", "Refusal"]
 
 _TICK_INSTRUCTIONS = 10_000  # steps of SQLite's virtual machine between two looks at the clock: < 1 ms
 _MOST_REMEMBERED = 512  # statements; more than the connection's own cache holds, which skips the authorizer
+_LONGEST_REMEMBERED = 10_000  # characters of a statement
+_LONGEST_NAMES = 200  # characters of an action's names that are remembered; names may be as long as SQL
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
@@ -46,12 +48,20 @@ class Refusal:
     on_a_copy: bool
 
 
-@lru_cache(maxsize=4096)  # by columns, mostly
 def _is_plain_reading(action: int, first: str | None, second: str | None) -> bool:
     """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
+    if len(first or "") + len(second or "") > _LONGEST_NAMES:
+        return _is_plain(action, first, second)
+    return _is_plain_and_known(action, first, second)
+
+
+def _is_plain(action: int, first: str | None, second: str | None) -> bool:
     if not is_repeatable(action, first, second) or outside_a_copy(action, first, second):
         return False
     return action != sqlite3.SQLITE_FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
+
+
+_is_plain_and_known = lru_cache(maxsize=4096)(_is_plain)  # by columns, mostly
 
 
 class Guard:
@@ -80,7 +90,9 @@ class Guard:
         self._is_counted = False
         self._changes_schema = False
         self._was_asked = self._may_vary = False
+        self._sql = ""
         self._repeatable: set[str] = set()
+        self._varying: dict[str, None] = {}  # least used first
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired = False
         self.refusal: Refusal | None = None
@@ -95,16 +107,22 @@ class Guard:
         """Whether the statement that ran last had a bound that counting may widen."""
         return not self._killable and not self._is_counted
 
+    def may_vary(self, sql: str) -> bool:
+        """Whether something else than the contents is known to go into the statement, which ran last, or
+        into what changes them."""
+        return self._private or self._may_vary or sql in self._varying
+
     def is_repeatable(self, sql: str) -> bool:
         """Whether the statement, which ran last, gives the same rows whenever it runs on the same contents.
 
-        SQLite asks only when it compiles; the driver has the latest statements compiled already.
+        SQLite asks only when it compiles; the driver has the latest statements compiled already. And it asks
+        about what virtual tables compile for themselves while the statement runs, which says nothing of it.
         """
-        if self._private:
+        if self._private or len(sql) > _LONGEST_REMEMBERED:
             return False
         if not self._was_asked:
             return sql in self._repeatable
-        if self._may_vary:
+        if self.may_vary(sql):
             return False
         if len(self._repeatable) >= _MOST_REMEMBERED:
             self._repeatable.clear()
@@ -123,6 +141,9 @@ class Guard:
         calls no function.
         """
         self._reading = reading or not self._private
+        self._sql = sql
+        if sql in self._varying:
+            self._varying[sql] = self._varying.pop(sql)  # now it is the one that was used last
         self.refusal = None
         self.wants_count = self._is_counted = self.expired = self._changes_schema = False
         self._was_asked = self._may_vary = False
@@ -191,9 +212,18 @@ class Guard:
             self._refuse(sentence, on_a_copy=True)
             return sqlite3.SQLITE_DENY
         self._was_asked = True
-        self._may_vary = self._may_vary or not is_repeatable(action, first, second)
+        if not self._private and not is_repeatable(action, first, second):
+            self._note_varying()
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
         return sqlite3.SQLITE_OK
+
+    def _note_varying(self) -> None:
+        """However the statement ends: the driver has it compiled, and may run it again unasked."""
+        self._may_vary = True
+        if len(self._sql) <= _LONGEST_REMEMBERED:
+            self._varying[self._sql] = None
+            if len(self._varying) > _MOST_REMEMBERED:
+                del self._varying[next(iter(self._varying))]
 
     def _may_call(self, function: str) -> bool:
         """Whether the statement being compiled may call a function before it has been counted."""

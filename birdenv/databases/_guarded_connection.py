@@ -192,7 +192,9 @@ class GuardedConnection:
             return QueryError("denied", guard.refusal.sentence, elapsed)
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
-        return QueryError(*kind_and_message(error), elapsed)
+        kind, message = kind_and_message(error)
+        is_lasting = kind in ("syntax", "missing") and not guard.may_vary(sql)
+        return QueryError(kind, message, elapsed, is_lasting)
 
 
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:

@@ -45,16 +45,15 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """Why a statement gave no result; `message` is the engine's own text or the guard's sentence."""
+    """Why a statement gave no result; `message` is the engine's own text or the guard's sentence.
+
+    `elapsed` and `repeatable` as in `QueryResult`.
+    """
 
     kind: ErrorKind
     message: str
     elapsed: float = field(default=0.0, compare=False)
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether the statement fails so whenever it runs on the same contents: it does not compile."""
-        return self.kind in ("syntax", "missing")
+    repeatable: bool = field(default=False, compare=False)
 
 
 Result: TypeAlias = QueryResult | QueryError

@@ -131,7 +131,7 @@ class SqliteDatabase:
             return failure
         try:
             size, pages = image.changes(self._limits.bytes)
-        except (OverflowError, OSError, sqlite3.Error) as error:
+        except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
             return QueryError("too_large", f"no checkpoint can be made: {error}")
         return Checkpoint(self._file.version, size, pages)
 

@@ -87,8 +87,8 @@ def _plain(answer: Answer) -> tuple[Any, ...]:
             return ("none",)
         case QueryResult(columns, rows, truncated, affected, elapsed, repeatable):
             return ("result", columns, list(rows), truncated, affected, elapsed, repeatable)
-        case QueryError(kind, message, elapsed):
-            return ("error", kind, message, elapsed)
+        case QueryError(kind, message, elapsed, repeatable):
+            return ("error", kind, message, elapsed, repeatable)
         case Checkpoint(version, size, pages):
             return ("checkpoint", astuple(version), size, pages)
         case DatabaseState(schema, contents, definitions):
@@ -110,8 +110,8 @@ def _value(plain: Any) -> Answer:
             bool() as repeatable,
         ):
             return QueryResult(columns, rows, truncated, affected, elapsed, repeatable)
-        case ("error", str() as kind, str() as message, float() as elapsed):
-            return QueryError(kind, message, elapsed)  # type: ignore[arg-type]
+        case ("error", str() as kind, str() as message, float() as elapsed, bool() as repeatable):
+            return QueryError(kind, message, elapsed, repeatable)  # type: ignore[arg-type]
         case ("checkpoint", tuple() as version, int() as size, dict() as pages):
             return Checkpoint(FileVersion(*version), size, pages)
         case ("state", dict() as schema, dict() as tables, tuple() as definitions):

@@ -75,7 +75,7 @@ class ExGrader:
         if self._known is None or prediction is None:
             return self._grade(db_id, golds, prediction, self._version(db_id))[0]
         version = self._version(db_id)
-        key = (version, tuple(golds), prediction)
+        key = (db_id, version, tuple(golds), prediction)
         verdict = self._known.find(key)
         if verdict is None:
             verdict, is_lasting = self._grade(db_id, golds, prediction, version)

@@ -24,9 +24,9 @@ _CLOCK: Final = re.compile(
     ['"](?:now|today|tomorrow|yesterday|subsec|subsecond)['"]
   | \b(?:current_(?:date|time|timestamp)|localtime|localtimestamp)\b
   | \b(?:now|random|randomblob|gen_random_uuid|uuid_generate_v[14]|clock_timestamp|statement_timestamp
-      |transaction_timestamp|timeofday|getdate|curdate|curtime|sysdate)\s*\(
-  | \b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)
-  | \bstrftime\s*\(\s*(?:'[^']*'|"[^"]*")\s*\)
+      |transaction_timestamp|timeofday|getdate|curdate|curtime|sysdate)["\]`]?\s*\(
+  | \b(?:date|time|datetime|julianday|unixepoch)["\]`]?\s*\(\s*\)
+  | \bstrftime["\]`]?\s*\(\s*(?:'[^']*'|"[^"]*")\s*\)
   | \bage\s*\([^,()]*(?:\([^()]*\)[^,()]*)*\)
   | \btablesample\b
     """,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import marshal
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from itertools import chain
 from typing import Final
 
 from birdenv.databases import QueryResult
@@ -49,4 +51,8 @@ class KnownVerdicts:
 
 def _memory(result: QueryResult) -> int:
     """Bytes that a result takes, about."""
-    return _CELL_BYTES * len(result.rows) * len(result.columns) + len(marshal.dumps(tuple(result.rows)))
+    try:
+        text = len(marshal.dumps(tuple(result.rows)))
+    except ValueError:  # PostgreSQL's own types
+        text = sum(map(sys.getsizeof, chain.from_iterable(result.rows)))
+    return _CELL_BYTES * len(result.rows) * len(result.columns) + text

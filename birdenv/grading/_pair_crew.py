@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import mmap
 import os
 import selectors
+import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -67,6 +68,8 @@ class _Grader(WorkerProcess):
             self.page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
             PAGE.pack_into(self.page, 0, -1, bytes(16))
             super().__init__("birdenv.grading._pair_worker", [file.fileno()])
+        # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
+        weakref.finalize(self, _end_process, self._process, os.getpid())
         self.deadline = float("inf")
         self.patience = float("inf")
         self.batches = 0  # that it has been sent and has not finished
@@ -78,6 +81,11 @@ class _Grader(WorkerProcess):
     def rest(self) -> None:
         """Let it forget everything, until it is prepared again."""
         send(self.connection, packed(("rest", None)))
+
+    def strike(self) -> None:
+        """Kill it without waiting for its end."""
+        if self.is_ours:
+            self._process.kill()
 
     def end(self) -> None:
         self.kill()
@@ -132,12 +140,14 @@ class Crew:
         """Let them write down what they keep, when they have nothing more to do; what went wrong with it."""
         for grader in self._graders.values():
             with contextlib.suppress(OSError):
+                grader.deadline = time.monotonic() + _PATIENCE_SECONDS
                 grader.connection.settimeout(_PATIENCE_SECONDS)
                 send(grader.connection, packed(("finish", None)))
         faults = []
         for grader in self._graders.values():
             with contextlib.suppress(EOFError, OSError, ValueError):  # one that has died keeps nothing more
                 faults.append(str(unpacked(receive(grader.connection, _LONGEST_REPLY))[1]))
+                grader.deadline = float("inf")
         return next(filter(None, faults), "")
 
     def wait(self) -> Iterator[Graded | Death]:
@@ -202,18 +212,24 @@ class Crew:
     def _end(self) -> None:
         """Those that have nothing to do are kept for the next crew, the others killed."""
         self._selector.close()
-        busy = []
-        for grader in self._graders.values():
-            if grader.deadline == float("inf") and len(_idle[self._setting.isolation]) < _MOST_IDLE:
+        idle = _idle[self._setting.isolation]
+        busy = [grader for grader in self._graders.values() if grader.deadline != float("inf")]
+        for grader in busy:
+            grader.strike()  # all of them first: who waits types Ctrl-C again
+        while self._graders:
+            _, grader = self._graders.popitem()
+            if grader not in busy and len(idle) < _MOST_IDLE:
                 with contextlib.suppress(OSError):
                     grader.rest()
-                    _idle[self._setting.isolation].append(grader)
+                    idle.append(grader)
                     continue
-            grader.connection.close()
-            busy.append(grader)
-        for grader in busy:
             grader.end()
-        self._graders.clear()
+
+
+def _end_process(process: subprocess.Popen[bytes], owner: int) -> None:
+    if owner == os.getpid():
+        process.kill()
+        process.wait()
 
 
 _idle: dict[str, list[_Grader]] = {isolation: [] for isolation in ISOLATIONS}
@@ -237,5 +253,4 @@ def _end_idle() -> None:
             graders.pop().end()
 
 
-atexit.register(_end_idle)
 os.register_at_fork(after_in_child=_end_idle)

@@ -48,7 +48,7 @@ class Statements:
         self._golds: GoldCache[_Gold] = GoldCache(_memory, float("inf"), _MOST_GOLD_BYTES)
         self._engine = source.engine
         is_sqlite = source.dialect == "sqlite"
-        self._same = SamePrograms(self._explain) if same_programs and is_sqlite else None
+        self._same = SamePrograms(self._execute) if same_programs and is_sqlite else None
         self._clocks: dict[Hashable, bool] = {}  # databases whose own definitions read the clock
 
     def gold(self, db_id: str, sql: str, version: Hashable) -> _Gold:
@@ -79,7 +79,7 @@ class Statements:
         key = self._key(db_id, sql)
         if self._same is None:
             return self._found_or_scanned(db_id, sql, collector, key)
-        question = (db_id, tuple([gold.sql for gold in golds]))
+        question = (db_id, self._source.version(db_id), tuple([gold.sql for gold in golds]))
         if self._same.is_new(question):
             for gold in golds:
                 self._same.keep(question, gold.sql, _fetched(gold.result))
@@ -137,7 +137,7 @@ class Statements:
         """Whether the statement may give another result on another day, or the next time."""
         return may_change(sql) or self._database_reads_clock(db_id)
 
-    def _explain(self, db_id: str, sql: str) -> Result:
+    def _execute(self, db_id: str, sql: str) -> Result:
         with self._source.open(db_id, self._limits) as database:
             return database.execute(sql)
 

@@ -16,7 +16,7 @@ from birdenv.runs._newest_run import NewestRun, newest_run
 from birdenv.runs._official_files import write_official_files
 from birdenv.runs._official_score import OfficialScore, score_official
 from birdenv.runs._pairs import Pair, export_pairs, holds_pairs, pairs_of_run, read_pairs, write_pairs
-from birdenv.runs._recorded_run import RecordedRun, read_run
+from birdenv.runs._recorded_run import RecordedRun, read_run, run_folder
 from birdenv.runs._regrade import AS_PLAYED, Regrade, regrade_c_interact
 from birdenv.runs._regrade_bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
 from birdenv.runs._regrade_text import regrade_record, regrade_text
@@ -84,6 +84,7 @@ __all__ = [
     "report",
     "run",
     "run_config",
+    "run_folder",
     "score_official",
     "speed_record",
     "write_official_files",

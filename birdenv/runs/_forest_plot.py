@@ -37,7 +37,9 @@ def forest_plot(report: RunReport) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'birdenv[report]'") from None
+        raise InputError(
+            "--plot needs matplotlib: pip install 'birdenv[report]' (in a clone: '.[report]')"
+        ) from None
     rows = forest_rows(report)
     figure = Figure(figsize=(8, 1.2 + 0.28 * len(rows)), layout="constrained")
     FigureCanvasAgg(figure)

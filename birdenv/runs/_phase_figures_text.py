@@ -57,7 +57,9 @@ def official_lines(official: Mapping[str, Any]) -> list[str]:
     """The batch score over all tasks, what it is made of, and how many tasks say something."""
     counts = ", ".join(f"{name} {official[name]}" for name in "abcd" if name in official)
     interval = official["normalized_reward_interval"]
-    reward = f"{'Normalized reward':<24}{100 * official['normalized_reward']:>19.2f}    "
+    figure = f"{100 * official['normalized_reward']:.2f}" if official["valid"] else "-"
+    interval = interval if official["valid"] else None
+    reward = f"{'Normalized reward':<24}{figure:>19}    "
     left_out = ", ".join(f"{count} {status}" for status, count in official["left_out"].items())
     valid = f"{'Valid tasks':<24}{official['valid']:>6}/{official['tasks']}"
     return [

@@ -14,7 +14,7 @@ from birdenv.runs._directory import RunDirectory
 from birdenv.runs._measures import Measure, Outcome, measures_of, outcome
 from birdenv.runs._speeds import read_speeds
 
-__all__ = ["RecordedRun", "read_run"]
+__all__ = ["RecordedRun", "read_run", "run_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def read_run(path: Path) -> RecordedRun:
 
     Raises `InputError` if it is neither, if a file is damaged, or if no episode is finished yet.
     """
-    folder = _run_folder(path)
+    folder = run_folder(path)
     directory = RunDirectory(folder)
     config = directory.read_config("; this is not the config.json of a run")
     where = folder / "config.json"
@@ -69,7 +69,8 @@ def read_run(path: Path) -> RecordedRun:
     return RecordedRun(folder, config, game, agent, tuple(tasks), repeats, measures, outcomes)
 
 
-def _run_folder(path: Path) -> Path:
+def run_folder(path: Path) -> Path:
+    """The folder itself if it is a run's, else that of the `latest` run in it. Raises `InputError`."""
     if exists(path / "config.json"):
         return path
     latest = path / "latest"

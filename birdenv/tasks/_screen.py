@@ -7,6 +7,7 @@ to give the same rows on the same contents is shown from memory when it comes ag
 from __future__ import annotations
 
 import weakref
+from collections.abc import Hashable
 from typing import Final
 
 from birdenv.databases import EpisodeDatabase, Limits
@@ -23,7 +24,7 @@ class Screen:
     def __init__(self, database: EpisodeDatabase, limits: Limits) -> None:
         self._database = database
         contents = database.contents
-        self._known = None if contents is None else _shown.page(contents, limits)
+        self._known = None if contents is None else _shown.page(contents, (type(database), limits))
 
     def show(self, sql: str) -> str:
         """Run one statement as the agent's own; its result as text."""
@@ -40,16 +41,16 @@ class Screen:
 
 
 class _Shown:
-    """Texts by contents, limits and statement. When it is full it starts anew."""
+    """Texts by contents, rules (what runs it, with what limits) and statement; emptied when it is full."""
 
     def __init__(self) -> None:
-        self._pages: weakref.WeakKeyDictionary[object, dict[Limits, dict[str, str]]]
+        self._pages: weakref.WeakKeyDictionary[object, dict[Hashable, dict[str, str]]]
         self._pages = weakref.WeakKeyDictionary()
         self._size = 0
 
-    def page(self, contents: object, limits: Limits) -> dict[str, str]:
-        """Texts of statements on the same contents under the same limits, to look up and to `keep`."""
-        return self._pages.setdefault(contents, {}).setdefault(limits, {})
+    def page(self, contents: object, rules: Hashable) -> dict[str, str]:
+        """Texts of statements on the same contents under the same rules, to look up and to `keep`."""
+        return self._pages.setdefault(contents, {}).setdefault(rules, {})
 
     def keep(self, page: dict[str, str], sql: str, text: str) -> None:
         self._size += len(sql) + len(text)

@@ -27,8 +27,10 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     assert "Mean reward" in ran.out
     figures = json.loads((run_folder / "regraded.json").read_text())["figures"]
     assert figures["strict"] == figures["as played"]
+    again_all = birdenv("regrade", run_folder)
     again = birdenv("regrade", run_folder, "--profile", "strict", "--isolation", "inline")
     assert "verdicts worked out now: 0" in again.out
+    assert birdenv("regrade", run_folder.parent).out == again_all.out, "the folder above means its latest run"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_bad_options(birdenv: Command, run_folder: Path, arguments: list[str], m
 
 def test_what_is_no_run(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("regrade", tmp_path)
-    assert ran.code == 2 and "not a run directory" in ran.err
+    assert ran.code == 2 and "is not a run: give" in ran.err
     (tmp_path / "config.json").write_text('{"game": "chess"}')
     ran = birdenv("regrade", tmp_path)
     assert ran.code == 2 and "'chess'" in ran.err

@@ -331,6 +331,17 @@ def check_any_script(place: Path, script: list[str], more: list[str], here: str,
         assert state_of(first) == expected
 
 
+@pytest.mark.parametrize("kind", ["copy", "memory-map", "deserialize"])
+def test_what_stands_in_a_wal_file_that_is_in_use_is_part_of_it(place: Path, kind: str) -> None:
+    """Here the full-text index keeps a statement open, and SQLite does not empty the -wal file."""
+    with opened(place, kind) as first, opened(place, kind) as second:
+        for sql in ("PRAGMA integrity_check", "PRAGMA journal_mode = WAL", "DELETE FROM people"):
+            assert isinstance(first.execute(sql), QueryResult)
+        assert second.restore(checkpoint_of(first)) is None
+        assert state_of(second) == state_of(first)
+        assert second.query("SELECT count(*) FROM people") == QueryResult(("count(*)",), [(0,)])
+
+
 ANY_SCRIPT = given(st.lists(writes, max_size=12), st.lists(writes, max_size=5), kinds, kinds)
 SHARED_PLACE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

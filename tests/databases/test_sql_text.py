@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.databases import split_statements
-from birdenv.databases._sql_text import first_keyword, normalised
+from birdenv.databases._sql_text import first_keyword, normalised, tokens
 
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM b; END"
 
@@ -102,6 +102,13 @@ def test_a_long_script_takes_linear_time() -> None:
 )
 def test_first_keyword(sql: str, keyword: str) -> None:
     assert first_keyword(sql) == keyword
+
+
+@given(st.lists(st.sampled_from([*" \t\n\v\r;(-/*'\"x$0é\ufeff", "select", "With", "--"])).map("".join))
+def test_the_first_keyword_is_a_token(sql: str) -> None:
+    words = [token.text for token in tokens(sql) if token.text not in "(;"]
+    first = words[0] if words else ""
+    assert first_keyword(sql) == (first.upper() if first.isascii() else first)
 
 
 def test_normalised_text_has_one_spelling() -> None:

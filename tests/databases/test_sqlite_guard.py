@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import threading
 import time
+import tracemalloc
 
 import in_a_process
 import pytest
 from attacked import kind, rows
+from hypothesis import given
+from hypothesis import strategies as st
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource, _images
+from birdenv.databases._guard import _is_plain_reading
 from birdenv.databases._images import ImageKind
+from birdenv.databases._rules import beyond_reading, is_repeatable, outside_a_copy
+from birdenv.databases._value_bounds import kind_of_work
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 MANY = f"{ENDLESS[:-1]} LIMIT 3000)"
@@ -231,3 +238,54 @@ def test_kinds_of_errors_of_writes(database: SqliteDatabase) -> None:
         "UPDATE sqlite_schema SET sql = ''": "engine",
     }
     assert {sql: kind(database.execute(sql)) for sql in expected} == expected
+
+
+# --- what is remembered ------------------------------------------------------------------------
+
+ACTIONS = sorted(
+    {code for name, code in vars(sqlite3).items() if name.startswith("SQLITE_") and code in range(34)}
+)
+NAMES = st.none() | st.sampled_from(
+    "abs Upper random date randomblob printf like glob replace load_extension json_extract table_info"
+    " mmap_size data_version sqlite_dbpage SQLITE_DBPAGE orders".split()
+)
+LONG_NAMES = st.tuples(NAMES, st.integers(0, 300)).map(lambda drawn: drawn[0] and drawn[0] + "_" * drawn[1])
+
+
+@given(st.sampled_from(ACTIONS), NAMES | LONG_NAMES, NAMES | LONG_NAMES)
+def test_what_is_plain_reading_is_what_the_rules_say(
+    action: int, first: str | None, second: str | None
+) -> None:
+    is_allowed = not outside_a_copy(action, first, second) and not beyond_reading(action, first)
+    is_call = action == sqlite3.SQLITE_FUNCTION
+    is_bounded = not is_call or kind_of_work(second or "") in ("cheap", "proportional")
+    expected = is_allowed and is_bounded and is_repeatable(action, first, second)
+    assert [_is_plain_reading(action, first, second) for _ in range(2)] == [expected] * 2
+
+
+def test_long_names_are_not_kept_in_memory(database: SqliteDatabase) -> None:
+    table = "t" + "x" * 20_000
+    columns = ", ".join(f"c{i}" for i in range(1_000))
+    assert isinstance(database.execute(f"CREATE TABLE {table} ({columns})"), QueryResult)
+    tracemalloc.start()
+    try:
+        assert isinstance(database.execute(f"SELECT * FROM {table}"), QueryResult)
+        assert tracemalloc.get_traced_memory()[0] < 2_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("first_time", [0.001, 20.0])
+def test_what_varies_is_known_to_vary_however_it_ended(source: SqliteSource, first_time: float) -> None:
+    """The driver has it compiled by then, and a virtual table has SQLite ask about something else."""
+    sql = (
+        "SELECT random(), name FROM pragma_table_info('orders') WHERE (WITH RECURSIVE n (i) AS"
+        " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n) > 0"
+    )
+    with source.open("shop", Limits(seconds=first_time)) as database:
+        database.execute(sql)
+    with source.open("shop", Limits(seconds=20)) as database:
+        again = database.execute(sql)
+        assert isinstance(again, QueryResult)
+        assert not again.repeatable
+        assert database.execute("SELECT name FROM pragma_table_info('orders')").repeatable

@@ -104,3 +104,11 @@ def test_large_results_are_not_kept(source: Any) -> None:
     known = KnownVerdicts()
     known.keep("large", replace(verdict, gold_result=replace(verdict.gold_result, rows=[("x",)] * 5_000)))
     assert known.find("large") is None
+
+
+def test_types_of_postgresql(shop_on_postgres: Any) -> None:
+    grader = ExGrader(shop_on_postgres)
+    sql = "SELECT 1.5::numeric, '{1}'::int[], NULL, '2024-01-01'::date"
+    first = grader.grade("shop", [sql], sql)
+    assert first.ex
+    assert grader.grade("shop", [sql], sql) == first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -277,6 +278,42 @@ score_pairs(pairs, SqliteSource({str(root)!r}, "process"), limits=Limits(seconds
     assert process.wait(20) != 0
     process.stdout.close()
     assert not any(map(is_running, workers))
+
+
+@pytest.mark.parametrize("moment", ["strike", "end"])
+def test_ctrl_c_while_processes_are_ended_leaves_none_behind(
+    root: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    setting = crew.Setting(str(root), None, "process", (60.0, 10, 1000), False, (), None)
+    three = crew.Crew(setting, 3)
+    with three:
+        workers = [grader._process.pid for grader in three._graders.values()]
+        for worker in range(3):
+            three.give(worker, [(worker, "shop", (NAMES,), ENDLESS, {})])
+        monkeypatch.setattr(three, "_end", lambda: None)
+    monkeypatch.undo()
+    monkeypatch.setattr(crew._Grader, moment, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        three._end()
+    del three
+    gc.collect()
+    assert not any(map(is_running, workers))
+
+
+def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have said something by then that nobody has read."""
+    pairs = [Pair("shop", (NAMES,), f"{NAMES} WHERE {i} = {i}") for i in range(9)]
+    with monkeypatch.context() as patched:
+        setting = crew.Setting(str(root), None, "inline", (2.0, 10, 1000), False, (), None)
+        with pytest.raises(KeyboardInterrupt), crew.Crew(setting, 3) as three:
+            patched.setattr(crew, "receive", interrupted)
+            three.finish()
+    verdicts = score_pairs(pairs, SqliteSource(root), workers=3)
+    assert [verdict.status for verdict in verdicts] == ["passed"] * 9
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_processes_end_with_an_owner_that_is_killed(root: Path) -> None:

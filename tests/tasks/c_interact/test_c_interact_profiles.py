@@ -69,7 +69,7 @@ def test_where_the_follow_up_starts(tmp_path: Path) -> None:
     gold = tuple(QUERY["sol_sql"])
     assert starts == {
         "strict": (("SETUP",), (), ("CLEAN",)),
-        "shell": (("SETUP",), (*gold, "CLEAN"), ("CLEAN",)),
+        "shell": (("SETUP",), gold, ("CLEAN",)),
         "adk": ((), ("ACCEPTED",), ()),
     }
 

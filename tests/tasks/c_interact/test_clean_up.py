@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from toy_tasks import MANAGEMENT, QUERY, write_benchmark
 
-from birdenv.databases import open_source
+from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks import SYSTEM
@@ -28,8 +29,19 @@ def dialect(request: pytest.FixtureRequest) -> str:
     return name
 
 
+_opened: list[DatabaseSource] = []
+
+
+@pytest.fixture(autouse=True)
+def sources_are_closed() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
 def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **options: Any) -> Any:
     source = open_source(write_benchmark(folder, record), dialect)
+    _opened.append(source)
     benchmark = load_benchmark(folder, source=source)
     grader = ConversationalGrader(source)
     return CInteractController(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options)
