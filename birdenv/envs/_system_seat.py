@@ -93,12 +93,13 @@ def move(action: Any, space: spaces.Dict, kinds: Sequence[Kind] = KINDS) -> Move
     if type(action) is dict and len(action) == _ACTION_FIELDS:
         # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
         kind, text = action.get("kind"), action.get("text")
-        if type(kind) is int:
-            if not 0 <= kind < len(kinds):
-                return _MALFORMED  # Gymnasium 1.2 raises for a number of any size
-            if type(text) is str and len(text) <= TEXT_LENGTH:
-                return Move(kinds[kind], text)
-    if not space.contains(action):
+        if type(kind) is int and type(text) is str and 0 <= kind < len(kinds) and len(text) <= TEXT_LENGTH:
+            return Move(kinds[kind], text)
+    try:
+        is_member = space.contains(action)
+    except OverflowError:  # Gymnasium 1.2, for a number of any size
+        is_member = False
+    if not is_member:
         return _MALFORMED
     return Move(kinds[int(action["kind"])], str(action["text"]))
 
