@@ -23,11 +23,18 @@ ODD_ACTIONS = [None, 0, "SELECT 1", (0, "x"), [], {}, {"kind": 0}, {"text": "x"}
 ODD_ACTIONS += [{"kind": 0, "text": "x", "more": 0}, {"kind": 0, "txt": "x"}, {0: "x"}]
 
 
+def is_member(action: Any) -> bool:
+    try:
+        return bool(SPACE.contains(action))
+    except OverflowError:  # Gymnasium 1.2, for a number of any size
+        return False
+
+
 def test_members_of_the_action_space_are_moves_and_nothing_else_is() -> None:
     actions = [{"kind": kind, "text": text} for kind in KINDS_GIVEN for text in TEXTS_GIVEN]
     for action in (*actions, *ODD_ACTIONS):
         made = move(action, SPACE)
-        if SPACE.contains(action):
+        if is_member(action):
             assert made == Move(KINDS[int(action["kind"])], str(action["text"]))
         else:
             assert made.action not in KINDS
