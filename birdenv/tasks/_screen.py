@@ -13,7 +13,7 @@ from typing import Final
 from birdenv.databases import EpisodeDatabase, Limits
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 
-__all__ = ["Screen", "forget_shown"]
+__all__ = ["Screen"]
 
 _MOST_CHARACTERS: Final = 4_000_000  # of statements and texts that are remembered in this process
 
@@ -67,8 +67,3 @@ class _Shown:
 
 
 _shown = _Shown()
-
-
-def forget_shown() -> None:
-    """Forget all that is remembered in this process, as a measurement of first times has to."""
-    _shown.forget()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import sqlite3
@@ -309,3 +310,16 @@ def test_many_questions_on_many_databases(tmp_path: Path, executed: list[str]) -
     verdicts = score_pairs(pairs, SqliteSource(tmp_path))
     assert [verdict.ex for verdict in verdicts] == [True] * 3 + [False] * 6 + [True] * 3
     assert len(executed) == 4
+
+
+def test_a_file_that_has_changed_is_read_again(root: Path, executed: list[str]) -> None:
+    grader = ExGrader(SqliteSource(root), same_programs=True)
+    texts = ("SELECT count(*) FROM item", "SELECT COUNT(*) FROM item", "select count(*) from item")
+    assert [grader.grade("shop", ["SELECT 4"], sql).ex for sql in texts[:2]] == [True, True]
+    assert executed == [texts[0]]
+    path = root / "shop" / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DELETE FROM item WHERE id = 1")
+    os.utime(path, ns=(1, 1))
+    assert not grader.grade("shop", ["SELECT 4"], texts[2]).ex
+    assert executed == [texts[0], texts[2]]

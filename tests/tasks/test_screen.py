@@ -12,7 +12,7 @@ import pytest
 
 from birdenv.databases import EpisodeDatabase, Isolation, Limits, QueryError, Result, SqliteSource
 from birdenv.tasks import _screen
-from birdenv.tasks._screen import Screen, forget_shown
+from birdenv.tasks._screen import Screen
 
 SCRIPT = """
 CREATE TABLE item (name TEXT, price REAL, day TEXT);
@@ -47,9 +47,9 @@ class Executed:
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteSource]:
     isolation: Isolation = request.param
     write(tmp_path / "shop" / "shop.sqlite", SCRIPT)
-    forget_shown()
+    _screen._shown.forget()
     yield SqliteSource(tmp_path, isolation)
-    forget_shown()
+    _screen._shown.forget()
 
 
 def write(path: Path, script: str) -> None:
