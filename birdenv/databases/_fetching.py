@@ -64,7 +64,9 @@ def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[li
     2,000 cells of 10 MB.
     """
     cap, left, counted = allowance.rows, allowance.bytes, 0
-    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), cap + 1)
+    batch = cap + 1
+    if batch * widest > _BATCH_BYTES:
+        batch = min(max(_BATCH_BYTES // widest, 1), batch)
     rows: list[Row] = cursor.fetchmany(batch)
     if len(rows) < batch and len(rows) * widest <= left:
         return rows, False  # as nearly always

@@ -32,6 +32,10 @@ class FileVersion(Version):
     journals: tuple[tuple[str, int, int], ...] = ()
     """A `-wal`, even an empty one, and a hot `-journal`: which, size and time."""
 
+    def __hash__(self) -> int:
+        """Cheap, because every graded pair is looked up by it; who differs otherwise differs here, mostly."""
+        return hash((self.inode, self.modified_ns))
+
     @property
     def is_settled(self) -> bool:
         """Whether the file itself holds everything: no journal has changes that belong to it."""

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from birdenv.databases._careful_functions import replace_unbounded_functions
@@ -27,17 +26,22 @@ from birdenv.databases._value_bounds import (
     kind_of_work,
     longest_program,
 )
-from birdenv.databases._watchdog import alarm, watchdog
+from birdenv.databases._watchdog import clear_alarm, set_alarm, watchdog
 
 __all__ = ["Guard", "Refusal"]
 
 _TICK_INSTRUCTIONS = 10_000  # steps of SQLite's virtual machine between two looks at the clock: < 1 ms
-_MOST_REMEMBERED = 512  # statements; more than the connection's own cache holds, which skips the authorizer
-_LONGEST_REMEMBERED = 10_000  # characters of a statement
-_LONGEST_NAMES = 200  # characters of an action's names that are remembered; names may be as long as SQL
+_MOST_REMEMBERED = 512  # statements
+_LONGEST_NAME = 200  # characters of a name that is remembered; names may be as long as SQL
+_MOST_NAMES = 4_096
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
+_OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
+_FUNCTION = sqlite3.SQLITE_FUNCTION
+_plain_tables: set[str | None] = set()
+"""Names that the authorizer has met of tables to be read, and of functions to be called, in plain actions."""
+_plain_functions: set[str | None] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +52,11 @@ class Refusal:
     on_a_copy: bool
 
 
-def _is_plain_reading(action: int, first: str | None, second: str | None) -> bool:
-    """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
-    if len(first or "") + len(second or "") > _LONGEST_NAMES:
-        return _is_plain(action, first, second)
-    return _is_plain_and_known(action, first, second)
-
-
 def _is_plain(action: int, first: str | None, second: str | None) -> bool:
+    """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
     if not is_repeatable(action, first, second) or outside_a_copy(action, first, second):
         return False
-    return action != sqlite3.SQLITE_FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
-
-
-_is_plain_and_known = lru_cache(maxsize=4096)(_is_plain)  # by columns, mostly
+    return action != _FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
 
 
 class Guard:
@@ -79,7 +74,6 @@ class Guard:
         self._connection = connection
         self._private = private
         self._killable = killable
-        self._watchdog = alarm if killable else watchdog
         self._reading = not private
         self._trusted = False
         self._deadline = _NEVER
@@ -89,10 +83,7 @@ class Guard:
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
-        self._was_asked = self._may_vary = False
-        self._sql = ""
-        self._repeatable: set[str] = set()
-        self._varying: dict[str, None] = {}  # least used first
+        self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired = False
         self.refusal: Refusal | None = None
@@ -101,33 +92,20 @@ class Guard:
             replace_unbounded_functions(connection, self._refuse_call)
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
+        watchdog.watch(self)
 
     @property
     def may_be_counted(self) -> bool:
         """Whether the statement that ran last had a bound that counting may widen."""
         return not self._killable and not self._is_counted
 
-    def may_vary(self, sql: str) -> bool:
-        """Whether something else than the contents is known to go into the statement, which ran last, or
-        into what changes them."""
-        return self._private or self._may_vary or sql in self._varying
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the statement that ran last gives the same whenever it runs on the same contents.
 
-    def is_repeatable(self, sql: str) -> bool:
-        """Whether the statement, which ran last, gives the same rows whenever it runs on the same contents.
-
-        SQLite asks only when it compiles; the driver has the latest statements compiled already. And it asks
-        about what virtual tables compile for themselves while the statement runs, which says nothing of it.
+        SQLite asks when it compiles: that takes a connection which keeps no statements compiled.
         """
-        if self._private or len(sql) > _LONGEST_REMEMBERED:
-            return False
-        if not self._was_asked:
-            return sql in self._repeatable
-        if self.may_vary(sql):
-            return False
-        if len(self._repeatable) >= _MOST_REMEMBERED:
-            self._repeatable.clear()
-        self._repeatable.add(sql)
-        return True
+        return not (self._private or self._may_vary)
 
     @property
     def bound(self) -> int:
@@ -141,19 +119,25 @@ class Guard:
         calls no function.
         """
         self._reading = reading or not self._private
-        self._sql = sql
-        if sql in self._varying:
-            self._varying[sql] = self._varying.pop(sql)  # now it is the one that was used last
         self.refusal = None
         self.wants_count = self._is_counted = self.expired = self._changes_schema = False
-        self._was_asked = self._may_vary = False
+        self._may_vary = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
-        elif not self._killable:
+        elif not self._killable and (
+            self._bound != _USUAL_BOUND
+            or len(sql) > SHORTEST_LIMIT
+            or self._longest != SHORTEST_LIMIT
+            or self._bounds
+            or self._schema_works
+        ):
             self._set_bounds(sql)
         self._deadline = deadline
-        self._watchdog.watch(self, deadline)
+        if not watchdog.is_awake:
+            watchdog.wake()
+        if self._killable:
+            set_alarm(deadline)
 
     def finish(self) -> float:
         """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
@@ -163,7 +147,8 @@ class Guard:
                 self.expired = True
                 self._deadline = _NEVER
         self._deadline = _NEVER
-        self._watchdog.release(self)
+        if self._killable:
+            clear_alarm()
         if self._changes_schema:
             self._bounds.clear()  # the same text may mean something else now
         return now
@@ -174,7 +159,13 @@ class Guard:
         if len(self._bounds) > _MOST_REMEMBERED:
             del self._bounds[next(iter(self._bounds))]
 
+    @property
+    def is_running(self) -> bool:
+        return self._deadline < _NEVER
+
     def interrupt_if_late(self, now: float) -> None:
+        if now <= self._deadline:
+            return
         with self._lock:
             if now > self._deadline:
                 self.expired = True
@@ -198,12 +189,24 @@ class Guard:
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
     ) -> int:
-        if _is_plain_reading(action, first, second):
-            self._was_asked = True
-            return sqlite3.SQLITE_OK
+        # Asked about every column of every statement.
+        if action == _READ:
+            if first in _plain_tables:
+                return _OK
+        elif action == _SELECT or (action == _FUNCTION and second in _plain_functions):
+            return _OK
+        return self._decide(action, first, second)
+
+    def _decide(self, action: int, first: str | None, second: str | None) -> int:
+        if _is_plain(action, first, second):
+            if action == _READ:
+                _remember(_plain_tables, first)
+            elif action == _FUNCTION:
+                _remember(_plain_functions, second)
+            return _OK
         if self._trusted:
-            return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION and not self._killable and not self._may_call(second or ""):
+            return _OK
+        if action == _FUNCTION and not self._killable and not self._may_call(second or ""):
             return sqlite3.SQLITE_DENY
         if sentence := outside_a_copy(action, first, second):
             self._refuse(sentence)
@@ -211,19 +214,9 @@ class Guard:
         if self._reading and (sentence := beyond_reading(action, first)):
             self._refuse(sentence, on_a_copy=True)
             return sqlite3.SQLITE_DENY
-        self._was_asked = True
-        if not self._private and not is_repeatable(action, first, second):
-            self._note_varying()
+        self._may_vary = self._may_vary or not is_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
-        return sqlite3.SQLITE_OK
-
-    def _note_varying(self) -> None:
-        """However the statement ends: the driver has it compiled, and may run it again unasked."""
-        self._may_vary = True
-        if len(self._sql) <= _LONGEST_REMEMBERED:
-            self._varying[self._sql] = None
-            if len(self._varying) > _MOST_REMEMBERED:
-                del self._varying[next(iter(self._varying))]
+        return _OK
 
     def _may_call(self, function: str) -> bool:
         """Whether the statement being compiled may call a function before it has been counted."""
@@ -248,10 +241,7 @@ class Guard:
 
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
-        is_usual = self._bound == _USUAL_BOUND and self._longest == SHORTEST_LIMIT >= len(sql)
         is_known = hash(sql) in self._bounds
-        if is_usual and not is_known and not self._schema_works:
-            return
         counted = self._bounds.pop(hash(sql)) if is_known else 0
         if counted:
             self._bounds[hash(sql)] = counted  # now it is the one that was used last
@@ -267,3 +257,8 @@ class Guard:
         if bound != self._bound:
             self._bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
+
+
+def _remember(names: set[str | None], name: str | None) -> None:
+    if len(name or "") <= _LONGEST_NAME and len(names) < _MOST_NAMES:
+        names.add(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from operator import itemgetter, methodcaller
+from operator import methodcaller
 from time import monotonic
 from typing import Final, TypeVar
 
@@ -38,7 +38,6 @@ _HEAP_BYTES: Final = 2**30
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
-_NAME: Final = itemgetter(0)  # in a cursor's description
 _T = TypeVar("_T")
 
 
@@ -115,7 +114,7 @@ class GuardedConnection:
                 raise sqlite3.OperationalError("to be counted")
             cursor = self._connection.execute(sql)
             try:
-                columns = tuple(map(_NAME, cursor.description or ()))
+                columns = tuple([about[0] for about in cursor.description or ()])
                 widest = len(columns) * guard.bound
                 if seer is None:
                     rows, truncated = fetch(cursor, allowance, widest)
@@ -131,7 +130,7 @@ class GuardedConnection:
             return QueryError("timeout", _timeout_message(allowance), ended - began)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
-        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable(sql))
+        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
@@ -193,7 +192,7 @@ class GuardedConnection:
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)
-        is_lasting = kind in ("syntax", "missing") and not guard.may_vary(sql)
+        is_lasting = kind in ("syntax", "missing") and guard.is_repeatable
         return QueryError(kind, message, elapsed, is_lasting)
 
 

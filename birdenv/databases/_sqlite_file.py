@@ -27,7 +27,6 @@ __all__ = ["SqliteFile", "sqlite_file"]
 
 _MAGIC: Final = b"SQLite format 3\0"
 _LFS_POINTER: Final = b"version https://git-lfs"
-_CACHED_STATEMENTS: Final = 64
 _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
 
 
@@ -87,7 +86,7 @@ class SqliteFile:
                 uri=True,
                 isolation_level=None,
                 check_same_thread=False,
-                cached_statements=_CACHED_STATEMENTS,
+                cached_statements=0,  # the guard asks what each compiles to; and new SQL is compiled sooner
             )
             try:
                 connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()

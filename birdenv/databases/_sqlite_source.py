@@ -119,13 +119,14 @@ class SqliteSource:
         Raises `InputError` as `path` does, or if the schema cannot be read.
         """
         version = self.version(db_id)
-        if version not in self._schemas:
+        text = self._schemas.get(version)
+        if text is None:
             with self.open(db_id) as database:
                 result = database.query(_TABLES)
             if isinstance(result, QueryError):
                 raise InputError(f"{db_id}: the schema cannot be read: {result.message}")
-            self._schemas[version] = "\n\n".join(f"{row[0]};" for row in result.rows)
-        return self._schemas[version]
+            text = self._schemas[version] = "\n\n".join(f"{row[0]};" for row in result.rows)
+        return text
 
     def close(self) -> None:
         """Nothing to do: an episode holds what it needs itself."""

@@ -2,7 +2,8 @@
 
 SQLite looks at the progress handler only every so many steps of its virtual machine, and one step may be a
 long function call; it looks for an interrupt at every row. So a thread of ours looks at the clocks of the
-running statements and interrupts what is late.
+running statements and interrupts what is late. In a process made to be killed, what no interrupt stops, the
+kernel does.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import os
 import signal
 import threading
 import time
+import weakref
 from typing import Protocol
 
-__all__ = ["Watched", "alarm", "watchdog"]
+__all__ = ["Watched", "clear_alarm", "set_alarm", "watchdog"]
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
 _KILL_AFTER = 0.9  # seconds beyond the deadline
@@ -21,67 +23,78 @@ _LONGEST_ALARM = 1e6  # seconds
 
 
 class Watched(Protocol):
+    @property
+    def is_running(self) -> bool:
+        """Whether a statement runs now."""
+
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the statement that runs now, if `now` (`time.monotonic`) is beyond its deadline."""
 
 
 class _Watchdog:
-    """The one of this process; its thread sleeps while nothing runs."""
+    """The one of this process; its thread sleeps while nothing runs.
+
+    Who starts a statement looks whether it `is_awake`, and else calls `wake`: so a statement costs no more
+    than the look.
+    """
 
     def __init__(self) -> None:
-        self._running: dict[Watched, None] = {}
+        self._all: weakref.WeakSet[Watched] = weakref.WeakSet()
+        self.start_again()
+
+    def start_again(self) -> None:
+        """There is no thread, as in a forked child."""
+        self._lock = threading.Lock()
         self._something_runs = threading.Event()
-        self._is_awake = False  # what the event says, at less cost
+        self.is_awake = False  # what the event says, at less cost
         self._is_started = False
 
-    def watch(self, watched: Watched, deadline: float) -> None:
-        """From now to `release`: interrupt `watched` when it is late, which it is after `deadline`."""
-        self._running[watched] = None
-        if not self._is_awake:
-            self._is_awake = True
-            self._something_runs.set()
-            if not self._is_started:
-                self._is_started = True
-                threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
+    def watch(self, watched: Watched) -> None:
+        """From now on, while it exists, interrupt its statements that are late."""
+        with self._lock:
+            self._all.add(watched)
 
-    def release(self, watched: Watched) -> None:
-        self._running.pop(watched, None)
+    def wake(self) -> None:
+        """Something runs."""
+        self.is_awake = True
+        self._something_runs.set()
+        with self._lock:
+            is_started, self._is_started = self._is_started, True
+        if not is_started:
+            threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
 
     def _look(self) -> None:
         while True:
             self._something_runs.wait()
             time.sleep(_PERIOD)
-            now = time.monotonic()
-            for watched in list(self._running):
-                watched.interrupt_if_late(now)
-            if not self._running:
+            self._interrupt_late(time.monotonic())
+            if not self._runs_anything():
                 self._something_runs.clear()
-                self._is_awake = False
-                if self._running:  # one began in between
-                    self._is_awake = True
-                    self._something_runs.set()
+                self.is_awake = False
+                if self._runs_anything():  # one began in between, and saw that we were awake
+                    self.wake()
 
+    def _interrupt_late(self, now: float) -> None:
+        for watched in self._everything():
+            watched.interrupt_if_late(now)
 
-class _Alarm(_Watchdog):
-    """In a process made to be killed: what no interrupt stops, the kernel does, with SIGALRM."""
+    def _runs_anything(self) -> bool:
+        return any(watched.is_running for watched in self._everything())
 
-    def watch(self, watched: Watched, deadline: float) -> None:
-        super().watch(watched, deadline)
-        seconds = max(deadline - time.monotonic(), 0.0)
-        signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
-
-    def release(self, watched: Watched) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        super().release(watched)
+    def _everything(self) -> list[Watched]:
+        with self._lock:
+            return list(self._all)
 
 
 watchdog = _Watchdog()
-alarm = _Alarm()
+os.register_at_fork(after_in_child=watchdog.start_again)
 
 
-def _start_again() -> None:
-    """In a forked child there is no thread, and nothing of the parent's runs."""
-    watchdog.__init__()  # type: ignore[misc]
+def set_alarm(deadline: float) -> None:
+    """Have the kernel end this process (SIGALRM) soon after the deadline, on `time.monotonic`'s scale."""
+    seconds = max(deadline - time.monotonic(), 0.0)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
 
 
-os.register_at_fork(after_in_child=_start_again)
+def clear_alarm() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)

@@ -80,6 +80,10 @@ class BirdSqlEnv(DialogueEnv, EzPickle):
         tasks = [task for task in tasks if selection.takes(task.public.instance_id, task.public.db_id)]
         selection.check()
         start = partial(
-            BirdController, source=source, grader=ExGrader(source), evidence=evidence, max_turns=max_turns
+            BirdController,
+            source=source,
+            grader=ExGrader(source, explain=False),
+            evidence=evidence,
+            max_turns=max_turns,
         )
         super().__init__(Episodes(tasks, start, source), None, render_mode)

@@ -10,9 +10,9 @@ from birdenv.grading._compare import Comparison, compare_multiset, hashable_rows
 from birdenv.grading._differences import show
 from birdenv.grading._fetched import Fetched
 from birdenv.grading._gold_rows import GoldRows
-from birdenv.grading._unmatched import are_plain, cancel
+from birdenv.grading._unmatched import are_plain, cancel, rows_agree
 
-__all__ = ["agree_as_multisets", "agree_as_sets", "is_same"]
+__all__ = ["agree_as_multisets", "agree_as_sets", "are_same_multisets", "is_same"]
 
 
 def is_same(gold: GoldRows, pred: Fetched) -> bool:
@@ -34,6 +34,13 @@ def agree_as_multisets(gold: GoldRows, pred: Fetched) -> Comparison:
     if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
         return _with_repeated_rows(gold, pred, pred.total)
     return compare_multiset(gold.result, pred.result)
+
+
+def are_same_multisets(gold: GoldRows, pred: Fetched) -> bool:
+    """Whether `agree_as_multisets` calls the two equal, without the work of saying how they differ."""
+    if pred.total != len(gold.rows) or len(pred.columns) != len(gold.result.columns):
+        return False
+    return is_same(gold, pred) or rows_agree(gold.rows, pred.rows)
 
 
 def agree_as_sets(gold: GoldRows, pred: Fetched) -> bool:

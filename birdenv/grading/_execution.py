@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError
 from birdenv.grading._cleaning import clean_sql
 from birdenv.grading._compare import Comparison
-from birdenv.grading._decision import agree_as_multisets, agree_as_sets
+from birdenv.grading._decision import agree_as_multisets, agree_as_sets, are_same_multisets
 from birdenv.grading._fetched import LEAST_FETCHED, Fetched
 from birdenv.grading._gold import reads_clock
 from birdenv.grading._gold_rows import GoldRows
@@ -25,6 +25,8 @@ __all__ = ["LEAST_FETCHED", "ExGrader", "ExStatus", "ExVerdict"]
 _DEFAULT_LIMITS: Final = Limits()
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _Fetched = Fetched | QueryError
+_EQUAL: Final = Comparison(True, "")
+_DIFFERENT: Final = Comparison(False, "")
 
 
 class ExGrader:
@@ -35,8 +37,10 @@ class ExGrader:
     `watch` gets every statement before it is executed, and may give an error to take for its result.
     `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
     pays; the columns of `pred_result` may then have the names of another text's. `clean` takes away what
-    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. One grader may be used by
-    several threads, but not with `same_programs`.
+    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a verdict
+    says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned` are
+    empty then), which takes longer to find out. One grader may be used by several threads, but not with
+    `same_programs`.
 
     The verdict of a pair that comes again is remembered where nothing in it can change, unless there is a
     store or a watch.
@@ -57,12 +61,15 @@ class ExGrader:
         watch: Watch | None = None,
         *,
         same_programs: bool = False,
+        explain: bool = True,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
+        self._explain = explain
         self._statements = Statements(source, limits, store, watch, same_programs=same_programs)
         self._version = source.version
+        self._needs_all_rows = needs_all_rows(self._metrics)
         # With a store or a watch it matters which statements are asked for, and how often.
         self._known = KnownVerdicts() if store is None and watch is None and not same_programs else None
 
@@ -92,68 +99,66 @@ class ExGrader:
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
             return self._ungraded("no SQL was submitted", "no_submission", steps), False
-        results = [self._statements.gold(db_id, gold, version) for gold in golds]
-        usable = [(i, result) for i, result in enumerate(results) if isinstance(result, GoldRows)]
-        failed = [result for result in results if isinstance(result, QueryError)]
-        seconds = sum([gold.result.elapsed for _, gold in usable]) + sum([error.elapsed for error in failed])
+        usable: list[GoldRows] = []
+        places: list[int] = []  # of the usable ones among the golds
+        failed: list[QueryError] = []
+        seconds = 0.0
+        for place, text in enumerate(golds):
+            gold = self._statements.gold(db_id, text, version)
+            if isinstance(gold, QueryError):
+                failed.append(gold)
+                seconds += gold.elapsed
+            else:
+                usable.append(gold)
+                places.append(place)
+                seconds += gold.result.elapsed
         if not usable:
             reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
             return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds), False
 
-        rows_of_golds = [gold for _, gold in usable]
-        all_rows = needs_all_rows(self._metrics)
-        pred = self._statements.prediction(db_id, sql, rows_of_golds, all_rows=all_rows)
-        submitted = (
-            pred if sql == prediction else self._statements.prediction(db_id, prediction, rows_of_golds)
-        )
-        matched, gold, comparison = _best(usable, pred)
+        pred = self._statements.prediction(db_id, sql, usable, all_rows=self._needs_all_rows)
+        submitted = pred if sql == prediction else self._statements.prediction(db_id, prediction, usable)
+        best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
+        gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
+        fetched = pred if isinstance(pred, Fetched) else None
         verdict = ExVerdict(
-            ex=comparison.equal,
-            ex_bird=_agrees_as_set(rows_of_golds, submitted),
-            reason=reason,
-            status=status,
-            error=error,
-            gold_empty=gold.is_empty,
-            flags=comparison.flags + self._order_flags(comparison, golds, matched, gold, pred),
-            rows_gold=len(gold.rows),
-            rows_pred=pred.total if isinstance(pred, Fetched) else None,
-            matched_gold=matched,
-            expected=comparison.expected,
-            returned=comparison.returned,
-            metrics=self._scores([(golds[i], gold) for i, gold in usable], pred),
-            clean_steps=steps,
-            gold_seconds=seconds,
-            pred_seconds=pred.elapsed,
-            gold_result=gold.result,
-            pred_result=pred.result if isinstance(pred, Fetched) else None,
+            comparison.equal,
+            _agrees_as_set(usable, submitted),
+            reason,
+            status,
+            error,
+            gold.is_empty,
+            comparison.flags + self._order_flags(comparison, gold, pred),
+            len(gold.rows),
+            fetched.total if fetched else None,
+            places[best] if comparison.equal else None,
+            comparison.expected,
+            comparison.returned,
+            self._scores(usable, pred) if self._metrics else {},
+            steps,
+            seconds,
+            pred.elapsed,
+            gold.result,
+            fetched.result if fetched else None,
         )
         is_lasting = not failed and pred.repeatable and submitted.repeatable
         return verdict, is_lasting and not any(map(reads_clock, golds))
 
-    def _order_flags(
-        self,
-        comparison: Comparison,
-        golds: Sequence[str],
-        matched: int | None,
-        gold: GoldRows,
-        pred: _Fetched,
-    ) -> tuple[str, ...]:
+    def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
         `order_unchecked` where that cannot be told."""
-        if matched is None or isinstance(pred, QueryError) or pred.rows == gold.rows:
+        if not (comparison.equal and self._explain) or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
-        if _ORDER.search(golds[matched]) is None:
+        if _ORDER.search(gold.sql) is None:
             return ()
-        ordered = compare_ordered(gold.result, pred.result, golds[matched], self._dialect)
+        ordered = compare_ordered(gold.result, pred.result, gold.sql, self._dialect)
         return tuple(flag for flag in ordered.flags if flag not in comparison.flags)
 
-    def _scores(self, golds: Sequence[tuple[str, GoldRows]], pred: _Fetched) -> dict[str, float]:
-        if not self._metrics:
-            return {}
+    def _scores(self, golds: Sequence[GoldRows], pred: _Fetched) -> dict[str, float]:
         if isinstance(pred, QueryError):
             return dict.fromkeys(self._metrics, 0.0)
-        results = [(sql, gold.result) for sql, gold in golds]
+        results = [(gold.sql, gold.result) for gold in golds]
         return metric_scores(self._metrics, results, pred.result, self._dialect)
 
     def _ungraded(
@@ -174,19 +179,23 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
     return isinstance(submitted, Fetched) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _best(usable: Sequence[tuple[int, GoldRows]], pred: _Fetched) -> tuple[int | None, GoldRows, Comparison]:
-    """The first gold that the prediction matches, else the first of all and how it differs."""
-    first = usable[0][1]
+def _told_apart(gold: GoldRows, pred: Fetched) -> Comparison:
+    return _EQUAL if are_same_multisets(gold, pred) else _DIFFERENT
+
+
+def _best(
+    usable: Sequence[GoldRows], pred: _Fetched, compare: Callable[[GoldRows, Fetched], Comparison]
+) -> tuple[int, Comparison]:
+    """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
     if isinstance(pred, QueryError):
-        return None, first, Comparison(False, "")
-    comparison = agree_as_multisets(first, pred)
-    if comparison.equal:
-        return usable[0][0], first, comparison
-    for index, gold in usable[1:]:
-        other = agree_as_multisets(gold, pred)
-        if other.equal:
-            return index, gold, other
-    return None, first, comparison
+        return 0, _DIFFERENT
+    comparison = compare(usable[0], pred)
+    if not comparison.equal:
+        for index, gold in enumerate(usable[1:], 1):
+            other = compare(gold, pred)
+            if other.equal:
+                return index, other
+    return 0, comparison
 
 
 def _judge(

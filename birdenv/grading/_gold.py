@@ -89,9 +89,10 @@ class GoldCache(Generic[_T]):
     def get(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
         """The remembered value of this key, or that of `work_out()`, which is then remembered."""
         with self._lock:
-            if key in self._values:
+            known = self._values.get(key)
+            if known is not None:
                 self._values.move_to_end(key)
-                return self._values[key][0]
+                return known[0]
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             with self._lock:

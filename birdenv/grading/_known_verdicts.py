@@ -1,4 +1,8 @@
-"""Verdicts of pairs that were graded before: rollouts of one task submit the same SQL again and again."""
+"""Verdicts of pairs that were graded before: rollouts of one task submit the same SQL again and again.
+
+A pair that takes some time is remembered when it is graded for the first time, any other when it comes for
+the second time, since most never come again.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,13 @@ from collections.abc import Hashable
 from itertools import chain
 from typing import Final
 
+from birdenv._sightings import Sightings
 from birdenv.databases import QueryResult
 from birdenv.grading._verdict import ExVerdict
 
 __all__ = ["KnownVerdicts"]
 
+_LONG: Final = 0.001  # seconds
 _MOST_CELLS: Final = 2_000  # of both results; a verdict with more is not kept
 _MOST_BYTES: Final = 8 * 2**20  # of all verdicts together
 _VERDICT_BYTES: Final = 2_000
@@ -28,17 +34,24 @@ class KnownVerdicts:
         self._verdicts: OrderedDict[Hashable, tuple[ExVerdict, int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
+        self._sightings = Sightings()
 
     def find(self, key: Hashable) -> ExVerdict | None:
         known = self._verdicts.get(key)
         return None if known is None else known[0]
 
     def keep(self, key: Hashable, verdict: ExVerdict) -> None:
-        """Remember a verdict, unless its results are large; the oldest go where there are too many."""
-        results = [result for result in (verdict.gold_result, verdict.pred_result) if result is not None]
-        if sum([len(result.rows) * len(result.columns) for result in results]) > _MOST_CELLS:
+        """Remember a verdict if that is worth it, which it is not with large results; the oldest go where
+        there are too many."""
+        if verdict.pred_seconds < _LONG and self._sightings.is_new(key):
             return
-        size = _VERDICT_BYTES + sum([_memory(result) for result in results])
+        cells, size = 0, _VERDICT_BYTES
+        for result in (verdict.gold_result, verdict.pred_result):
+            if result is not None and result.rows:
+                cells += len(result.rows) * len(result.columns)
+                if cells > _MOST_CELLS:
+                    return
+                size += _memory(result)
         with self._lock:
             if key in self._verdicts or size > _MOST_BYTES:
                 return

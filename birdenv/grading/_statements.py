@@ -12,7 +12,6 @@ from birdenv.grading._gold import GoldCache, may_change, reads_clock, whole
 from birdenv.grading._gold_rows import GoldRows
 from birdenv.grading._result_store import ResultStore, statement_key
 from birdenv.grading._same_programs import SamePrograms
-from birdenv.grading._version import GRADER_VERSION
 
 __all__ = ["Statements", "Watch"]
 
@@ -58,8 +57,7 @@ class Statements:
         """
         if reads_clock(sql):
             return _gold(sql, self._query(db_id, sql))
-        key = (db_id, version, sql, self._engine, GRADER_VERSION)
-        return self._golds.get(key, lambda: self._whole_gold(db_id, sql))
+        return self._golds.get((db_id, version, sql), lambda: self._whole_gold(db_id, sql))
 
     def prediction(
         self, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False

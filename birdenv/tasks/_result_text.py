@@ -27,6 +27,8 @@ SHOWN_TEXT = 20_000
 _NUMBERS: Final = frozenset({int, float})
 _FEW_CELLS: Final = SHOWN_ROWS  # of a result that may be written in one go; so no more rows than are shown
 _LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer is worked out each time
+_MOST_KNOWN_HEADS: Final = 1_024
+_known_heads: dict[tuple[str, ...], str] = {}
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
@@ -39,8 +41,7 @@ def result_text(result: Result) -> str:
     if not columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    is_short = sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD
-    head = _known_head(columns) if is_short else _head(columns)
+    head = _known_heads.get(columns) or _head(columns)
     shown = len(rows)
     body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
     if body is None or len(head) + len(body) > SHOWN_TEXT:
@@ -117,13 +118,13 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """The header and the rule below it."""
+    """The header and the rule below it; remembered in `_known_heads` if it is short."""
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
-    return f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
-
-
-_known_head = lru_cache(maxsize=256)(_head)
+    head = f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
+    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD and len(_known_heads) < _MOST_KNOWN_HEADS:
+        _known_heads[columns] = head
+    return head
 
 
 def _count_line(result: QueryResult, shown: int) -> str:

@@ -1,7 +1,8 @@
 """What the system sees of its database: a statement in, a text out.
 
 Rollouts of one task, and tasks on one database, run the same exploring statements over and over. What is sure
-to give the same rows on the same contents is shown from memory when it comes again.
+to give the same rows on the same contents is shown from memory when it comes again: a statement that takes
+some time from the second time on, any other from the third, since most never come again.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import weakref
 from collections.abc import Hashable
 from typing import Final
 
+from birdenv._sightings import Sightings
 from birdenv.databases import EpisodeDatabase, Limits
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 
 __all__ = ["Screen"]
 
+_LONG: Final = 0.001  # seconds
 _MOST_CHARACTERS: Final = 4_000_000  # of statements and texts that are remembered in this process
 
 
@@ -35,7 +38,7 @@ class Screen:
         if text is None:
             result = database.execute(sql, rows=FETCHED_ROWS)
             text = result_text(result)
-            if result.repeatable and not database.is_private:
+            if result.repeatable and (result.elapsed > _LONG or not _sightings.is_new(sql)):
                 _shown.keep(known, sql, text)
         return text
 
@@ -67,3 +70,4 @@ class _Shown:
 
 
 _shown = _Shown()
+_sightings = Sightings()

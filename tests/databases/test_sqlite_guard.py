@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource, _images
-from birdenv.databases._guard import _is_plain_reading
+from birdenv.databases import _guard as guard
 from birdenv.databases._images import ImageKind
 from birdenv.databases._rules import beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases._value_bounds import kind_of_work
@@ -259,8 +259,16 @@ def test_what_is_plain_reading_is_what_the_rules_say(
     is_allowed = not outside_a_copy(action, first, second) and not beyond_reading(action, first)
     is_call = action == sqlite3.SQLITE_FUNCTION
     is_bounded = not is_call or kind_of_work(second or "") in ("cheap", "proportional")
-    expected = is_allowed and is_bounded and is_repeatable(action, first, second)
-    assert [_is_plain_reading(action, first, second) for _ in range(2)] == [expected] * 2
+    is_plain = is_allowed and is_bounded and is_repeatable(action, first, second)
+    connection = sqlite3.connect(":memory:")
+    for _ in range(2):  # the second time from memory
+        watch = guard.Guard(connection, private=False)
+        watch.start("", float("inf"), reading=True)
+        answer = watch._authorize(action, first, second, "main", None)
+        is_unmarked = watch.refusal is None and not watch.wants_count and watch.is_repeatable
+        assert (answer == sqlite3.SQLITE_OK and is_unmarked) == is_plain
+        assert first not in guard._plain_tables or not outside_a_copy(sqlite3.SQLITE_READ, first, None)
+    connection.close()
 
 
 def test_long_names_are_not_kept_in_memory(database: SqliteDatabase) -> None:

@@ -16,6 +16,24 @@ from birdenv.grading._known_verdicts import KnownVerdicts
 NAMES = "SELECT name FROM item"
 
 
+@pytest.fixture(autouse=True)
+def every_pair_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So long that it is remembered at once."""
+    monkeypatch.setattr(known_verdicts, "_LONG", -1.0)
+
+
+def test_a_pair_that_takes_no_time_is_remembered_when_it_comes_again(
+    source: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_verdicts, "_LONG", 99.0)
+    grader = ExGrader(source)
+    counts = []
+    for prediction in ("SELECT 1", "SELECT 2", "SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2"):
+        grader.grade("shop", [NAMES], prediction)
+        counts.append(source.opened)
+    assert counts == [2, 3, 4, 4, 5, 5]
+
+
 @pytest.mark.parametrize(
     "prediction",
     [

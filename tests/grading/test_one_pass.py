@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from written_databases import write_database
 
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader, compare_bird, compare_multiset
-from birdenv.grading._decision import agree_as_multisets, agree_as_sets
+from birdenv.grading._decision import agree_as_multisets, agree_as_sets, are_same_multisets
 from birdenv.grading._fetched import Collector, Fetched, rows_needed
 from birdenv.grading._gold_rows import GoldRows
 
@@ -69,6 +71,32 @@ def test_verdicts_are_those_of_whole_results(
         assert verdict.rows_pred == len(whole.rows)
         assert (verdict.reason, verdict.flags) == (shown.reason, shown.flags)
         assert (verdict.expected, verdict.returned) == (shown.expected, shown.returned)
+    brief = ExGrader(empty, explain=False).grade("empty", [values(gold) for gold in golds], prediction)
+    assert (brief.reason, brief.flags, brief.expected, brief.returned) == ("", (), "", "")
+    for name in ("ex", "ex_bird", "status", "gold_empty", "rows_gold", "rows_pred", "matched_gold"):
+        assert getattr(brief, name) == getattr(verdict, name)
+
+
+NEAR = [0, 1, True, 1.0, 1.0 + 1e-12, 1.0000009, 1.000002, 2**60, 2**60 + 1, float(2**60), 10**400, 0.5]
+ODD = [float("nan"), float("inf"), -float("inf"), -0.0, Decimal("1"), Decimal("1.0000005"), Decimal("NaN")]
+OTHER = [None, "", "1", "x", b"x", b"", date(2024, 1, 1), datetime(2024, 1, 1), (1, 2), [1]]
+any_cells = st.sampled_from(NEAR) | st.sampled_from([*NEAR, *ODD, *OTHER])
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_whether_two_results_agree_is_what_the_explained_comparison_says(data: st.DataObject) -> None:
+    width = data.draw(st.integers(1, 2))
+    rows = data.draw(st.lists(st.tuples(*[any_cells] * width), max_size=4))
+    changed = [
+        tuple(data.draw(st.just(cell) | any_cells) if data.draw(st.booleans()) else cell for cell in row)
+        for row in data.draw(st.permutations(rows))
+    ]
+    more = data.draw(st.lists(st.tuples(*[any_cells] * width), max_size=1))
+    columns = ("a", "b")[:width]
+    gold = GoldRows("", QueryResult(columns, rows))
+    fetched = Fetched(columns, changed + more, {}, len(changed + more), 0.0)
+    assert are_same_multisets(gold, fetched) == agree_as_multisets(gold, fetched).equal
 
 
 @settings(max_examples=200, deadline=None)
@@ -147,3 +175,4 @@ def test_many_rows_are_compared_as_whole_results_are(gold: GoldRows, rows: list[
         if fetched.total is not None:
             assert fetched.total == len(rows)
             assert agree_as_multisets(gold, fetched) == compare_multiset(gold.result, whole)
+            assert are_same_multisets(gold, fetched) == compare_multiset(gold.result, whole).equal

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from birdenv._sightings import Sightings
 from birdenv.databases import EpisodeDatabase, Isolation, Limits, QueryError, Result, SqliteSource
 from birdenv.tasks import _screen
 from birdenv.tasks._screen import Screen
@@ -44,7 +45,11 @@ class Executed:
 
 
 @pytest.fixture(params=["inline", "process"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteSource]:
+def source(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SqliteSource]:
+    """Every statement takes long enough to be remembered at once."""
+    monkeypatch.setattr(_screen, "_LONG", -1.0)
     isolation: Isolation = request.param
     write(tmp_path / "shop" / "shop.sqlite", SCRIPT)
     _screen._shown.forget()
@@ -106,6 +111,17 @@ def test_what_depends_on_the_contents_alone_is_executed_once(source: SqliteSourc
 def test_what_may_change_is_executed_every_time(source: SqliteSource, sql: str) -> None:
     assert shown(source, sql, sql)[1] == [sql, sql]
     assert shown(source, sql)[1] == [sql]
+
+
+def test_a_short_statement_is_remembered_when_it_comes_again(
+    source: SqliteSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_screen, "_LONG", 99.0)
+    monkeypatch.setattr(_screen, "_sightings", Sightings())
+    other = f"{COUNT} WHERE price > 5"
+    assert shown(source, COUNT, other)[1] == [COUNT, other]
+    assert shown(source, COUNT)[1] == [COUNT]
+    assert shown(source, COUNT, other, COUNT, other)[1] == [other]
 
 
 @pytest.mark.parametrize("sql", ["SELECT nam FROM item", "SELEC", "SELECT 1; SELECT 2"])
