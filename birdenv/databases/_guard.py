@@ -30,7 +30,9 @@ from birdenv.databases._watchdog import clear_alarm, set_alarm, watchdog
 
 __all__ = ["Guard", "Refusal"]
 
-_TICK_INSTRUCTIONS = 10_000  # steps of SQLite's virtual machine between two looks at the clock: < 1 ms
+_TICK_INSTRUCTIONS = (
+    30_000  # steps of SQLite's virtual machine between two looks at the clock: some ms at most
+)
 _MOST_REMEMBERED = 512  # statements
 _LONGEST_NAME = 200  # characters of a name that is remembered; names may be as long as SQL
 _MOST_NAMES = 4_096

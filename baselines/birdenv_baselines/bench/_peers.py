@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from birdenv_baselines.bench._tasks import Task, statements
 
 __all__ = [
+    "LEAST",
     "REFUSALS",
     "ConnectionPerStatement",
     "FileCopyHarness",
@@ -32,6 +33,9 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 REFUSALS = (sqlite3.Error, sqlite3.Warning, ValueError)
 """What Python's sqlite3 raises for SQL that fails: `Warning` for several statements, before Python 3.12, and
 `ValueError` for a NUL in the text."""
+
+LEAST = "an authorizer that always agrees and str() of the cells"
+"""What watched statements (`RawStatements`) cost besides."""
 
 _SECONDS = 30.0
 _HANDLER_STEPS = 10_000
@@ -107,15 +111,25 @@ class ConnectionPerStatement:
 
 
 class RawStatements:
-    """The floor below every environment: statements on open connections; no text, no verdict, no guard."""
+    """The floor below every environment: statements on open connections; no text, no verdict, no guard.
 
-    def __init__(self, databases: Mapping[str, Path]) -> None:
+    `is_watched`: the floor below every environment in Python that is asked what a statement may do and shows
+    its rows: with an authorizer, which always agrees, and the cells as text.
+    """
+
+    def __init__(self, databases: Mapping[str, Path], *, is_watched: bool = False) -> None:
         self._connections = {db_id: plain_connection(path) for db_id, path in databases.items()}
+        self._is_watched = is_watched
+        if is_watched:
+            for connection in self._connections.values():
+                connection.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
 
     def run(self, db_id: str, texts: Sequence[str]) -> None:
         connection = self._connections[db_id]
         for sql in texts:
-            _rows_or_none(connection, sql)
+            rows = _rows_or_none(connection, sql)
+            if self._is_watched:
+                "\n".join([" | ".join(map(str, row)) for row in rows or ()])
 
     def close(self) -> None:
         for connection in self._connections.values():
