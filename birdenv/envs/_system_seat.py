@@ -36,6 +36,7 @@ BUDGET = 1000.0
 
 _ACTION_FIELDS = 2  # kind, text
 _MALFORMED = Move("malformed")
+_PLACES = {sender: place for place, sender in enumerate(SENDERS)}
 
 
 def observation_space(
@@ -70,21 +71,21 @@ def observation(
     A message that is too long is cut and says so. Raises `BenchmarkError` if the instruction is too long: a
     schema must not be cut.
     """
-    if len(view.instruction) > INSTRUCTION_LENGTH:
+    instruction, message, sender, phase, turns_left, legal, _, budget = view
+    if len(instruction) > INSTRUCTION_LENGTH:
         raise BenchmarkError(
-            f"the instruction of this task has {len(view.instruction)} characters,"
-            f" more than {INSTRUCTION_LENGTH}"
+            f"the instruction of this task has {len(instruction)} characters, more than {INSTRUCTION_LENGTH}"
         )
     made = {
-        "instruction": view.instruction,
-        "message": view.message if len(view.message) <= TEXT_LENGTH else _cut(view.message),
-        "sender": SENDERS.index(view.sender),
-        "phase": view.phase,
-        "turns_left": view.turns_left if view.turns_left < TURNS else TURNS - 1,
-        mask: _mask(view.legal, kinds).copy(),
+        "instruction": instruction,
+        "message": message if len(message) <= TEXT_LENGTH else _cut(message),
+        "sender": _PLACES[sender],
+        "phase": phase,
+        "turns_left": turns_left if turns_left < TURNS else TURNS - 1,
+        mask: _mask(legal, kinds).copy(),
     }
-    if view.budget is not None:
-        made["budget"] = np.array([min(view.budget, BUDGET)])
+    if budget is not None:
+        made["budget"] = np.array([min(budget, BUDGET)])
     return made
 
 
