@@ -37,6 +37,7 @@ _MOST_REMEMBERED = 512  # statements
 _LONGEST_NAME = 200  # characters of a name that is remembered; names may be as long as SQL
 _MOST_NAMES = 4_096
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
+_LIST_OF_FILES = "pragma_database_list"
 _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
@@ -56,6 +57,8 @@ class Refusal:
 
 def _is_plain(action: int, first: str | None, second: str | None) -> bool:
     """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
+    if first == _LIST_OF_FILES:
+        return False
     if not is_repeatable(action, first, second) or outside_a_copy(action, first, second):
         return False
     return action != _FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
@@ -66,14 +69,23 @@ class Guard:
 
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
+    `lists_files`: the paths of open files may be read with SQL.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
     statement has to be counted (`count`) before it may run.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        private: bool,
+        killable: bool = False,
+        lists_files: bool = True,
+    ) -> None:
         self._connection = connection
+        self._lists_files = lists_files
         self._private = private
         self._killable = killable
         self._reading = not private
@@ -208,6 +220,9 @@ class Guard:
             return _OK
         if self._trusted:
             return _OK
+        if first == _LIST_OF_FILES and not self._lists_files:
+            self._refuse(f"the table {first} is not allowed here: use PRAGMA database_list")
+            return sqlite3.SQLITE_DENY
         if action == _FUNCTION and not self._killable and not self._may_call(second or ""):
             return sqlite3.SQLITE_DENY
         if sentence := outside_a_copy(action, first, second):

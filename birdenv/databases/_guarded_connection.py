@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from operator import methodcaller
+from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
 
@@ -35,6 +36,7 @@ _ENGINE_LIMITS: Final = {
 _HEAP_BYTES: Final = 2**30
 """What SQLite may take of this process's memory for everything that it does, images not counted."""
 
+_LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
@@ -44,11 +46,18 @@ _T = TypeVar("_T")
 class GuardedConnection:
     """A connection under a guard, on which text of any origin can be run; it owns and closes the connection.
 
-    `private`, `killable`: see `Guard`. `is_spoilt`: a refused statement has left something behind, so that no
-    other episode may use the connection.
+    `private`, `killable`: see `Guard`. `file`: a file of ours, whose path nobody is to see. `is_spoilt`: a
+    refused statement has left something behind, so that no other episode may use the connection.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *, private: bool, killable: bool = False) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        private: bool,
+        killable: bool = False,
+        file: Path | None = None,
+    ) -> None:
         self._connection = connection
         self._private = private
         for limit, value in _ENGINE_LIMITS.items():
@@ -62,7 +71,8 @@ class GuardedConnection:
         else:
             _use_table_functions(connection)
             connect_virtual_tables(connection)
-        self._guard = Guard(connection, private=private, killable=killable)
+        self._secret = None if file is None else str(file.resolve())
+        self._guard = Guard(connection, private=private, killable=killable, lists_files=file is None)
         self._can_read_tables = not private
         self.is_spoilt = False
 
@@ -130,6 +140,8 @@ class GuardedConnection:
             return QueryError("timeout", _timeout_message(allowance), ended - began)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
+        if self._secret is not None and columns == _LISTED:
+            rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
         return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:

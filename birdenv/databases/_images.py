@@ -67,6 +67,8 @@ class Image(Protocol):
 
     kind: ImageKind
     connection: sqlite3.Connection
+    file: Path | None
+    """The file that the connection has open; None if there is none."""
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
         """Size and changed pages of what is committed; no transaction may be open.
@@ -110,6 +112,7 @@ def trial(path: Path, kind: ImageKind) -> str:
 
 class _MappedImage:
     kind: ImageKind = "memory-map"
+    file: Path | None = None
 
     def __init__(self, path: Path, start: Checkpoint | None) -> None:
         found = library()
@@ -147,6 +150,7 @@ class _MappedImage:
 
 class _DeserializedImage:
     kind: ImageKind = "deserialize"
+    file: Path | None = None
 
     def __init__(self, path: Path, start: Checkpoint | None) -> None:
         data = bytearray(path.read_bytes())
@@ -192,7 +196,8 @@ class _FileImage:
         self._process = os.getpid()
         self._source = path
         self._folder = new_folder()
-        self._file = self._folder / path.name
+        self.file: Path | None = self._folder / path.name
+        self._file = self.file
         try:
             copy(path, self._file)
             with self._file.open("r+b") as file:

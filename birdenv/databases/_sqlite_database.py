@@ -229,7 +229,7 @@ class SqliteDatabase:
             image = open_image(self._file.image_path, self._image_kind, start)
             try:
                 self._private = GuardedConnection(
-                    image.connection, private=True, killable=self._file.killable
+                    image.connection, private=True, killable=self._file.killable, file=image.file
                 )
             except BaseException:
                 image.close()

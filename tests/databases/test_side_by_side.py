@@ -183,15 +183,6 @@ def test_what_differs(tmp_path: Path, name: str, isolation: str, kind: str) -> N
     assert found == (ours if applies else expected, expected)
 
 
-def test_no_path_of_the_host_is_in_database_list(tmp_path: Path) -> None:
-    write_database(tmp_path, "town", SCHEMA)
-    for kind in ("memory-map", "deserialize"):
-        if not why_not(kind):
-            with SqliteSource(tmp_path, image=kind).open("town") as database:  # type: ignore[arg-type]
-                listed = answer(database.execute("PRAGMA database_list")).rows
-                assert len(listed) == 1 and "/" not in listed[0][2]
-
-
 # --- any statements --------------------------------------------------------------------------------------
 
 number = st.integers(-1, 5).map(str)

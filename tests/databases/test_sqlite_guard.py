@@ -15,7 +15,15 @@ from attacked import kind, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birdenv.databases import Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource, _images
+from birdenv.databases import (
+    Isolation,
+    Limits,
+    QueryError,
+    QueryResult,
+    SqliteDatabase,
+    SqliteSource,
+    _images,
+)
 from birdenv.databases import _guard as guard
 from birdenv.databases._images import ImageKind
 from birdenv.databases._rules import beyond_reading, is_repeatable, outside_a_copy
@@ -154,19 +162,28 @@ def test_denied_functions_are_found_inside_views_and_subqueries(database: Sqlite
         assert kind(run("SELECT * FROM pointer")) in ("denied", "engine")  # SQLite refuses it too
 
 
-@pytest.mark.parametrize(
-    "image",
-    [
-        "memory-map",
-        "deserialize",
-        pytest.param("copy", marks=pytest.mark.xfail(reason="names its scratch folder", strict=True)),
-    ],
-)
-def test_no_path_of_the_host_is_shown(source: SqliteSource, image: ImageKind) -> None:
-    with SqliteSource(source.root, image=image).open("shop") as database:
+@pytest.mark.parametrize("image", ["memory-map", "deserialize", "copy"])
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_no_path_of_the_host_is_shown(source: SqliteSource, isolation: Isolation, image: ImageKind) -> None:
+    with SqliteSource(source.root, isolation, image=image).open("shop") as database:
         assert kind(database.query("SELECT file FROM pragma_database_list")) == "denied"
-        for sql in ("PRAGMA database_list", "SELECT * FROM pragma_database_list"):
-            assert "/" not in str(rows(database.execute(sql))[0])
+        assert isinstance(database.execute("ATTACH '' AS other"), QueryResult)
+        for sql in ("PRAGMA database_list", "PRAGMA main.database_list"):
+            listed = rows(database.execute(sql))
+            assert [name for _, name, _ in listed] == ["main", "other"]
+            assert {file for _, _, file in listed} <= {"", "x"}, "x is what SQLite calls a file in memory"
+        for sql in (
+            "SELECT upper(file) FROM pragma_database_list",
+            "CREATE VIEW files AS SELECT file FROM pragma_database_list",
+            "SELECT hex(file) FROM files",
+            'SELECT "file" FROM Pragma_Database_List',
+            "EXPLAIN SELECT file FROM pragma_database_list",
+        ):
+            answer = database.execute(sql)
+            if isinstance(answer, QueryError):
+                assert (image, answer.kind) == ("copy", "denied")
+            else:
+                assert "/" not in str(answer.rows) and "2F" not in str(answer.rows)
 
 
 @pytest.mark.parametrize(
