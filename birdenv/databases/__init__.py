@@ -14,7 +14,7 @@ from birdenv.databases._episode_database import EpisodeDatabase
 from birdenv.databases._expendable_source import ExpendableSource
 from birdenv.databases._fetching import Seer
 from birdenv.databases._health import Health, examine
-from birdenv.databases._images import IMAGE_KINDS, Checkpoint, ImageKind
+from birdenv.databases._image import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._mapped_files import map_files
 from birdenv.databases._opening import DIALECTS, Dialect, open_source

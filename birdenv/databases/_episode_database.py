@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Protocol
 
 from birdenv.databases._fetching import Seer
-from birdenv.databases._images import Checkpoint
+from birdenv.databases._image import Checkpoint
 from birdenv.databases._results import QueryError, Result
 from birdenv.databases._state import DatabaseState
 

@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from birdenv.databases import _plain_actions as plain_actions
 from birdenv.databases._careful_functions import replace_unbounded_functions
+from birdenv.databases._plain_actions import LIST_OF_FILES
 from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases._value_bounds import (
     LARGEST_VALUE,
@@ -34,17 +36,12 @@ _TICK_INSTRUCTIONS = (
     30_000  # steps of SQLite's virtual machine between two looks at the clock: some ms at most
 )
 _MOST_REMEMBERED = 512  # statements
-_LONGEST_NAME = 200  # characters of a name that is remembered; names may be as long as SQL
-_MOST_NAMES = 4_096
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
-_LIST_OF_FILES = "pragma_database_list"
 _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
-_plain_tables: set[str | None] = set()
-"""Names that the authorizer has met of tables to be read, and of functions to be called, in plain actions."""
-_plain_functions: set[str | None] = set()
+_TABLES, _FUNCTIONS = plain_actions.tables, plain_actions.functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +50,6 @@ class Refusal:
 
     sentence: str
     on_a_copy: bool
-
-
-def _is_plain(action: int, first: str | None, second: str | None) -> bool:
-    """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
-    if first == _LIST_OF_FILES:
-        return False
-    if not is_repeatable(action, first, second) or outside_a_copy(action, first, second):
-        return False
-    return action != _FUNCTION or kind_of_work(second or "") in ("cheap", "proportional")
 
 
 class Guard:
@@ -205,22 +193,18 @@ class Guard:
     ) -> int:
         # Asked about every column of every statement.
         if action == _READ:
-            if first in _plain_tables:
+            if first in _TABLES:
                 return _OK
-        elif action == _SELECT or (action == _FUNCTION and second in _plain_functions):
+        elif action == _SELECT or (action == _FUNCTION and second in _FUNCTIONS):
             return _OK
         return self._decide(action, first, second)
 
     def _decide(self, action: int, first: str | None, second: str | None) -> int:
-        if _is_plain(action, first, second):
-            if action == _READ:
-                _remember(_plain_tables, first)
-            elif action == _FUNCTION:
-                _remember(_plain_functions, second)
+        if plain_actions.includes(action, first, second):
             return _OK
         if self._trusted:
             return _OK
-        if first == _LIST_OF_FILES and not self._lists_files:
+        if first == LIST_OF_FILES and not self._lists_files:
             self._refuse(f"the table {first} is not allowed here: use PRAGMA database_list")
             return sqlite3.SQLITE_DENY
         if action == _FUNCTION and not self._killable and not self._may_call(second or ""):
@@ -274,8 +258,3 @@ class Guard:
         if bound != self._bound:
             self._bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
-
-
-def _remember(names: set[str | None], name: str | None) -> None:
-    if len(name or "") <= _LONGEST_NAME and len(names) < _MOST_NAMES:
-        names.add(name)

@@ -9,35 +9,18 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
 
+from birdenv.databases._connection_setup import connect_virtual_tables, set_limits, use_table_functions
 from birdenv.databases._fetching import Allowance, Seer, fetch, show
 from birdenv.databases._guard import Guard
 from birdenv.databases._limits import LONGEST_SQL
 from birdenv.databases._results import QueryError, QueryResult, Result, Row
-from birdenv.databases._rules import READING_PRAGMAS
-from birdenv.databases._sql_text import first_keyword, quoted
+from birdenv.databases._sql_text import first_keyword
 from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
 from birdenv.databases._value_bounds import LARGEST_VALUE
 
-__all__ = ["GuardedConnection", "connect_virtual_tables", "text_fault"]
-
-# Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
-# published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
-_ENGINE_LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
-    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
-    sqlite3.SQLITE_LIMIT_ATTACHED: 4,
-    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
-}
-_HEAP_BYTES: Final = 2**30
-"""What SQLite may take of this process's memory for everything that it does, images not counted."""
+__all__ = ["GuardedConnection", "text_fault"]
 
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
-_TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
@@ -60,16 +43,14 @@ class GuardedConnection:
     ) -> None:
         self._connection = connection
         self._private = private
-        for limit, value in _ENGINE_LIMITS.items():
-            connection.setlimit(limit, value)
-        _bound_heap(connection)
+        set_limits(connection)
         if private:
             # Temporary tables would be files outside of the episode (as large sorts are, which do not last).
             connection.execute("PRAGMA temp_store = MEMORY").close()
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
         else:
-            _use_table_functions(connection)
+            use_table_functions(connection)
             connect_virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = Guard(connection, private=private, killable=killable, lists_files=file is None)
@@ -88,7 +69,7 @@ class GuardedConnection:
         allowance, ended it before the last row.
         """
         if reading and not self._can_read_tables:
-            failure = self.ours(_use_table_functions)
+            failure = self.ours(use_table_functions)
             if failure is not None:
                 return failure
             self._can_read_tables = True
@@ -208,17 +189,6 @@ class GuardedConnection:
         return QueryError(kind, message, elapsed, is_lasting)
 
 
-def connect_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses."""
-    names = connection.execute(
-        "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
-        " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
-        " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    ).fetchall()
-    for (name,) in names:
-        _use(connection, name)
-
-
 def text_fault(sql: str) -> QueryError | None:
     """What keeps a text from reaching SQLite at all; None if nothing does."""
     if len(sql) > LONGEST_SQL:
@@ -233,25 +203,6 @@ def text_fault(sql: str) -> QueryError | None:
         except UnicodeEncodeError:
             return QueryError("syntax", "the text holds a lone surrogate, which is not a character")
     return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK)
-
-
-def _use_table_functions(connection: sqlite3.Connection) -> None:
-    """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
-    for name in _TABLE_FUNCTIONS:
-        _use(connection, name)
-
-
-def _use(connection: sqlite3.Connection, name: str) -> None:
-    try:
-        connection.execute(f"EXPLAIN SELECT 1 FROM {quoted(name)}").close()
-    except (sqlite3.Error, UnicodeError):
-        return  # not in this SQLite, or damaged: reading it will say so
-
-
-def _bound_heap(connection: sqlite3.Connection) -> None:
-    """The bound is the process's: one that somebody has set stays."""
-    if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
-        connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
 def _is_undecodable(error: BaseException) -> bool:

@@ -6,7 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from birdenv.databases._images import IMAGE_KINDS, ImageKind, open_image, trial
+from birdenv.databases._image import IMAGE_KINDS, ImageKind
+from birdenv.databases._images import open_image, trial
 from birdenv.databases._limits import Limits
 from birdenv.databases._remote_database import RemoteDatabase
 from birdenv.databases._results import QueryError

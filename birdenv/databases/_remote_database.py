@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._fetching import Seer
-from birdenv.databases._images import Checkpoint, ImageKind
+from birdenv.databases._image import Checkpoint, ImageKind
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import QueryError, Result
 from birdenv.databases._scratch import sweep

@@ -15,9 +15,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
+from birdenv.databases._connection_setup import connect_virtual_tables
 from birdenv.databases._fetching import Allowance, Seer, bytes_of
-from birdenv.databases._guarded_connection import GuardedConnection, connect_virtual_tables, text_fault
-from birdenv.databases._images import Checkpoint, Image, ImageKind, open_image
+from birdenv.databases._guarded_connection import GuardedConnection, text_fault
+from birdenv.databases._image import Checkpoint, Image, ImageKind
+from birdenv.databases._images import open_image
 from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases._rules import OTHER_THAN_QUERIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from birdenv.databases._images import ImageKind
+from birdenv.databases._image import ImageKind
 from birdenv.databases._sqlite_file import SqliteFile, sqlite_file
 from birdenv.databases._sqlite_source import Isolation, SqliteSource
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
 from birdenv.databases._episode_database import EpisodeDatabase
-from birdenv.databases._images import IMAGE_KINDS, ImageKind
+from birdenv.databases._image import IMAGE_KINDS, ImageKind
 from birdenv.databases._limits import Limits
 from birdenv.databases._remote_database import RemoteDatabase
 from birdenv.databases._results import QueryError

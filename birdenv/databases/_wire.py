@@ -14,7 +14,7 @@ from dataclasses import astuple
 from typing import Any, Final, TypeAlias
 
 from birdenv.databases._file_version import FileVersion
-from birdenv.databases._images import Checkpoint
+from birdenv.databases._image import Checkpoint
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases._state import DatabaseState
 

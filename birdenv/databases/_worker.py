@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.databases._file_version import FileVersion
-from birdenv.databases._images import GROWTH_BYTES, ImageKind
+from birdenv.databases._image import GROWTH_BYTES, ImageKind
 from birdenv.databases._limits import Limits
 from birdenv.databases._mapped_files import MAPPED_BYTES, map_files
 from birdenv.databases._results import Row

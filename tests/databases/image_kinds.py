@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from birdenv.databases import _images, _scratch
+import pytest
+
+from birdenv.databases import _image, _images, _memory_images, _scratch
 from birdenv.databases._images import trial
 from birdenv.databases._sqlite_library import library
 
@@ -27,6 +29,12 @@ def why_not(kind: str) -> str:
     if kind == "memory-map" and library() is None:
         return "the functions of this Python's SQLite cannot be reached"
     return ""
+
+
+def let_images_grow(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By so many bytes and no more."""
+    for module in (_image, _images, _memory_images):
+        monkeypatch.setattr(module, "GROWTH_BYTES", most)
 
 
 def forget_places() -> None:

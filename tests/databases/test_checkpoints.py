@@ -16,7 +16,7 @@ from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_pl
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
 from birdenv.databases import _private_memory as private_memory
-from birdenv.databases._images import Checkpoint
+from birdenv.databases._image import Checkpoint
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, photo BLOB);

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from database_files import fingerprint, write_database
-from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, why_not
+from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, let_images_grow, why_not
 from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import (
@@ -24,6 +24,7 @@ from birdenv.databases import (
     SqliteDatabase,
     SqliteSource,
     _images,
+    _memory_images,
     _sqlite_library,
 )
 from birdenv.databases._images import open_image, trial
@@ -306,7 +307,7 @@ def test_pages_of_any_size(kind: str, place: Path, page: int) -> None:
 def test_growth_has_a_bound_and_the_episode_goes_on(
     kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_images, "GROWTH_BYTES", 2**20)
+    let_images_grow(2**20, monkeypatch)
     with source_in(place, kind).open("town", Limits(seconds=10)) as database:
         fill = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT zeroblob(999) FROM c"
         error = database.execute(f"CREATE TABLE big AS {fill}")
@@ -378,7 +379,7 @@ def test_auto_clones_only_into_scratch_on_the_same_file_system(
 ) -> None:
     """With a plain copy in place of the system's call, so that it is tested on every file system."""
     path = source_in(tmp_path, "auto").path("town")
-    monkeypatch.setattr(_images, "_reflink", _images._copy)
+    monkeypatch.setattr(_images, "reflink", _images.copy)
     for scratch, expected in ((tmp_path, True), (Path("/dev/shm"), False)):
         if scratch.is_dir():
             monkeypatch.setenv("BIRDENV_SCRATCH", str(scratch))
@@ -396,7 +397,7 @@ MAPPED = pytest.mark.skipif(bool(why_not("memory-map")), reason=why_not("memory-
 def test_without_the_library_small_files_are_read_and_large_ones_copied(
     megabytes: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_images, "library", lambda: None)
+    monkeypatch.setattr(_memory_images, "library", lambda: None)
     path = write_database(
         tmp_path, "town", SCHEMA + f"INSERT INTO codes VALUES ('z', 1, zeroblob({megabytes}000000));"
     )

@@ -14,6 +14,7 @@ import pytest
 from attacked import kind, rows
 from hypothesis import given
 from hypothesis import strategies as st
+from image_kinds import let_images_grow
 
 from birdenv.databases import (
     Isolation,
@@ -22,10 +23,10 @@ from birdenv.databases import (
     QueryResult,
     SqliteDatabase,
     SqliteSource,
-    _images,
 )
-from birdenv.databases import _guard as guard
-from birdenv.databases._images import ImageKind
+from birdenv.databases import _plain_actions as plain_actions
+from birdenv.databases._guard import Guard
+from birdenv.databases._image import ImageKind
 from birdenv.databases._rules import beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases._value_bounds import kind_of_work
 
@@ -122,7 +123,7 @@ FILL = f"{ENDLESS} SELECT x, printf('%1000s', x) FROM c"
 def test_an_image_cannot_grow_without_bound(
     source: SqliteSource, monkeypatch: pytest.MonkeyPatch, image: ImageKind
 ) -> None:
-    monkeypatch.setattr(_images, "GROWTH_BYTES", 2**20)
+    let_images_grow(2**20, monkeypatch)
     with SqliteSource(source.root, image=image).open("shop") as database:
         assert kind(database.execute(f"CREATE TABLE big AS {FILL}")) == "too_large"
         assert kind(database.execute("CREATE TABLE small AS SELECT zeroblob(500000) AS a")) == "ok"
@@ -279,12 +280,12 @@ def test_what_is_plain_reading_is_what_the_rules_say(
     is_plain = is_allowed and is_bounded and is_repeatable(action, first, second)
     connection = sqlite3.connect(":memory:")
     for _ in range(2):  # the second time from memory
-        watch = guard.Guard(connection, private=False)
+        watch = Guard(connection, private=False)
         watch.start("", float("inf"), reading=True)
         answer = watch._authorize(action, first, second, "main", None)
         is_unmarked = watch.refusal is None and not watch.wants_count and watch.is_repeatable
         assert (answer == sqlite3.SQLITE_OK and is_unmarked) == is_plain
-        assert first not in guard._plain_tables or not outside_a_copy(sqlite3.SQLITE_READ, first, None)
+        assert first not in plain_actions.tables or not outside_a_copy(sqlite3.SQLITE_READ, first, None)
     connection.close()
 
 

@@ -19,6 +19,7 @@ from birdenv.databases.postgres._from_sqlite import load_from_sqlite
 from birdenv.databases.postgres._loading import OWNER, Loaded
 from birdenv.databases.postgres._names import database_name
 from birdenv.databases.postgres._server import DSN_VARIABLE, PostgresServer, ServerError, find_server
+from birdenv.databases.postgres._server_choice import ServerChoice, server_choice
 from birdenv.databases.postgres._source import PostgresSource
 from birdenv.databases.postgres._templates import (
     Stamp,
@@ -42,6 +43,7 @@ __all__ = [
     "PostgresFolderSource",
     "PostgresServer",
     "PostgresSource",
+    "ServerChoice",
     "ServerError",
     "Stamp",
     "Template",
@@ -53,6 +55,7 @@ __all__ = [
     "load_dump",
     "load_from_sqlite",
     "read_expectations",
+    "server_choice",
     "templates",
     "verify_template",
 ]

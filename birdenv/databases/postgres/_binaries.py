@@ -14,7 +14,7 @@ from typing import Final
 
 from birdenv.errors import InputError
 
-__all__ = ["OLDEST_MAJOR", "Binaries", "check_version", "find_binaries"]
+__all__ = ["OLDEST_MAJOR", "Binaries", "check_version", "find_binaries", "has_package"]
 
 OLDEST_MAJOR: Final = 14
 """The version that the public benchmark runs on; older ones lack what its databases use."""
@@ -58,6 +58,11 @@ def find_binaries() -> Binaries:
         raise InputError(f"no PostgreSQL on this machine: {_HOW_TO_GET_ONE}")
     check_version(found.major, f"{found.folder}", _HOW_TO_GET_ONE)
     return found
+
+
+def has_package() -> bool:
+    """Whether the package of the `postgres` extra is installed, with or without programs that run here."""
+    return importlib.util.find_spec(_PACKAGE) is not None
 
 
 def check_version(major: int, where: str, advice: str) -> None:

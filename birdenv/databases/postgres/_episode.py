@@ -16,7 +16,7 @@ from typing import Final
 
 from birdenv.databases._fetching import Allowance, Seer
 from birdenv.databases._guarded_connection import text_fault
-from birdenv.databases._images import Checkpoint
+from birdenv.databases._image import Checkpoint
 from birdenv.databases._limits import LONGEST_SQL, Limits
 from birdenv.databases._results import QueryError, QueryResult, Result
 from birdenv.databases._state import DatabaseState

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final
 
-from birdenv.databases._images import GROWTH_BYTES
+from birdenv.databases._image import GROWTH_BYTES
 
 __all__ = ["MOST_GROWTH", "Growth"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass, field
 
-from birdenv.databases._images import Checkpoint
+from birdenv.databases._image import Checkpoint
 from birdenv.databases.postgres._clone_pool import ClonePool
 from birdenv.databases.postgres._shared_names import SharedCopies
 from birdenv.databases.postgres._workshop import Clone
