@@ -115,7 +115,8 @@ def bird(
     if asked.r_ves:
         add_r_ves(directory, game, game.records, r_ves_runs)
     if export_pairs is not None:
-        print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir})")
+        on = "" if dialect == "sqlite" else f" --dialect {dialect}{'' if dsn is None else ' --dsn ...'}"
+        print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir}{on})")
 
 
 @dataclass

@@ -34,6 +34,8 @@ def doctor(
     Says which SQLite runs the statements, how a writing episode gets its private image of a database and why
     other ways do not work here, whether worker processes start, and where private files go. Removes what
     killed processes left there. Exit code 1 if episodes cannot be isolated.
+
+    Also says which PostgreSQL --dialect postgres would use; none is started or asked.
     """
     source = SqliteSource(db_dir or demo_folder())
     names = source.names()
@@ -53,5 +55,17 @@ def doctor(
     print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
     if health.swept:
         print(f"Removed what {len(health.swept)} killed process(es) had left there")
+    _tell_postgres()
     if health.chosen is None or health.worker:
         raise typer.Exit(1)
+
+
+def _tell_postgres() -> None:
+    try:
+        from birdenv.databases.postgres import server_choice
+    except ImportError as error:  # psycopg says so where it has no libpq
+        print(f"\nPostgreSQL (--dialect postgres): none: its driver cannot be loaded: {error}")
+        return
+    choice = server_choice()
+    print(f"\nPostgreSQL (--dialect postgres): {choice.server}")
+    print(f"Extra `postgres`: {'installed' if choice.has_extra else 'not installed'}")

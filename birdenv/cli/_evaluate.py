@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
@@ -13,43 +13,26 @@ from rich.console import Console
 from rich.progress import Progress
 
 from birdenv.cli import _options as options
+from birdenv.cli._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
 from birdenv.cli._run_folder import RunDir, RunsRoot, find_run
-from birdenv.databases import Limits, NoAnswerError, PostgresQueries, SqliteFileSource, SqliteSource
+from birdenv.databases import Limits
 from birdenv.errors import InputError
-from birdenv.files import is_directory
-from birdenv.grading import EM_LEVELS, Looseness, PairGrader, PairRules, RunQuery
-from birdenv.runs import Pair, evaluate_pairs, queries_on, read_pairs
+from birdenv.grading import EM_LEVELS, Looseness, PairGrader, PairRules
+from birdenv.runs import evaluate_pairs, read_pairs
 
 __all__ = ["evaluate"]
-
-UNREACHABLE = 3
-"""Exit code if the database cannot be reached before the first pair."""
 
 _ROWS, _BYTES = 100_000, 64 * 2**20  # at most, of each side
 _Order = Literal["auto", "ignore"]
 _T = TypeVar("_T", bound=str)
 
 
-@dataclass(frozen=True, slots=True)
-class _Database:
-    """What ESM runs on; `run` is None where no query is needed. `shown` holds no password."""
-
-    run: RunQuery | None
-    dialect: str
-    engine: str
-    shown: str
-
-
 def evaluate(
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    dsn: Annotated[
-        str | None, typer.Option("--dsn", help="PostgreSQL: postgresql://user@host:port/database.")
-    ] = None,
-    db: Annotated[
-        Path | None,
-        typer.Option("--db", help="SQLite: one file for all pairs, or the folder of <db_id>/<db_id>.sqlite."),
-    ] = None,
+    db: Db = None,
+    dialect: Dialect = None,
+    dsn: Dsn = None,
     exec_timeout: Annotated[
         float, typer.Option("--exec_timeout", "--exec-timeout", help="Seconds per query, rows included.")
     ] = 30.0,
@@ -111,6 +94,8 @@ def evaluate(
     EM compares the text: strict as it is; conservative without comments, spacing and the case of keywords;
     folded without the case and needless quotes of names, too. ESM compares what the queries return.
 
+    SQL is taken for SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
+
     Exit code 3: the database cannot be reached.
 
     Example: birdenv evaluate --run_dir run/run_20250908_001148 --db dev_databases
@@ -130,7 +115,7 @@ def evaluate(
     folder = find_run(run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
     pairs = read_pairs(folder, allow_truncate=allow_truncate)
-    database = _database(dsn, db, pairs, limits, options.isolation_for(isolation, "predictions"), rules)
+    database = pair_database(dialect, dsn, db, pairs, limits, isolation, rules)
     config = _config(folder, database, exec_timeout, allow_truncate, rules)
     grader = PairGrader(database.run, database.dialect, rules)
     versions = {"engine": database.engine} if database.engine else {}
@@ -139,6 +124,8 @@ def evaluate(
         line = bar.add_task("evaluating", total=len(pairs))
         done = evaluate_pairs(folder, pairs, grader, config, versions, lambda: bar.advance(line), parallel)
     print(done.text, end="")
+    if done.note:
+        print(f"Note: {done.note}", file=sys.stderr)
 
 
 def _limits(seconds: float) -> Limits:
@@ -154,60 +141,8 @@ def _one_of(option: str, value: str, known: Sequence[_T]) -> _T:
     raise InputError(f"{option} {value!r} is unknown; known: {', '.join(known)}")
 
 
-def _database(
-    dsn: str | None,
-    db: Path | None,
-    pairs: Sequence[Pair],
-    limits: Limits,
-    isolation: Literal["inline", "process"],
-    rules: PairRules,
-) -> _Database:
-    if dsn is not None and db is not None:
-        raise InputError("give --dsn (PostgreSQL) or --db (SQLite), not both")
-    needed = rules.esm or rules.etm
-    if dsn is not None:
-        return _postgres(dsn, limits, needed)
-    if db is None:
-        if rules.esm:
-            raise InputError(
-                "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite); or leave ESM out: --no_esm"
-            )
-        return _Database(None, "sqlite", "", "")
-    source: SqliteSource
-    if is_directory(db):
-        source = SqliteSource(db, isolation)
-        nameless = next((pair for pair in pairs if not pair.db_id), None)
-        if nameless is not None:
-            raise InputError(
-                f"pair {nameless.idx} does not say which database of {db} it is about: give the file itself "
-                "(--db FILE), or a pairs.jsonl with `db_id`"
-            )
-    else:
-        source = SqliteFileSource(db, isolation)
-    for name in sorted({pair.db_id for pair in pairs}):
-        source.check(name)
-    return _Database(queries_on(source, limits), "sqlite", source.engine, str(db))
-
-
-def _postgres(dsn: str, limits: Limits, needed: bool) -> _Database:
-    queries = PostgresQueries(dsn)
-    if not needed:
-        return _Database(None, "postgres", "", queries.shown)
-    server = queries.server()
-    if isinstance(server, NoAnswerError):
-        print(f"Error: {server.message}", file=sys.stderr)
-        raise typer.Exit(UNREACHABLE)
-    if server.superuser:
-        print(
-            "Warning: this role is a superuser, so a predicted query can read and write files of the server; "
-            "use a role that may only read",
-            file=sys.stderr,
-        )
-    return _Database(lambda sql, db_id: queries.query(sql, limits), "postgres", server.engine, queries.shown)
-
-
 def _config(
-    folder: Path, database: _Database, exec_timeout: float, allow_truncate: bool, rules: PairRules
+    folder: Path, database: PairDatabase, exec_timeout: float, allow_truncate: bool, rules: PairRules
 ) -> dict[str, Any]:
     return {
         "run_dir": str(folder),

@@ -42,7 +42,10 @@ Start with `birdenv demo`: two games, three agents, one table, nothing to downlo
 
 Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question -> dialogue -> SQL) or
 `birdenv a-interact` (the same with tools on a budget); they play the demo benchmark until you name your own
-data.""",
+data.
+
+SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
+server that starts by itself. `birdenv db` loads databases into it, `birdenv doctor` says what is there.""",
 )
 
 app.command("demo")(_demo.demo)

@@ -49,4 +49,4 @@ class AInteractRun(InteractRun[AInteractController]):
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
         overall = tool_figures(runs, private) | self.rules()
-        return Summary(overall, tool_text(overall))
+        return Summary(overall, tool_text(overall, self.source.engine))

@@ -18,8 +18,8 @@ def tool_figures(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[st
     return interact_figures(runs, private, Counting(_passes, _spending, tells_first=False))
 
 
-def tool_text(overall: Mapping[str, Any]) -> str:
-    """`summary.txt` of a run."""
+def tool_text(overall: Mapping[str, Any], engine: str) -> str:
+    """`summary.txt` of a run on an engine (`SQLite 3.40.1`)."""
     total = overall["budget"]
     of_total = "" if total is None else f"  of {total:.2f}"
     lines = [
@@ -32,7 +32,7 @@ def tool_text(overall: Mapping[str, Any]) -> str:
         "",
     ]
     title = f"a-Interact: profile {overall['profile']}, patience {overall['patience']}"
-    return interact_text(title, overall, lines)
+    return interact_text(title, engine, overall, lines)
 
 
 def _passes(run: Mapping[str, Any]) -> frozenset[tuple[int, str]]:

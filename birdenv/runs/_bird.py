@@ -22,6 +22,7 @@ from birdenv.runs._summary_text import (
     breakdown,
     difficulty_means,
     difficulty_table,
+    engine_line,
     rate_line,
     rule,
     status_notes,
@@ -112,7 +113,7 @@ class BirdRun:
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
         overall = _overall(runs, private)
-        return Summary(overall, _text(overall))
+        return Summary(overall, _text(overall, self.source.engine))
 
 
 def _task_fields(task: BirdTask) -> dict[str, Any]:
@@ -253,8 +254,8 @@ def _groups(runs: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:
     return groups
 
 
-def _text(overall: Mapping[str, Any]) -> str:
-    lines = [rule("="), "BIRD: execution accuracy", rule("=")]
+def _text(overall: Mapping[str, Any], engine: str) -> str:
+    lines = [rule("="), "BIRD: execution accuracy", rule("="), engine_line(engine)]
     lines.append(rate_line("EX", overall["ex"]))
     lines.append(rate_line("EX (BIRD set)", overall["ex_bird"]))
     lines += ["", "As in the official table, times 100", *difficulty_table(overall["table"], METRIC_TITLES)]

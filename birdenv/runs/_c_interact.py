@@ -52,4 +52,4 @@ class CInteractRun(InteractRun[CInteractController]):
 
     def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
         overall = dialogue_figures(runs, private) | self.rules()
-        return Summary(overall, dialogue_text(overall))
+        return Summary(overall, dialogue_text(overall, self.source.engine))

@@ -21,13 +21,12 @@ def dialogue_figures(
     return interact_figures(runs, private, Counting(_passes, _questions, tells_first=True))
 
 
-def dialogue_text(overall: Mapping[str, Any]) -> str:
-    """`summary.txt` of a run."""
+def dialogue_text(overall: Mapping[str, Any], engine: str) -> str:
+    """`summary.txt` of a run on an engine (`SQLite 3.40.1`)."""
     tool = "with execute_sql" if overall["execute_sql"] else "without execute_sql"
     title = f"c-Interact: profile {overall['profile']}, patience {overall['patience']}, {tool}"
-    return interact_text(
-        title, overall, [questions_line(overall["questions_asked"], overall["questions_allowed"])]
-    )
+    questions = questions_line(overall["questions_asked"], overall["questions_allowed"])
+    return interact_text(title, engine, overall, [questions])
 
 
 def _passes(run: Mapping[str, Any]) -> frozenset[tuple[int, str]]:

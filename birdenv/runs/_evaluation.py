@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import birdenv
-from birdenv.databases import Limits, NoAnswerError, Result, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
 from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery
 from birdenv.runs._pairs import Pair, write_lines
+from birdenv.runs._postgres_marks import postgres_note
 
 __all__ = ["Evaluation", "evaluate_pairs", "queries_on"]
 
@@ -24,14 +25,19 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 class Evaluation(NamedTuple):
-    """`summary`: what `eval_summary.json` holds. `text`: the block for the console."""
+    """`summary`: what `eval_summary.json` holds. `text`: the block for the console. `note`: a line on what
+    the figures do not show; empty if there is nothing to say."""
 
     summary: dict[str, Any]
     text: str
+    note: str
 
 
-def queries_on(source: SqliteSource, limits: Limits) -> RunQuery:
-    """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer."""
+def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
+    """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer.
+
+    A query raises `InfrastructureError` where a server is lost.
+    """
 
     def run(sql: str, db_id: str) -> Result:
         try:
@@ -56,7 +62,7 @@ def evaluate_pairs(
 
     `config` and `versions` are recorded in the summary. `progress` is called after each pair, of which
     `parallel` are graded at the same time. Raises `InputError` before any work if the files cannot be
-    written.
+    written, and what the grader's queries raise.
     """
     out = folder / "eval"
     check_writable(out / "details.jsonl")
@@ -74,7 +80,8 @@ def evaluate_pairs(
     write_lines(out / "canon", golds, preds, grader.dialect)
     write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
     write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    return Evaluation(summary, _text(summary, [m for m in METRICS if m != "etm" or grader.rules.etm]))
+    text = _text(summary, [m for m in METRICS if m != "etm" or grader.rules.etm])
+    return Evaluation(summary, text, postgres_note(verdicts) if grader.dialect == "sqlite" else "")
 
 
 def _versions() -> dict[str, str]:

@@ -18,7 +18,7 @@ from birdenv.runs._phase_figures import (
     task_groups,
 )
 from birdenv.runs._phase_figures_text import answers_line, group_table, official_lines, rate_lines
-from birdenv.runs._summary_text import rule, status_notes
+from birdenv.runs._summary_text import engine_line, rule, status_notes
 
 __all__ = ["Counting", "interact_figures", "interact_text", "mean"]
 
@@ -72,10 +72,10 @@ def interact_figures(
     }
 
 
-def interact_text(title: str, overall: Mapping[str, Any], own: Sequence[str]) -> str:
-    """`summary.txt` of a run; `own` are the lines of the game's own figures."""
+def interact_text(title: str, engine: str, overall: Mapping[str, Any], own: Sequence[str]) -> str:
+    """`summary.txt` of a run on an engine; `own` are the lines of the game's own figures."""
     reward = f"{overall['mean_reward']:.3f}" if overall["tasks"] else "-"
-    lines = [rule("="), title, rule("=")]
+    lines = [rule("="), title, rule("="), engine_line(engine)]
     lines += rate_lines(overall)
     lines.append(f"{'Mean reward':<24}{reward:>13}")
     lines += official_lines(overall["official"])

@@ -72,7 +72,8 @@ def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None)
 
     `path` is a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
     files. `tasks` are the records of all tasks that should be there: N is their number, what has no result
-    counts as failed, and groups come from them. Raises `InputError` where nothing is found, or too much.
+    was not played (`skipped`) and counts as failed, and groups come from them. Raises `InputError` where
+    nothing is found, or too much.
     """
     place, results = _read(path)
     return OfficialScore(place, results if tasks is None else _among(results, tasks, place))
@@ -116,7 +117,7 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     standings = tuple(
         replace(found[name], groups=of)
         if name in found
-        else Standing(name, "infra_error", frozenset(), "none", of)
+        else Standing(name, "skipped", frozenset(), "none", of)
         for name, of in groups.items()
     )
     return replace(results, standings=standings, notes=tuple(notes.lines))

@@ -77,10 +77,10 @@ def write_lines(folder: Path, golds: Sequence[str], preds: Sequence[str], dialec
         write_text(folder / name, "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
-def export_pairs(directory: RunDirectory, folder: Path) -> int:
-    """Write the pairs of a run of BIRD on SQLite into a folder; how many there are."""
+def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
+    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are."""
     pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
-    write_pairs(folder, pairs, "sqlite")
+    write_pairs(folder, pairs, dialect)
     return len(pairs)
 
 

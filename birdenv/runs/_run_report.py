@@ -14,7 +14,7 @@ from birdenv.runs._measures import Measure, Outcome
 from birdenv.runs._phase_figures import GROUPS
 from birdenv.runs._recorded_run import RecordedRun
 from birdenv.runs._repeats import PassRates, pass_rates, repeats_lines
-from birdenv.runs._summary_text import rule, status_notes
+from birdenv.runs._summary_text import engine_line, rule, status_notes
 from birdenv.tasks.bird import DIFFICULTIES
 
 __all__ = ["FEW_DATABASES", "RunReport", "method_notes", "report"]
@@ -42,6 +42,7 @@ class RunReport:
             "agent": run.agent,
             "seed": run.config.get("seed"),
             "grader": run.config.get("grader"),
+            "engine": run.config.get("engine"),
             "finished": run.finished,
             "tasks": len(run.tasks),
             "repeats": run.repeats,
@@ -68,6 +69,9 @@ class RunReport:
         databases = len({o.database for o in rated})
         title = f"{run.game}: {run.agent}, seed {run.config.get('seed')}, grader {run.config.get('grader')}"
         lines = [rule("="), title, rule("=")]
+        engine = run.config.get("engine")
+        if isinstance(engine, str):  # runs of before it was recorded have none
+            lines += [engine_line(engine), ""]
         if not run.finished:
             lines += [
                 f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures are of those.",

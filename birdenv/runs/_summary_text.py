@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-__all__ = ["breakdown", "difficulty_means", "difficulty_table", "rate_line", "rule", "status_notes"]
+__all__ = [
+    "breakdown",
+    "difficulty_means",
+    "difficulty_table",
+    "engine_line",
+    "rate_line",
+    "rule",
+    "status_notes",
+]
 
 _WIDTH = 55
 _COLUMNS = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
@@ -15,6 +23,11 @@ _COLUMNS = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
 
 def rule(character: str) -> str:
     return character * _WIDTH
+
+
+def engine_line(engine: str) -> str:
+    """`Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
+    return f"{'Engine':<24}{engine:>13}"
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:

@@ -54,6 +54,17 @@ def test_help(birdenv: Command, command: list[str]) -> None:
     assert "Usage:" in ran.out
 
 
+def test_the_first_help_leads_to_postgres(birdenv: Command) -> None:
+    words = " ".join(birdenv("--help").out.split("Options:")[0].split())
+    for part in (
+        "PostgreSQL with `--dialect postgres`",
+        "birdenv[postgres]",
+        "`birdenv db`",
+        "`birdenv doctor`",
+    ):
+        assert part in words, part
+
+
 def test_demo_prints_one_table(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("demo", "-o", tmp_path)
     assert ran.code == 0

@@ -28,6 +28,7 @@ def test_c_interact_resumed_and_graded_again(birdenv: Birdenv, postgres_dsn: str
     assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
     config = json.loads((tmp_path / "latest" / "config.json").read_text())
     assert config["dialect"] == "postgres" and config["engine"].startswith("PostgreSQL ")
+    assert config["engine"] in ran.out and config["engine"] in birdenv("summary", tmp_path).out
     assert birdenv("c-interact", *options, "-r", tmp_path / "latest").code == 0
     other = birdenv("c-interact", "--agent", "oracle", *TASKS, "-r", tmp_path / "latest")
     assert other.code == 2 and "dialect: postgres then, None now" in other.err

@@ -98,6 +98,7 @@ def test_tasks_of_the_data_file_that_were_not_played(birdenv: Command, demo: Pat
     ran = birdenv("score-official", tmp_path / "latest", "--data", demo / "c_interact.jsonl")
     assert ran.code == 0, ran.err
     assert "over N = 38 tasks: a 3, b 0, c 3, d 0" in ran.out
+    assert "left out: 35 skipped" in ran.out and "infra_error" not in ran.out
     assert "no result for a task of --data" in ran.out
 
 

@@ -292,7 +292,9 @@ def test_tasks_that_should_be_there(tmp_path: Path) -> None:
     stage(tmp_path, 0, [row("db_1", True)])
     tasks = [row(name, False) | {"difficulty_tier": "Hard"} for name in ("db_1", "db_2")]
     made = score_official(tmp_path, tasks).to_json()
-    assert (made["official"]["tasks"], made["official"]["normalized_reward"]) == (2, 0.35)
+    found = made["official"]
+    assert (found["tasks"], found["normalized_reward"]) == (2, 0.35)
+    assert (found["valid"], found["left_out"], found["normalized_reward_valid"]) == (1, {"skipped": 1}, 0.7)
     assert made["by_difficulty"]["Hard"]["tasks"] == 2
     assert any("no result for a task of --data" in note and "db_2" in note for note in made["notes"])
     with pytest.raises(InputError, match="db_1 is not among the tasks of --data"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_a_interact_run import a_interact
 from test_runner import bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
@@ -39,6 +41,22 @@ def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path) -> None:
                     expected["passed"],
                     expected["total"],
                 )
+
+
+@pytest.mark.parametrize("make", [bird, c_interact, a_interact])
+def test_both_texts_name_the_engine_once(demo: Path, tmp_path: Path, make: Any) -> None:
+    directory = play(make(demo, 2), "oracle", tmp_path)
+    made = report(read_run(directory.path))
+    line = f"Engine                  {f'SQLite {sqlite3.sqlite_version}':>13}"
+    for text in ((directory.path / "summary.txt").read_text(), made.text()):
+        assert text.splitlines()[3] == line
+        assert text.count("SQLite") == 1
+    assert made.to_json()["engine"] == f"SQLite {sqlite3.sqlite_version}"
+
+
+def test_a_run_of_before_the_engine_was_recorded(tmp_path: Path) -> None:
+    made = report(read_run(write_run(tmp_path / "run", [bird_record("a", True)])))
+    assert "Engine" not in made.text() and made.to_json()["engine"] is None
 
 
 def test_rates_by_wilson_and_over_databases(tmp_path: Path) -> None:

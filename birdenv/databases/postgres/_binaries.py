@@ -102,7 +102,13 @@ def _version(folder: Path) -> str:
     if not os.access(folder / "initdb", os.X_OK):
         return ""
     try:
-        told = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, timeout=30)
+        told = subprocess.run(
+            [folder / "postgres", "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=30,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     match = re.search(r"\b(\d+(?:\.\d+)?)", told.stdout)
