@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Hashable
 from typing import Final
 
-__all__ = ["Sightings"]
+__all__ = ["Sightings", "sightings"]
 
 _PLACES: Final = 2**16  # of 8 bytes
 
@@ -28,3 +28,7 @@ class Sightings:
             return False
         self._hashes[place] = digest
         return True
+
+
+sightings = Sightings()
+"""The one of this process."""

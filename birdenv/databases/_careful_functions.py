@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
-from typing import Any
+from typing import Any, TypeAlias
 
 from birdenv.databases._value_bounds import LARGEST_VALUE
 
@@ -29,18 +29,21 @@ class RefusedCallError(Exception):
     """A call of a function that would take too long; the message is for the agent."""
 
 
-def replace_unbounded_functions(connection: sqlite3.Connection, refuse: Callable[[str], None]) -> None:
+def replace_unbounded_functions(
+    connection: sqlite3.Connection, refuse: Callable[[str], None], interrupt: Callable[[], None]
+) -> None:
     """Put careful versions of `printf` and two-argument `trim` in place.
 
-    `refuse` is told, in a sentence, why a call was not made; the statement then fails.
+    `refuse` is told, in a sentence, why a call was not made; the statement then fails. `interrupt` is told of
+    Ctrl-C, which SQLite cannot pass on.
     """
     native = _Native()
     bound = partial(connection.getlimit, sqlite3.SQLITE_LIMIT_LENGTH)
     for name in _FORMATTING:
-        careful = partial(_format, native, refuse, bound, name)
+        careful = _told(interrupt, partial(_format, native, refuse, bound, name))
         connection.create_function(name, -1, careful, deterministic=True)
     for name in _TRIMMING:
-        careful = partial(_trim, native, refuse, bound, name)
+        careful = _told(interrupt, partial(_trim, native, refuse, bound, name))
         connection.create_function(name, 2, careful, deterministic=True)
 
 
@@ -58,6 +61,22 @@ class _Native:
             self._connection.text_factory = methodcaller("decode", "utf-8", "replace")
         marks = ",".join("?" * len(arguments))
         return self._connection.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+
+
+_Function: TypeAlias = Callable[..., Any]
+
+
+def _told(interrupt: Callable[[], None], function: _Function) -> _Function:
+    """The function, which tells of Ctrl-C."""
+
+    def careful(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except KeyboardInterrupt:
+            interrupt()
+            raise
+
+    return careful
 
 
 def _format(

@@ -39,8 +39,9 @@ def set_limits(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
-def connect_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses."""
+def connect_virtual_tables(connection: sqlite3.Connection) -> frozenset[str]:
+    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses;
+    their names in lower case."""
     names = connection.execute(
         "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
         " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
@@ -48,6 +49,7 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     ).fetchall()
     for (name,) in names:
         _use(connection, name)
+    return frozenset([str(name).lower() for (name,) in names])
 
 
 def use_table_functions(connection: sqlite3.Connection) -> None:

@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from birdenv.databases import _plain_actions as plain_actions
 from birdenv.databases._careful_functions import replace_unbounded_functions
-from birdenv.databases._plain_actions import LIST_OF_FILES
-from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, is_repeatable, outside_a_copy
+from birdenv.databases._plain_actions import LIST_OF_FILES, PlainActions
+from birdenv.databases._rules import CHANGES_OF_SCHEMA, beyond_reading, outside_a_copy
 from birdenv.databases._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
@@ -33,7 +32,7 @@ from birdenv.databases._watchdog import clear_alarm, set_alarm, watchdog
 __all__ = ["Guard", "Refusal"]
 
 _TICK_INSTRUCTIONS = (
-    30_000  # steps of SQLite's virtual machine between two looks at the clock: some ms at most
+    10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
 )
 _MOST_REMEMBERED = 512  # statements
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
@@ -41,7 +40,7 @@ _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
-_TABLES, _FUNCTIONS = plain_actions.tables, plain_actions.functions
+_USUAL_ACTIONS = PlainActions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,13 @@ class Guard:
 
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
-    `lists_files`: the paths of open files may be read with SQL.
+    `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
+    where the schema does not change.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
-    statement has to be counted (`count`) before it may run.
+    statement has to be counted (`count`) before it may run, and `interrupted` whether Ctrl-C came while a
+    function of ours ran in it.
     """
 
     def __init__(
@@ -71,8 +72,11 @@ class Guard:
         private: bool,
         killable: bool = False,
         lists_files: bool = True,
+        virtual_tables: frozenset[str] = frozenset(),
     ) -> None:
         self._connection = connection
+        self._plain = PlainActions(virtual_tables) if virtual_tables else _USUAL_ACTIONS
+        self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
         self._private = private
         self._killable = killable
@@ -87,11 +91,11 @@ class Guard:
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
-        self.expired = False
+        self.expired = self.interrupted = False
         self.refusal: Refusal | None = None
         self.wants_count = False
         if not killable:
-            replace_unbounded_functions(connection, self._refuse_call)
+            replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
         watchdog.watch(self)
@@ -105,7 +109,8 @@ class Guard:
     def is_repeatable(self) -> bool:
         """Whether the statement that ran last gives the same whenever it runs on the same contents.
 
-        SQLite asks when it compiles: that takes a connection which keeps no statements compiled.
+        SQLite asks when it compiles: that takes a connection which keeps no statements compiled, and does not
+        do for virtual tables.
         """
         return not (self._private or self._may_vary)
 
@@ -123,7 +128,7 @@ class Guard:
         self._reading = reading or not self._private
         self.refusal = None
         self.wants_count = self._is_counted = self.expired = self._changes_schema = False
-        self._may_vary = False
+        self.interrupted = self._may_vary = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
@@ -165,6 +170,11 @@ class Guard:
     def is_running(self) -> bool:
         return self._deadline < _NEVER
 
+    def forget_parent(self) -> None:
+        """In a forked child: whatever ran, ran in the parent."""
+        self._lock = threading.Lock()
+        self._deadline = _NEVER
+
     def interrupt_if_late(self, now: float) -> None:
         if now <= self._deadline:
             return
@@ -177,8 +187,8 @@ class Guard:
     def trusted(self, seconds: float = _NEVER) -> Iterator[None]:
         """No rules inside, and a clock of its own: for statements of ours that run no text of the agent's."""
         self._trusted = True
-        self.start("", time.monotonic() + seconds, reading=False)
         try:
+            self.start("", time.monotonic() + seconds, reading=False)
             yield
         finally:
             self.finish()
@@ -193,14 +203,14 @@ class Guard:
     ) -> int:
         # Asked about every column of every statement.
         if action == _READ:
-            if first in _TABLES:
+            if first in self._plain_tables:
                 return _OK
-        elif action == _SELECT or (action == _FUNCTION and second in _FUNCTIONS):
+        elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
             return _OK
         return self._decide(action, first, second)
 
     def _decide(self, action: int, first: str | None, second: str | None) -> int:
-        if plain_actions.includes(action, first, second):
+        if self._plain.include(action, first, second):
             return _OK
         if self._trusted:
             return _OK
@@ -215,7 +225,7 @@ class Guard:
         if self._reading and (sentence := beyond_reading(action, first)):
             self._refuse(sentence, on_a_copy=True)
             return sqlite3.SQLITE_DENY
-        self._may_vary = self._may_vary or not is_repeatable(action, first, second)
+        self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
         return _OK
 
@@ -230,6 +240,9 @@ class Guard:
             return True
         self.wants_count = True
         return False
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
 
     def _refuse_call(self, sentence: str) -> None:
         if self.may_be_counted:

@@ -15,7 +15,13 @@ from birdenv.databases._guard import Guard
 from birdenv.databases._limits import LONGEST_SQL
 from birdenv.databases._results import QueryError, QueryResult, Result, Row
 from birdenv.databases._sql_text import first_keyword
-from birdenv.databases._sqlite_errors import DRIVER_ERRORS, is_interruption, is_too_big, kind_and_message
+from birdenv.databases._sqlite_errors import (
+    DRIVER_ERRORS,
+    is_denial,
+    is_interruption,
+    is_too_big,
+    kind_and_message,
+)
 from birdenv.databases._value_bounds import LARGEST_VALUE
 
 __all__ = ["GuardedConnection", "text_fault"]
@@ -51,9 +57,15 @@ class GuardedConnection:
             connection.text_factory = _TOLERANT
         else:
             use_table_functions(connection)
-            connect_virtual_tables(connection)
+        virtual_tables = frozenset() if private else connect_virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
-        self._guard = Guard(connection, private=private, killable=killable, lists_files=file is None)
+        self._guard = Guard(
+            connection,
+            private=private,
+            killable=killable,
+            lists_files=file is None,
+            virtual_tables=virtual_tables,
+        )
         self._can_read_tables = not private
         self.is_spoilt = False
 
@@ -63,7 +75,7 @@ class GuardedConnection:
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
     def execute(self, sql: str, allowance: Allowance, *, reading: bool, seer: Seer | None = None) -> Result:
-        """Run one statement. `reading`: only if nothing can change by it.
+        """Run one statement, which has no `text_fault`. `reading`: only if nothing can change by it.
 
         With a `seer` the rows go there, and the result has none; it is truncated if the seer, or the
         allowance, ended it before the last row.
@@ -74,9 +86,6 @@ class GuardedConnection:
                 return failure
             self._can_read_tables = True
         self._guard.refusal = None
-        fault = text_fault(sql)
-        if fault is not None:
-            return fault
         if allowance.seconds <= 0:
             return QueryError("timeout", _timeout_message(allowance))
         began = monotonic()
@@ -99,8 +108,8 @@ class GuardedConnection:
     ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
-        guard.start(sql, deadline, reading=reading)
         try:
+            guard.start(sql, deadline, reading=reading)
             if guard.wants_count:
                 raise sqlite3.OperationalError("to be counted")
             cursor = self._connection.execute(sql)
@@ -131,8 +140,7 @@ class GuardedConnection:
         A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
         """
         guard = self._guard
-        if is_interruption(error) and not guard.expired:
-            # Ctrl-C arrived while SQLite ran our progress handler, which cannot pass it on.
+        if self._is_ctrl_c(error):
             raise KeyboardInterrupt from error
         if guard.expired or guard.refusal is not None:
             return False
@@ -147,8 +155,8 @@ class GuardedConnection:
     def _program(self, sql: str, deadline: float, reading: bool) -> list[Row] | None:
         """What SQLite compiles a statement to; None if it does not say, as of an `EXPLAIN`."""
         guard = self._guard
-        guard.start(sql, deadline, reading=reading, counting=True)
         try:
+            guard.start(sql, deadline, reading=reading, counting=True)
             return self._connection.execute(f"EXPLAIN {sql}").fetchall()
         except DRIVER_ERRORS:
             return None
@@ -164,12 +172,22 @@ class GuardedConnection:
             with self._guard.trusted(allowance.seconds if allowance else float("inf")):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
-            if is_interruption(error) and not self._guard.expired:
+            if self._is_ctrl_c(error):
                 raise KeyboardInterrupt from error
             elapsed = monotonic() - began
             if allowance is not None and self._guard.expired:
                 return QueryError("timeout", _timeout_message(allowance), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
+
+    def _is_ctrl_c(self, error: BaseException) -> bool:
+        """Whether Ctrl-C arrived while SQLite ran a function of ours, which cannot pass it on: the progress
+        handler, the authorizer, or one that stands for a function of SQL."""
+        guard = self._guard
+        if guard.interrupted:
+            return True
+        if is_interruption(error):
+            return not guard.expired
+        return is_denial(error) and guard.refusal is None and not guard.wants_count
 
     def close(self) -> None:
         self._connection.close()

@@ -186,6 +186,9 @@ class SqliteDatabase:
         return replace(allowance, seconds=left, in_all=self._limits.seconds_in_all)
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
         if self._private is None:
             file = self._file
             reader = file.borrow()
@@ -202,14 +205,19 @@ class SqliteDatabase:
         return self._private.execute(sql, allowance, reading=False)
 
     def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
-        keyword = first_keyword(sql) if len(sql) <= LONGEST_SQL else ""
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        keyword = first_keyword(sql)
         if keyword in OTHER_THAN_QUERIES:
             return QueryError(
                 "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
             )
         if self._private is not None:
-            failure = self._private.ours(connect_virtual_tables)
-            return failure or self._private.execute(sql, allowance, reading=True, seer=seer)
+            connected = self._private.ours(connect_virtual_tables)
+            if isinstance(connected, QueryError):
+                return connected
+            return self._private.execute(sql, allowance, reading=True, seer=seer)
         reader = self._file.borrow()
         try:
             return reader.execute(sql, allowance, reading=True, seer=seer)

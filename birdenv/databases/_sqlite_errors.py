@@ -7,7 +7,7 @@ import sqlite3
 
 from birdenv.databases._results import ErrorKind
 
-__all__ = ["DRIVER_ERRORS", "is_interruption", "is_too_big", "kind_and_message"]
+__all__ = ["DRIVER_ERRORS", "is_denial", "is_interruption", "is_too_big", "kind_and_message"]
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
 """What executing and fetching may raise, given text of any content: `UnicodeError` for names that are not
@@ -40,6 +40,11 @@ _ONE_STATEMENT = "one statement at a time: this text holds more than one"
 def is_interruption(error: BaseException) -> bool:
     """Whether the progress handler stopped the statement, by its answer or because it raised."""
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+
+
+def is_denial(error: BaseException) -> bool:
+    """Whether the authorizer refused the statement, by its answer or because it raised."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
 
 
 def is_too_big(error: BaseException) -> bool:

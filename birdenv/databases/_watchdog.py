@@ -13,11 +13,13 @@ import signal
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import Protocol
 
 __all__ = ["Watched", "clear_alarm", "set_alarm", "watchdog"]
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
+_LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it
 _KILL_AFTER = 0.9  # seconds beyond the deadline
 _LONGEST_ALARM = 1e6  # seconds
 
@@ -26,6 +28,9 @@ class Watched(Protocol):
     @property
     def is_running(self) -> bool:
         """Whether a statement runs now."""
+
+    def forget_parent(self) -> None:
+        """In a forked child: nothing of the parent's runs here."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the statement that runs now, if `now` (`time.monotonic`) is beyond its deadline."""
@@ -40,14 +45,22 @@ class _Watchdog:
 
     def __init__(self) -> None:
         self._all: weakref.WeakSet[Watched] = weakref.WeakSet()
-        self.start_again()
+        self._begin()
+
+    def _begin(self) -> None:
+        """There is no thread."""
+        self._lock = threading.Lock()
+        self._bell = threading.Lock()  # open: it rings. An event could be left locked for ever by Ctrl-C
+        self._bell.acquire()
+        self.is_awake = False
+        self._is_started = False
 
     def start_again(self) -> None:
-        """There is no thread, as in a forked child."""
-        self._lock = threading.Lock()
-        self._something_runs = threading.Event()
-        self.is_awake = False  # what the event says, at less cost
-        self._is_started = False
+        """In a forked child."""
+        self._begin()
+        self._all = weakref.WeakSet(list(self._all))
+        for watched in self._everything():
+            watched.forget_parent()
 
     def watch(self, watched: Watched) -> None:
         """From now on, while it exists, interrupt its statements that are late."""
@@ -55,24 +68,23 @@ class _Watchdog:
             self._all.add(watched)
 
     def wake(self) -> None:
-        """Something runs."""
+        """Something runs. What Ctrl-C leaves undone of it, the next statement does, or the longest sleep."""
         self.is_awake = True
-        self._something_runs.set()
-        with self._lock:
-            is_started, self._is_started = self._is_started, True
-        if not is_started:
+        with suppress(RuntimeError):  # somebody has rung already
+            self._bell.release()
+        if not self._is_started:
             threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
+            self._is_started = True
 
     def _look(self) -> None:
         while True:
-            self._something_runs.wait()
-            time.sleep(_PERIOD)
-            self._interrupt_late(time.monotonic())
-            if not self._runs_anything():
-                self._something_runs.clear()
+            self._bell.acquire(timeout=_LONGEST_SLEEP)
+            self.is_awake = False  # before the look: who begins after it rings
+            while self._runs_anything():
+                self.is_awake = True
+                time.sleep(_PERIOD)
+                self._interrupt_late(time.monotonic())
                 self.is_awake = False
-                if self._runs_anything():  # one began in between, and saw that we were awake
-                    self.wake()
 
     def _interrupt_late(self, now: float) -> None:
         for watched in self._everything():

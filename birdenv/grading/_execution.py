@@ -32,7 +32,7 @@ _DIFFERENT: Final = Comparison(False, "")
 class ExGrader:
     """Grades predictions against golds, every query on its own freshly opened database.
 
-    Golds run before predictions and are remembered by (database, its contents, SQL, engine, grader version),
+    Golds run before predictions and are remembered by (database, its contents, SQL),
     unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
     `watch` gets every statement before it is executed, and may give an error to take for its result.
     `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
@@ -123,24 +123,24 @@ class ExGrader:
         reason, status, error = _judge(comparison, pred, failed)
         fetched = pred if isinstance(pred, Fetched) else None
         verdict = ExVerdict(
-            comparison.equal,
-            _agrees_as_set(usable, submitted),
-            reason,
-            status,
-            error,
-            gold.is_empty,
-            comparison.flags + self._order_flags(comparison, gold, pred),
-            len(gold.rows),
-            fetched.total if fetched else None,
-            places[best] if comparison.equal else None,
-            comparison.expected,
-            comparison.returned,
-            self._scores(usable, pred) if self._metrics else {},
-            steps,
-            seconds,
-            pred.elapsed,
-            gold.result,
-            fetched.result if fetched else None,
+            ex=comparison.equal,
+            ex_bird=_agrees_as_set(usable, submitted),
+            reason=reason,
+            status=status,
+            error=error,
+            gold_empty=gold.is_empty,
+            flags=comparison.flags + self._order_flags(comparison, gold, pred),
+            rows_gold=len(gold.rows),
+            rows_pred=fetched.total if fetched else None,
+            matched_gold=places[best] if comparison.equal else None,
+            expected=comparison.expected,
+            returned=comparison.returned,
+            metrics=self._scores(usable, pred) if self._metrics else {},
+            clean_steps=steps,
+            gold_seconds=seconds,
+            pred_seconds=pred.elapsed,
+            gold_result=gold.result,
+            pred_result=fetched.result if fetched else None,
         )
         is_lasting = not failed and pred.repeatable and submitted.repeatable
         return verdict, is_lasting and not any(map(reads_clock, golds))

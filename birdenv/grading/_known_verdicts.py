@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from itertools import chain
 from typing import Final
 
-from birdenv._sightings import Sightings
+from birdenv._sightings import sightings
 from birdenv.databases import QueryResult
 from birdenv.grading._verdict import ExVerdict
 
@@ -34,7 +34,6 @@ class KnownVerdicts:
         self._verdicts: OrderedDict[Hashable, tuple[ExVerdict, int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        self._sightings = Sightings()
 
     def find(self, key: Hashable) -> ExVerdict | None:
         known = self._verdicts.get(key)
@@ -43,7 +42,7 @@ class KnownVerdicts:
     def keep(self, key: Hashable, verdict: ExVerdict) -> None:
         """Remember a verdict if that is worth it, which it is not with large results; the oldest go where
         there are too many."""
-        if verdict.pred_seconds < _LONG and self._sightings.is_new(key):
+        if verdict.pred_seconds < _LONG and sightings.is_new(key):
             return
         cells, size = 0, _VERDICT_BYTES
         for result in (verdict.gold_result, verdict.pred_result):

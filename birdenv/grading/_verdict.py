@@ -15,12 +15,9 @@ ExStatus: TypeAlias = Literal[
 ]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ExVerdict:
     """What grading one prediction found. Private to graders: `reason`, the results and the gold's counts.
-
-    One verdict may be given for several pairs, so it is not to be changed; it is not frozen only because that
-    triples the cost of making one.
 
     `ex`: default rule (multiset), of the cleaned SQL if the grader cleans. `ex_bird`: BIRD's official set
     rule, always of the SQL as submitted. `reason`: one line, empty if `ex`. `error`: of the prediction, or of

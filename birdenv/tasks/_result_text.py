@@ -41,7 +41,7 @@ def result_text(result: Result) -> str:
     if not columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    head = _known_heads.get(columns) or _head(columns)
+    head = _head(columns)
     shown = len(rows)
     body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
     if body is None or len(head) + len(body) > SHOWN_TEXT:
@@ -118,11 +118,16 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """The header and the rule below it; remembered in `_known_heads` if it is short."""
+    """The header and the rule below it; remembered if it is short."""
+    known = _known_heads.get(columns)
+    if known is not None:
+        return known
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
     head = f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
-    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD and len(_known_heads) < _MOST_KNOWN_HEADS:
+    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD:
+        if len(_known_heads) >= _MOST_KNOWN_HEADS:
+            _known_heads.clear()
         _known_heads[columns] = head
     return head
 

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Hashable
 from typing import Final
 
-from birdenv._sightings import Sightings
+from birdenv._sightings import sightings
 from birdenv.databases import EpisodeDatabase, Limits
 from birdenv.tasks._result_text import FETCHED_ROWS, result_text
 
@@ -38,7 +38,7 @@ class Screen:
         if text is None:
             result = database.execute(sql, rows=FETCHED_ROWS)
             text = result_text(result)
-            if result.repeatable and (result.elapsed > _LONG or not _sightings.is_new(sql)):
+            if result.repeatable and (result.elapsed > _LONG or not sightings.is_new(sql)):
                 _shown.keep(known, sql, text)
         return text
 
@@ -70,4 +70,3 @@ class _Shown:
 
 
 _shown = _Shown()
-_sightings = Sightings()

@@ -20,6 +20,9 @@ CREATE TABLE item (name TEXT, price REAL, day TEXT);
 INSERT INTO item VALUES ('pen', 4, '2024-01-02'), ('ink', 6, '2024-01-03');
 CREATE VIRTUAL TABLE note USING fts5 (body);
 INSERT INTO note VALUES ('a'), ('b');
+CREATE VIEW shaken AS SELECT rowid AS rowid, name || random() AS body FROM item;
+CREATE VIRTUAL TABLE shaken_note USING fts5 (body, content = 'shaken', content_rowid = 'rowid');
+INSERT INTO shaken_note (rowid, body) VALUES (1, 'pen'), (2, 'ink');
 CREATE VIEW dice AS SELECT random() AS eyes;
 CREATE VIEW today AS SELECT julianday('now') AS day;
 """
@@ -106,6 +109,8 @@ def test_what_depends_on_the_contents_alone_is_executed_once(source: SqliteSourc
         "SELECT last_insert_rowid(), total_changes()",
         "SELECT body FROM note WHERE note MATCH (CASE WHEN random() > 0 THEN 'a' ELSE 'zz:a' END)",
         "SELECT random(), name FROM pragma_table_info('item')",  # it compiles something each time it runs
+        "SELECT body FROM shaken_note",  # it compiles something once
+        "SELECT n.body FROM item, shaken_note AS n WHERE n.rowid = 1",
     ],
 )
 def test_what_may_change_is_executed_every_time(source: SqliteSource, sql: str) -> None:
@@ -117,7 +122,7 @@ def test_a_short_statement_is_remembered_when_it_comes_again(
     source: SqliteSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_screen, "_LONG", 99.0)
-    monkeypatch.setattr(_screen, "_sightings", Sightings())
+    monkeypatch.setattr(_screen, "sightings", Sightings())
     other = f"{COUNT} WHERE price > 5"
     assert shown(source, COUNT, other)[1] == [COUNT, other]
     assert shown(source, COUNT)[1] == [COUNT]
