@@ -109,8 +109,8 @@ class Guard:
     def is_repeatable(self) -> bool:
         """Whether the statement that ran last gives the same whenever it runs on the same contents.
 
-        SQLite asks when it compiles: that takes a connection which keeps no statements compiled, and does not
-        do for virtual tables.
+        SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
+        that is not enough, see `PlainActions`.
         """
         return not (self._private or self._may_vary)
 
