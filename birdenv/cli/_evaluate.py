@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
@@ -120,7 +121,10 @@ def evaluate(
     grader = PairGrader(database.run, database.dialect, rules)
     versions = {"engine": database.engine} if database.engine else {}
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
+    with (
+        closing(database),
+        Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
+    ):
         line = bar.add_task("evaluating", total=len(pairs))
         done = evaluate_pairs(folder, pairs, grader, config, versions, lambda: bar.advance(line), parallel)
     print(done.text, end="")

@@ -60,6 +60,11 @@ class PairDatabase:
     dialect: str
     engine: str
     shown: str
+    source: DatabaseSource | None = None
+
+    def close(self) -> None:
+        if self.source is not None:
+            self.source.close()
 
 
 def pair_database(
@@ -112,7 +117,7 @@ def pair_database(
         source = SqliteFileSource(db, where)
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
-    return PairDatabase(queries_on(source, limits), chosen, source.engine, str(db))
+    return PairDatabase(queries_on(source, limits), chosen, source.engine, str(db), source)
 
 
 def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:

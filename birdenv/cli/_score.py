@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +70,7 @@ def score(
     store = open_store(cache, no_cache)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
+        closing(source),
         store or nullcontext(),
         Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar,
     ):

@@ -67,7 +67,7 @@ _Function: TypeAlias = Callable[..., Any]
 
 
 def _told(interrupt: Callable[[], None], function: _Function) -> _Function:
-    """The function, which tells of Ctrl-C."""
+    """The function, which tells of Ctrl-C (but in the moment in which it is entered)."""
 
     def careful(*arguments: Any) -> Any:
         try:
