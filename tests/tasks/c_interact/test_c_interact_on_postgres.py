@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import opened_sources
 import pytest
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
 
-from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks import SYSTEM
@@ -54,25 +54,8 @@ def folder(tmp_path: Path, postgres_dsn: str) -> Iterator[Path]:
     yield tmp_path
 
 
-_opened: list[DatabaseSource] = []
-
-
-@pytest.fixture(autouse=True)
-def sources_are_closed() -> Iterator[None]:
-    """A source keeps its connections until then, and the server has a few hundred for all tests."""
-    yield
-    while _opened:
-        _opened.pop().close()
-
-
-def opened(folder: Path, record: dict[str, Any]) -> DatabaseSource:
-    source = open_source(write_benchmark(folder, record), "postgres")
-    _opened.append(source)
-    return source
-
-
 def episode(folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any) -> Any:
-    source = opened(folder, record)
+    source = opened_sources.open(write_benchmark(folder, record), "postgres")
     benchmark = load_benchmark(folder, source=source)
     [task] = benchmark.tasks
     return CInteractController(
@@ -221,7 +204,7 @@ def test_a_test_case_that_does_not_compile(
 
 
 def test_two_episodes_at_once_do_not_meet(folder: Path) -> None:
-    source = opened(folder, FUNCTION_TASK)
+    source = opened_sources.open(write_benchmark(folder, FUNCTION_TASK), "postgres")
     [task] = load_benchmark(folder, source=source).tasks
     grader = ConversationalGrader(source)
     one, two = (CInteractController(task, source, grader, execute_sql=True) for _ in range(2))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import opened_sources
 import pytest
 from toy_tasks import MANAGEMENT, QUERY, write_benchmark
 
-from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Move
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks import SYSTEM
@@ -29,19 +28,8 @@ def dialect(request: pytest.FixtureRequest) -> str:
     return name
 
 
-_opened: list[DatabaseSource] = []
-
-
-@pytest.fixture(autouse=True)
-def sources_are_closed() -> Iterator[None]:
-    yield
-    while _opened:
-        _opened.pop().close()
-
-
 def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **options: Any) -> Any:
-    source = open_source(write_benchmark(folder, record), dialect)
-    _opened.append(source)
+    source = opened_sources.open(write_benchmark(folder, record), dialect)
     benchmark = load_benchmark(folder, source=source)
     grader = ConversationalGrader(source)
     return CInteractController(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options)
