@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from birdenv.benchmarks._ground_truth import WHERE_TO_ASK
-from birdenv.benchmarks._report import Problem, Report
+from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Move, play
 from birdenv.errors import BirdenvError

@@ -11,9 +11,9 @@ import typer
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
 from birdenv.cli import _options as options
-from birdenv.cli._engine import Dialect, Dsn, databases_in
-from birdenv.cli._metrics import Metrics, RVesRuns, add_r_ves, asked_for
+from birdenv.cli._options import Dialect, Dsn, databases_in
 from birdenv.cli._running import RunOptions, run_game
+from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable

@@ -9,23 +9,14 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import (
-    _a_interact,
-    _bird,
-    _c_interact,
-    _compare,
-    _data,
-    _db,
-    _demo,
-    _doctor,
-    _evaluate,
-    _inspect,
-    _regrade,
-    _score,
-    _score_official,
-    _self_check,
-    _summary,
-)
+from birdenv.cli import _analyse as _compare
+from birdenv.cli import _analyse as _summary
+from birdenv.cli import _bird, _data, _db, _demo, _doctor, _evaluate, _regrade, _score
+from birdenv.cli import _data as _self_check
+from birdenv.cli import _evaluate as _inspect
+from birdenv.cli import _play as _a_interact
+from birdenv.cli import _play as _c_interact
+from birdenv.cli import _score as _score_official
 from birdenv.errors import BirdenvError, InfrastructureError
 
 __all__ = ["main"]

@@ -1,7 +1,13 @@
-"""Options that several commands share, so that they read the same everywhere."""
+"""Options that several commands share, so that they read the same everywhere.
+
+The options that say on which engine the databases run, and opening them there.
+
+Finding the run that `evaluate` and `inspect` are about.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +16,46 @@ from typing import Annotated, Protocol, TypeVar, cast
 import typer
 
 from birdenv import databases
+from birdenv.cli import _options as options
+from birdenv.databases import DatabaseSource, open_source
 from birdenv.errors import InputError
-from birdenv.runs import is_ours
+from birdenv.runs import holds_pairs, is_ours, newest_run
 
-__all__ = ["Selection", "isolation_for", "select"]
+Dialect = Annotated[
+    str,
+    typer.Option(
+        "--dialect",
+        help="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and loads "
+        "what is missing on it from the folder's dumps or SQLite files).",
+    ),
+]
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        help="Another server: postgresql://user@host:port/database, as a superuser, because only that can "
+        "keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
+        "birdenv's own server.",
+    ),
+]
+
+
+def databases_in(folder: Path, dialect: str, dsn: str | None, isolation: str, agent: str) -> DatabaseSource:
+    """The databases of a folder by the options `--dialect`, `--dsn` and `--isolation`; tells what it loads.
+
+    Raises `InputError` for options that do not fit together, and as `open_source` does.
+    """
+    where = options.isolation_for(isolation, agent)
+    if dialect != "sqlite" and isolation != "auto":
+        raise InputError(
+            f"--isolation is about SQLite, it says nothing about --dialect {dialect}: leave it out"
+        )
+    return open_source(folder, dialect, dsn=dsn, isolation=where, tell=_tell)
+
+
+def _tell(line: str) -> None:
+    typer.echo(line, err=True)
+
 
 _OF_OTHERS = ("predictions",)  # agents of ours that hand in what others wrote
 
@@ -129,3 +171,27 @@ def _known(option: str, wanted: Sequence[str], present: Sequence[str]) -> None:
         if name not in names:
             shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise InputError(f"--{option} {name!r} is not in the task file; it has: {shown}")
+
+
+RunDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--run_dir", "--run-dir", help="Folder with gold.txt and preds.txt; default: the newest run."
+    ),
+]
+RunsRoot = Annotated[
+    Path, typer.Option("--runs_root", "--runs-root", help="Where the newest run_* is looked for.")
+]
+
+
+def find_run(run_dir: Path | None, runs_root: Path) -> Path:
+    """The folder given, else the newest complete run; what was passed over is said on standard error.
+
+    Raises `InputError` if there is none.
+    """
+    if run_dir is not None:
+        return run_dir
+    found = newest_run(runs_root, holds_pairs)
+    for reason in found.skipped:
+        print(f"Warning: passed over {reason}", file=sys.stderr)
+    return found.folder

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from birdenv.cli import _options as options
-from birdenv.cli._result_cache import Cache, NoCache, open_store
+from birdenv.cli._score import Cache, NoCache, open_store
 from birdenv.errors import InputError
 from birdenv.runs import (
     RunDirectory,

@@ -1,27 +1,191 @@
-"""`birdenv score`: EX of recorded pairs, and other metrics beside it."""
+"""`birdenv score`: EX of recorded pairs, and other metrics beside it.
+
+`--metrics`: what is reported beside EX, in every command that scores SQL.
+
+`--cache` and `--no-cache`: where results of statements are kept from one scoring to the next.
+
+`birdenv score-official`: the published score of official result files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 from birdenv.cli import _options as options
-from birdenv.cli._engine import Dialect, Dsn, databases_in
-from birdenv.cli._metrics import R_VES_NOTE, Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
-from birdenv.cli._result_cache import Cache, NoCache, open_store, tell_counts
-from birdenv.databases import DatabaseSource
+from birdenv.cli._options import Dialect, Dsn, databases_in
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
-from birdenv.files import check_writable, read_records, write_records
-from birdenv.grading import R_VES_RUNS, ExVerdict, Pair, score_pairs
-from birdenv.runs import METRIC_TITLES, difficulty_means, difficulty_table
+from birdenv.files import check_writable, read_records, write_records, write_text
+from birdenv.grading import (
+    METRICS,
+    R_VES_RUNS,
+    ExGrader,
+    ExVerdict,
+    Metric,
+    Pair,
+    ResultStore,
+    SpeedMeasurement,
+    measure_speed,
+    score_pairs,
+)
+from birdenv.runs import (
+    METRIC_TITLES,
+    R_VES_NOTE,
+    BirdRun,
+    RunDirectory,
+    difficulty_means,
+    difficulty_table,
+    is_rated,
+    speed_record,
+    write_speeds,
+)
+from birdenv.runs import score_official as read_score
 
-__all__ = ["score"]
+_R_VES = "r-ves"
+_NAMES = {name.replace("_", "-"): name for name in METRICS}
+
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        help="Report these too, separated by commas: soft-f1, r-ves, ordered (row order where the gold has "
+        "ORDER BY), colperm (any column order), superset (further columns allowed).",
+    ),
+]
+RVesRuns = Annotated[
+    int,
+    typer.Option(
+        "--r-ves-runs", min=2, help="How often r-ves runs each query; the official script does it 100 times."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `--metrics` asks for."""
+
+    metrics: tuple[Metric, ...]
+    r_ves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedPair:
+    """A prediction that agrees by the official rule with one of the golds."""
+
+    db_id: str
+    golds: Sequence[str]
+    prediction: str
+
+
+def asked_for(option: str | None) -> Asked:
+    """Read the option. Raises `InputError` for an unknown name."""
+    names = [name.strip().lower() for name in (option or "").split(",") if name.strip()]
+    for name in names:
+        if name != _R_VES and name not in _NAMES:
+            raise InputError(f"--metrics {name!r} is unknown; known: {', '.join([*_NAMES, _R_VES])}")
+    return Asked(tuple(_NAMES[name] for name in _NAMES if name in names), _R_VES in names)
+
+
+def measure_speeds(
+    pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int = R_VES_RUNS, limits: Limits | None = None
+) -> list[SpeedMeasurement]:
+    """Measure one pair after the other, with a progress bar on a terminal. Nothing else should run."""
+    console = Console(stderr=True)
+    limits = limits or Limits()
+    grader = ExGrader(source, limits)
+
+    def measured(pair: SpeedPair) -> SpeedMeasurement:
+        golds = [gold for gold in pair.golds if grader.grade(pair.db_id, [gold], pair.prediction).ex_bird]
+        if not golds:
+            return SpeedMeasurement((), (), "the results do not agree")
+        return measure_speed(source, pair.db_id, golds[0], pair.prediction, runs, limits)
+
+    steps = track(pairs, "measuring R-VES", console=console, transient=True, disable=not console.is_terminal)
+    return list(map(measured, steps))
+
+
+def add_r_ves(
+    directory: RunDirectory, game: BirdRun, records: Sequence[Mapping[str, Any]], runs: int
+) -> None:
+    """Measure what a run's episodes submitted, keep it in the run folder, and print it beside EX in the
+    official layout."""
+    golds = {task.public.instance_id: task.private.gold for task in game.tasks}
+    rated = [record for record in records if is_rated(record)]
+    pairs = [
+        SpeedPair(record["result"]["db_id"], golds[record["instance_id"]], record["result"]["predicted_sql"])
+        for record in rated
+        if record["result"]["ex_bird"]
+    ]
+    measured = iter(measure_speeds(pairs, game.source, runs, game.limits))
+    found = [speed_record(run, next(measured) if run["result"]["ex_bird"] else None) for run in rated]
+    write_speeds(directory.path, found)
+    scores = {
+        "ex_bird": [float(record["result"]["ex_bird"]) for record in rated],
+        "r_ves": [record["r_ves"] for record in found],
+    }
+    means = difficulty_means([record["result"]["difficulty"] for record in rated], scores)
+    print("\n".join(difficulty_table(means, METRIC_TITLES)))
+    print(f"Note: {R_VES_NOTE} ({runs} runs of each query).")
+
+
+_FILE = "results.sqlite"
+
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        help="Folder in which results of statements are kept, so that what is known is not executed again. "
+        "It says what golds return: keep it from agents.  [default: ~/.cache/birdenv]",
+    ),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Execute everything, and keep nothing.")]
+
+
+def open_store(cache: Path | None, no_cache: bool) -> ResultStore | None:
+    """The store that the two options ask for, after telling what is wrong with it, if anything is; None
+    where it cannot be used.
+
+    Raises `InputError` if both are given, or the folder's file is another program's database.
+    """
+    if no_cache:
+        if cache is not None:
+            raise InputError("--cache and --no-cache contradict each other; give one of them")
+        return None
+    try:
+        folder = cache or _default_folder()
+    except RuntimeError:  # a user without home directory
+        return None
+    store = ResultStore(folder / _FILE)
+    _tell_fault(store)
+    return store if store.is_usable else None
+
+
+def tell_counts(store: ResultStore) -> None:
+    """One line on what the store was good for, and its fault if it met one."""
+    print(f"Statements executed: {store.executed}; results known from before: {store.found} ({store.path})")
+    _tell_fault(store)
+
+
+def _tell_fault(store: ResultStore) -> None:
+    if store.fault:
+        print(f"Note: {store.fault}", file=sys.stderr)
+        store.fault = ""
+
+
+def _default_folder() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "birdenv"
 
 
 def score(
@@ -156,3 +320,36 @@ def _check(record: dict[str, Any], where: str) -> None:
         raise InputError(f"{where}: the field `gold_sql` must be text or a list of texts")
     if not isinstance(record["predicted_sql"], str | None):
         raise InputError(f"{where}: the field `predicted_sql` must be text or null")
+
+
+def score_official(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of stage files, an eval_<mode>.json or its folder, or a run with official files."
+        ),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Task file: all of its tasks count, those without a result as failed."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
+) -> None:
+    """Score official c-Interact result files.
+
+    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks: a and b passed phase 1 at once and after debug, c and d
+    phase 2. With success before and after debug, and by category, difficulty, level, ambiguity and database.
+
+    Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
+    eval_<mode>.json of the tool-calling service, and what `birdenv c-interact --official-files` writes; a run
+    has the same score in its overall.json (official).
+
+    Example: birdenv score-official results/asks-first-c-interact/latest --out score.json
+    """
+    if out is not None:
+        check_writable(out)
+    made = read_score(results, None if data is None else read_records(data))
+    print(made.text(), end="")
+    print(f"Read: {made.path}")
+    if out is not None:
+        write_text(out, json.dumps(made.to_json(), indent=2, ensure_ascii=False) + "\n")

@@ -10,25 +10,37 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
-from birdenv.databases._episode_database import EpisodeDatabase
-from birdenv.databases._expendable_source import ExpendableSource
 from birdenv.databases._fetching import Seer
-from birdenv.databases._health import Health, examine
-from birdenv.databases._image import IMAGE_KINDS, Checkpoint, ImageKind
-from birdenv.databases._limits import LONGEST_SQL, Limits
-from birdenv.databases._mapped_files import map_files
-from birdenv.databases._opening import DIALECTS, Dialect, open_source
-from birdenv.databases._postgres_queries import NoAnswerError, PostgresQueries, Server
-from birdenv.databases._results import Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases._source import DatabaseSource
-from birdenv.databases._sql_text import Token, split_statements
-from birdenv.databases._sql_tokens import sql_tokens
-from birdenv.databases._sqlite_database import SqliteDatabase
-from birdenv.databases._sqlite_file_source import SqliteFileSource
-from birdenv.databases._sqlite_source import ISOLATIONS, Isolation, SqliteSource, is_database_name
-from birdenv.databases._state import DatabaseState, SchemaObject
-from birdenv.databases._wire import packed, receive, send, unpacked
-from birdenv.databases._worker_process import WorkerDiedError, WorkerProcess
+from birdenv.databases._open import DIALECTS, Dialect, open_source
+from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
+from birdenv.databases._results import (
+    LONGEST_SQL,
+    Cell,
+    DatabaseState,
+    ErrorKind,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+    Row,
+    SchemaObject,
+)
+from birdenv.databases.postgres._plain_queries import NoAnswerError, PostgresQueries, Server
+from birdenv.databases.sqlite._database import SqliteDatabase
+from birdenv.databases.sqlite._file import map_files
+from birdenv.databases.sqlite._health import Health, examine
+from birdenv.databases.sqlite._source import (
+    ISOLATIONS,
+    ExpendableSource,
+    Isolation,
+    SqliteFileSource,
+    SqliteSource,
+    is_database_name,
+)
+from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
+from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
+from birdenv.processes._process import WorkerDiedError, WorkerProcess
+from birdenv.sql._tokens import Token, split_statements, sql_tokens
 
 __all__ = [
     "DIALECTS",

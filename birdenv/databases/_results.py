@@ -1,13 +1,54 @@
-"""What running a statement gives: rows, or a typed error. Values, never a driver's exception."""
+"""What running a statement gives: rows, or a typed error. Values, never a driver's exception.
+
+How much one statement, and several together, may cost before they are stopped.
+
+What a database is at one moment, as values: for comparing what two scripts made of it.
+
+What tells one database, with one contents, from others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Cell", "ErrorKind", "QueryError", "QueryResult", "Result", "Row"]
+from birdenv.errors import InputError
+
+LONGEST_SQL = 1_000_000
+"""Characters of SQL in one text; a longer one is refused before anything looks into it."""
+
+_STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times the seconds of a statement
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps on one statement, from its start to the last row fetched.
+
+    `seconds`: wall-clock time; beyond it the answer is a `timeout` error. `rows`: rows fetched at most; if
+    one more was there the result is `truncated`. `bytes`: size of the fetched cells (text and blobs by
+    length, 8 for each cell besides); beyond it the answer is a `too_large` error. One call of `run` or
+    `state` gets `seconds_in_all` for everything that it does, and a state holds at most `bytes` in all.
+
+    Raises `InputError` for a limit that lets nothing run.
+    """
+
+    seconds: float = 30.0
+    rows: int = 1_000_000
+    bytes: int = 256 * 2**20
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
+        if self.rows < 0 or self.bytes < 0:
+            raise InputError(f"row and byte limits cannot be negative (rows={self.rows}, bytes={self.bytes})")
+
+    @property
+    def seconds_in_all(self) -> float:
+        """The wall-clock time of several statements together: four times `seconds`."""
+        return _STATEMENTS_TIME * self.seconds
+
 
 Cell: TypeAlias = Any
 """One value as the driver gives it: `None`, `int`, `float`, `str`, `bytes` on SQLite."""
@@ -67,3 +108,28 @@ def _storage_class(cells: Iterable[Cell]) -> str:
         return "null"
     kind = seen.pop()
     return "mixed" if seen else _NAMES.get(kind, kind.__name__)
+
+
+SchemaObject: TypeAlias = Mapping[str, Any]
+"""What is known of one table, view or trigger: JSON-able, and the same for two spellings of one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """Schema and contents as committed, without temporary objects.
+
+    `schema` is keyed by kind and folded name (`"table orders"`, `"view recent"`, `"trigger audit"`; A to Z in
+    lower case, as SQLite compares names); `contents` by the folded name of each table and view, with every
+    column and row as `SELECT *` gives them: cut at the row limit (`truncated`), or the error that reading
+    gave. The counters of AUTOINCREMENT are `sqlite_sequence`, where there are any. `definitions`: the SQL of
+    everything as it was typed, which does not count when comparing.
+    """
+
+    schema: Mapping[str, SchemaObject]
+    contents: Mapping[str, Result]
+    definitions: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which database, as it was loaded; compared by value. What there is to compare each engine adds."""

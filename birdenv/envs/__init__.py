@@ -5,9 +5,7 @@ for LLM policies are in `birdenv.envs.wrappers`; the PettingZoo game, where the 
 is the module `birdenv.envs.c_interact_v0`.
 """
 
-from birdenv.envs._a_interact_env import AInteractEnv
-from birdenv.envs._bird_sql_env import BirdSqlEnv
-from birdenv.envs._c_interact_env import CInteractEnv
-from birdenv.envs._unicode_text import UnicodeText
+from birdenv.envs._gymnasium import AInteractEnv, BirdSqlEnv, CInteractEnv
+from birdenv.envs._spaces import UnicodeText
 
 __all__ = ["AInteractEnv", "BirdSqlEnv", "CInteractEnv", "UnicodeText"]

@@ -25,11 +25,10 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from birdenv.databases import Isolation
 from birdenv.dialogue import Move
-from birdenv.envs import _system_seat as system_seat
-from birdenv.envs._c_interact_episodes import c_interact_episodes
-from birdenv.envs._episodes import EpisodeController
-from birdenv.envs._transcript_text import transcript_text
-from birdenv.envs._unicode_text import UnicodeText
+from birdenv.envs import _observation as system_seat
+from birdenv.envs._episodes import EpisodeController, c_interact_episodes
+from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs._spaces import UnicodeText
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import UserView

@@ -9,33 +9,48 @@ reports and never for an agent. A change that can move a score is a new `GRADER_
 
 from __future__ import annotations
 
-from birdenv.grading._cells import canonical_cell, canonical_row
-from birdenv.grading._cleaning import Cleaned, clean_sql
-from birdenv.grading._column_modes import compare_colperm, compare_superset
-from birdenv.grading._compare import Comparison, compare_bird, compare_multiset
-from birdenv.grading._conversational import Assignment, Category, ConversationalGrader, Grade, GradeStatus
-from birdenv.grading._distinct import without_outer_distinct
-from birdenv.grading._em_key import EM_LEVELS, EmLevel, em_key
-from birdenv.grading._execution import LEAST_FETCHED, ExGrader, ExStatus, ExVerdict
-from birdenv.grading._gold import reads_clock
-from birdenv.grading._grading_rules import GRADING_RULES, STRICT_RULES, GradingRules
-from birdenv.grading._looseness import Looseness, loosened
-from birdenv.grading._metrics import METRICS, MODES, Metric, Mode, compare
-from birdenv.grading._ordered import compare_ordered
-from birdenv.grading._pair_scoring import Pair, score_pairs
-from birdenv.grading._pairs import BUCKETS, Bucket, PairGrader, PairRules, PairVerdict, RunQuery
-from birdenv.grading._query_text import is_single_query, one_line
+from birdenv.grading._ex import ExGrader
+from birdenv.grading._gold_cache import reads_clock
+from birdenv.grading._gold_check import GoldCheck, check_gold
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._result_store import ResultStore
-from birdenv.grading._schedule import REWARDS, batch_reward, reward
-from birdenv.grading._self_check import GoldCheck, check_gold
-from birdenv.grading._soft_f1 import soft_f1
-from birdenv.grading._strict import Conditions, compare_strict
-from birdenv.grading._structural import structural_match
-from birdenv.grading._test_cases import parse_test_cases
-from birdenv.grading._test_harness import HarnessLimits, run_test_cases
-from birdenv.grading._test_report import TestCause, TestOutcome, TestReport, TestStatus, judged
-from birdenv.grading._version import GRADER_VERSION
+from birdenv.grading._reward import GRADER_VERSION, REWARDS, batch_reward, reward
+from birdenv.grading._rows import LEAST_FETCHED
+from birdenv.grading._scoring import Pair, score_pairs
+from birdenv.grading._sql_cleaning import Cleaned, clean_sql, without_outer_distinct
+from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading.compare._canonical import canonical_cell, canonical_row
+from birdenv.grading.compare._metrics import (
+    METRICS,
+    MODES,
+    Metric,
+    Mode,
+    compare,
+    compare_colperm,
+    compare_superset,
+    soft_f1,
+)
+from birdenv.grading.compare._multiset import Comparison, compare_bird, compare_multiset
+from birdenv.grading.compare._normalisation import Looseness, loosened
+from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._strict import Conditions, compare_strict
+from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
+from birdenv.grading.em_esm._grader import BUCKETS, Bucket, PairGrader, PairRules, PairVerdict, RunQuery
+from birdenv.grading.em_esm._structural import structural_match
+from birdenv.grading.interact._grader import ConversationalGrader
+from birdenv.grading.interact._job import (
+    GRADING_RULES,
+    STRICT_RULES,
+    Assignment,
+    Category,
+    Grade,
+    GradeStatus,
+    GradingRules,
+)
+from birdenv.grading.sandbox._report import TestCause, TestOutcome, TestReport, TestStatus, judged
+from birdenv.grading.sandbox._runner import HarnessLimits, run_test_cases
+from birdenv.grading.sandbox._sources import parse_test_cases
+from birdenv.sql._statements import is_single_query, one_line
 
 __all__ = [
     "BUCKETS",

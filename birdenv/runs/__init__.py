@@ -1,31 +1,46 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
-from birdenv.runs._a_interact import AInteractRun
 from birdenv.runs._agents import Agent, Game, Setting, agent_names, find_agent, is_ours
-from birdenv.runs._bird import BirdRun, is_rated
-from birdenv.runs._c_interact import CInteractRun
-from birdenv.runs._comparison import Comparison, compare
-from birdenv.runs._comparison_text import comparison_text
+from birdenv.runs._bird import BirdRun, is_rated, read_speeds, speed_record, write_speeds
 from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._episode import AnyTask, RunGame, Task
-from birdenv.runs._evaluation import Evaluation, evaluate_pairs, queries_on
-from birdenv.runs._forest_plot import forest_plot
-from birdenv.runs._inspection import inspection_text, read_details
-from birdenv.runs._measures import METRIC_TITLES, R_VES_NOTE
-from birdenv.runs._newest_run import NewestRun, newest_run
-from birdenv.runs._official_files import write_official_files
-from birdenv.runs._official_score import OfficialScore, score_official
-from birdenv.runs._pairs import Pair, export_pairs, holds_pairs, pairs_of_run, read_pairs, write_pairs
-from birdenv.runs._recorded_run import RecordedRun, read_run, run_folder
-from birdenv.runs._regrade import AS_PLAYED, Regrade, regrade_c_interact
-from birdenv.runs._regrade_bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
-from birdenv.runs._regrade_text import regrade_record, regrade_text
-from birdenv.runs._run_report import RunReport, report
+from birdenv.runs._interact import AInteractRun, CInteractRun
 from birdenv.runs._runner import make_agent, prepare, run, run_config
-from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
 from birdenv.runs._summary import Summary
-from birdenv.runs._summary_text import difficulty_means, difficulty_table
 from birdenv.runs._usage import Usage
+from birdenv.runs.analysis._comparison import Comparison, compare, comparison_text
+from birdenv.runs.analysis._lines import difficulty_means, difficulty_table
+from birdenv.runs.analysis._measures import METRIC_TITLES, R_VES_NOTE
+from birdenv.runs.analysis._plot import forest_plot
+from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, run_folder
+from birdenv.runs.analysis._report import RunReport, report
+from birdenv.runs.evaluate._evaluate import (
+    Evaluation,
+    evaluate_pairs,
+    inspection_text,
+    queries_on,
+    read_details,
+)
+from birdenv.runs.evaluate._pairs import (
+    NewestRun,
+    Pair,
+    export_pairs,
+    holds_pairs,
+    newest_run,
+    pairs_of_run,
+    read_pairs,
+    write_pairs,
+)
+from birdenv.runs.official._score import OfficialScore, score_official
+from birdenv.runs.official._write import write_official_files
+from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
+from birdenv.runs.regrade._interact import (
+    AS_PLAYED,
+    Regrade,
+    regrade_c_interact,
+    regrade_record,
+    regrade_text,
+)
 
 __all__ = [
     "AS_PLAYED",

@@ -14,8 +14,7 @@ import birdenv
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.runs._agent_process import AgentProcess
 from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
-from birdenv.runs._digests import code_digest, path_digest
-from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._directory import RunDirectory, code_digest, episode_name, path_digest
 from birdenv.runs._episode import (
     RETRIED,
     AnyTask,
@@ -26,9 +25,9 @@ from birdenv.runs._episode import (
     mark_repeat,
     task_rng,
 )
-from birdenv.runs._repeats import with_repeats
 from birdenv.runs._summary import Summary
 from birdenv.runs._usage import with_usage
+from birdenv.runs.analysis._repeats import with_repeats
 
 __all__ = ["make_agent", "prepare", "run", "run_config"]
 

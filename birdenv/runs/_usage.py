@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.dialogue import Session
 from birdenv.runs._summary import Summary
-from birdenv.runs._summary_text import rule
+from birdenv.runs.analysis._lines import rule
 
 __all__ = ["USAGE_TITLES", "ReportsUsage", "Usage", "usage_of", "with_usage"]
 

@@ -4,15 +4,18 @@ This door exports what they share: the two seats, the system's actions, what the
 which it reads query results, and the same dialogue as chat messages.
 """
 
-from birdenv.tasks._actions import (
+from birdenv.tasks.sql._actions import (
     ARGUMENTS,
     KINDS,
     MAX_TEXT,
+    SENDERS,
     SEPARATOR,
     SYSTEM,
     TOOLS,
     USER,
     Kind,
+    Sender,
+    SystemView,
     clarify,
     execute_sql,
     get_all_column_meanings,
@@ -23,11 +26,9 @@ from birdenv.tasks._actions import (
     get_schema,
     submit_sql,
 )
-from birdenv.tasks._chat import chat_messages, tool_schemas
-from birdenv.tasks._dialects import in_dialect
-from birdenv.tasks._result_text import result_text
-from birdenv.tasks._script import as_script
-from birdenv.tasks._view import SENDERS, Sender, SystemView
+from birdenv.tasks.sql._chat import chat_messages, tool_schemas
+from birdenv.tasks.sql._dialects import as_script, in_dialect
+from birdenv.tasks.sql._result_text import result_text
 
 __all__ = [
     "ARGUMENTS",

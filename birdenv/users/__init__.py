@@ -8,10 +8,10 @@
 """
 
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, User
-from birdenv.users._guard import Guarded, guard_answer
 from birdenv.users._rule_user import RuleUser
 from birdenv.users._segments import Segment, segments
-from birdenv.users._verbalise import verbalise
+from birdenv.users.leak_guard import Guarded, guard_answer
+from birdenv.users.sql_in_words import verbalise
 
 __all__ = [
     "Ambiguity",

@@ -18,6 +18,14 @@ answered by having no preference (between 4 and 5: unlabelled, without a segment
 Whatever was matched, a question that besides the term's own words asks for SQL, for the answer, for
 instructions or for everything at once is unanswerable; so is one for table or column names that names no
 term. A term that was annotated several times grants all of its snippets.
+
+Questions about a kind of clause that the gold SQL does not have: the user has no preference there.
+
+Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
+
+A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
+encoder leaves the term's words out before it asks here; a question *about* a term called "sql" is then
+not taken for a request for SQL.
 """
 
 from __future__ import annotations
@@ -28,14 +36,117 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief, Call
-from birdenv.users._lexer import split_words, tokenize
 from birdenv.users._matching import ASIDE_STEMS, SMALL_TALK, clean, content_stems, stem, words
-from birdenv.users._preferences import is_left_open
-from birdenv.users._refusals import asks_for_everything, out_of_scope
 from birdenv.users._segments import Segment, segments
-from birdenv.users._verbalise import read_aloud
+from birdenv.users.sql_in_words import read_aloud
+from birdenv.users.sql_in_words._lexer import split_words, tokenize
 
-__all__ = ["OVERLAP", "Choice", "encode"]
+_ASKED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "order",
+        re.compile(
+            r"\b(?:sort(?:ed|ing|s)?|ordering|order (?:by|of (?:the )?(?:rows|results|output))"
+            r"|(?:rows|results|records|output|they|it|them) (?:be )?(?:ordered|ranked)"
+            r"|in (?:what|which|any|a (?:certain|particular|specific)) order|(?:ascending|descending))\b"
+        ),
+    ),
+    (
+        "limit",
+        re.compile(
+            r"\b(?:limit(?:ed)?|how many (?:rows|results|records|entries)"
+            r"|(?:maximum )?number of (?:rows|results)|row cap|cap (?:on )?the (?:rows|results|number))\b"
+        ),
+    ),
+    (
+        "distinct",
+        re.compile(r"\b(?:duplicates?|duplicated|deduplicat\w+|distinct rows|repeated rows|unique rows)\b"),
+    ),
+)
+
+
+def is_left_open(text: str, parts: tuple[Segment, ...]) -> bool:
+    """Whether a question asks for a sorting, a limit or no duplicates, none of which is in `parts`.
+
+    `text` are the question's words, `parts` those of the gold SQL.
+    """
+    asked = {clause for clause, pattern in _ASKED if pattern.search(text)}
+    return bool(asked) and not asked.intersection(part.clause for part in parts)
+
+
+_OWN_WORK = re.compile(
+    r"\b(?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?"
+    r"(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
+    r"|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?) (?:\w+ ){0,4}?"
+    r"(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)s?(?: (?:query|statement|code))?\b"
+    r"|\b(?:in|for|of) my (?:sql|query)(?: query)?\b"
+)
+_SECRET = re.compile(
+    r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
+    r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
+    r"|system prompt"
+    r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
+    r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
+    r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
+    r"|(?:full|clear|entire|whole|complete|original|unambiguous|exact) (?:\w+ )?(?:questions?|requests?|task)"
+    r"|(?:give|tell|show|provide|reveal|what is|what s|send|write) (?:\w+ ){0,3}?"
+    r"(?:answer|solution|code|query|queries|statement|clear question|original question))\b"
+)
+_NAMES = re.compile(
+    r"\b(?:schema|ddl|primary key|foreign key|database (?:structure|name|layout)"
+    r"|(?:correct|expected) (?:result|output)s?"
+    r"|(?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?"
+    r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
+    r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
+)
+_OUTPUT_COLUMNS = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(?:columns?|fields?|attributes?)"
+    r" (?:should|do you want|would you like|are to|must|to)\b"
+)
+
+
+_EVERYTHING = re.compile(
+    r"\b(?:(?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?"
+    r"(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
+    r"|ambiguit(?:y|ies)|clarifications?|logic)"
+    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?"
+    r"(?:everything|it all|all of it)"
+    r"|everything (?:you|that you|about (?:your|the) (?:question|request|task)))\b"
+)
+_KINDS = tuple(
+    re.compile(rf"\b(?:{kind})\b")
+    for kind in (
+        r"filter(?:s|ed|ing)?|conditions?|where|restrictions?",
+        r"sort(?:s|ed|ing)?|order(?:s|ed|ing)?|order by",
+        r"group(?:s|ed|ing)?|group by|aggregations?|aggregates?",
+        r"limits?|limited|row counts?",
+        r"joins?|joined",
+        r"columns?|fields?|outputs?",
+        r"round(?:ed|ing)?|decimals?|precision",
+        r"distinct|duplicates?",
+        r"having|thresholds?",
+    )
+)
+
+
+def out_of_scope(text: str, about_a_term: bool = False) -> bool:
+    """Whether `text` (words of a question, lower case, one space between) asks for what a user never tells.
+
+    An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
+    should have is a fair question. In a question `about_a_term` a mention of columns or tables does no harm:
+    the answer is the term's meaning in plain words.
+    """
+    text = _OWN_WORK.sub(" ", text)
+    if _SECRET.search(text):
+        return True
+    return not about_a_term and _NAMES.search(_OUTPUT_COLUMNS.sub(" ", text)) is not None
+
+
+def asks_for_everything(text: str) -> bool:
+    """Whether `text` asks for all there is to know, or for several kinds of clause at once."""
+    if _EVERYTHING.search(text):
+        return True
+    return sum(kind.search(text) is not None for kind in _KINDS) > 2
+
 
 OVERLAP = 0.6
 """Share of a term's content words that a question must contain to be about it."""

@@ -1,13 +1,64 @@
-"""The rule-based user: the same brief and question give the same answer, offline and for nothing."""
+"""The rule-based user: the same brief and question give the same answer, offline and for nothing.
+
+Answer in a user's voice from what the encoder granted, and from nothing else (BIRD-Interact §3, stage 2).
+
+The decoder is given the chosen snippets, never the whole gold SQL, so it cannot leak what it does not know.
+"""
 
 from __future__ import annotations
 
 from birdenv.users._brief import Answer, Brief
-from birdenv.users._decoder import decode
-from birdenv.users._encoder import encode
-from birdenv.users._guard import guard_answer
+from birdenv.users._encoder import Choice, encode
+from birdenv.users.leak_guard import guard_answer
+from birdenv.users.sql_in_words import read_aloud
+from birdenv.users.sql_in_words._clauses import Reading
+from birdenv.users.sql_in_words._words import Wording, quoted
 
-__all__ = ["RuleUser"]
+OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
+"""What a user says to everything that is unanswerable."""
+
+NO_PREFERENCE = "I have no preference about that."
+"""What a user says to a question about a kind of clause that is not in the gold SQL."""
+
+_NOTHING = "I have nothing particular in mind for that."
+
+
+def decode(choice: Choice, identifiers: frozenset[str]) -> str:
+    """The answer's words: one sentence for each thing granted."""
+    if choice.call == "unanswerable":
+        return OUT_OF_SCOPE
+    if choice.call == "unlabelled" and choice.segment is None:
+        return NO_PREFERENCE
+    if choice.segment is not None:
+        return _sentence(read_aloud(choice.segment.sql, identifiers), "", identifiers)
+    sentences: list[str] = []
+    for item in choice.items:
+        term = quoted(" ".join(item.term.split()))
+        sentence = _sentence(read_aloud(item.snippet, identifiers), term, identifiers)
+        if sentence not in sentences:
+            sentences.append(sentence)
+    return " ".join(sentences)
+
+
+def _sentence(reading: Reading, term: str, identifiers: frozenset[str]) -> str:
+    if not reading.text:
+        return _NOTHING
+    templates = {
+        "noun": "{} I mean {}.",
+        "condition": "{} I mean that {}.",
+        "addition": "{} I mean this as well: {}.",
+        "selection": "{} I mean {}.",
+        "arrangement": "{} I want it {}.",
+        "request": "{} please {}.",
+    }
+    by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
+    names = frozenset(name.lower() for name in identifiers) | reading.hidden
+    wording = Wording(names)
+    lead = wording.say(by, term) if term else wording.say("For that,")
+    template = templates[reading.form]
+    if reading.form == "arrangement" and reading.text.startswith("out of"):
+        template = "{} I mean {}."
+    return wording.say(template, lead, reading.text)
 
 
 class RuleUser:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases import _health, _images
-from birdenv.databases.postgres import _binaries
+from birdenv.databases.postgres.server import _binaries
+from birdenv.databases.sqlite import _health
+from birdenv.databases.sqlite import images as _images
 from birdenv.errors import InputError
 
 

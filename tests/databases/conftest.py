@@ -13,7 +13,7 @@ from attacked import Attacked
 from database_files import write_database
 
 from birdenv.databases import Limits, SqliteDatabase, SqliteSource
-from birdenv.databases._sqlite_source import ISOLATIONS, Isolation
+from birdenv.databases.sqlite._source import ISOLATIONS, Isolation
 
 
 @pytest.fixture

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases import _image, _images, _memory_images, _scratch
-from birdenv.databases._images import trial
-from birdenv.databases._sqlite_library import library
+from birdenv.databases.sqlite import images as _images
+from birdenv.databases.sqlite.images import _file as _scratch
+from birdenv.databases.sqlite.images import _image, trial
+from birdenv.databases.sqlite.images import _memory_map as _memory_images
+from birdenv.databases.sqlite.images._memory_map import library
 
 EVERYWHERE = ("deserialize", "copy")
 ANYWHERE_WITH_LINUX = ("memory-map", *EVERYWHERE)

@@ -19,7 +19,7 @@ from database_files import fingerprint, write_database
 from in_a_process import run
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases._sqlite_source import Isolation
+from birdenv.databases.sqlite._source import Isolation
 from birdenv.tasks import result_text
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
@@ -289,7 +289,7 @@ LONG_HOGS = {
 FEED = """
 import json, resource, sys
 from birdenv.databases import Limits, SqliteSource
-from birdenv.databases._worker_pool import workers
+from birdenv.databases.sqlite._process_database import workers
 
 root, isolation, statements = sys.argv[1:]
 source = SqliteSource(root, isolation=isolation)

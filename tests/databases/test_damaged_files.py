@@ -11,7 +11,7 @@ from database_files import SHOP, fingerprint, write_database
 from in_a_process import run
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
-from birdenv.databases._sqlite_source import ISOLATIONS, Isolation
+from birdenv.databases.sqlite._source import ISOLATIONS, Isolation
 from birdenv.errors import InputError
 
 PAGE = 4096

@@ -18,7 +18,7 @@ from birdenv.databases import (
     SqliteSource,
     split_statements,
 )
-from birdenv.databases._create_table import read_table_text
+from birdenv.databases.sqlite._schema import read_table_text
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n"
 

@@ -23,11 +23,11 @@ from birdenv.databases import (
     Result,
     SqliteDatabase,
     SqliteSource,
-    _images,
-    _memory_images,
-    _sqlite_library,
 )
-from birdenv.databases._images import open_image, trial
+from birdenv.databases.sqlite import images as _images
+from birdenv.databases.sqlite.images import _memory_map as _memory_images
+from birdenv.databases.sqlite.images import _memory_map as _sqlite_library
+from birdenv.databases.sqlite.images import open_image, trial
 from birdenv.errors import InputError
 
 Opened = Callable[..., SqliteDatabase]

@@ -12,7 +12,7 @@ import pytest
 from attacked import Attacked, kind
 
 from birdenv.databases import QueryError
-from birdenv.databases._sqlite_source import Isolation
+from birdenv.databases.sqlite._source import Isolation
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 

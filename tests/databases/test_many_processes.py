@@ -20,7 +20,8 @@ from image_kinds import ANYWHERE_WITH_LINUX, why_not
 
 import birdenv
 from birdenv.benchmarks import demo_folder
-from birdenv.databases import QueryResult, SqliteSource, _sqlite_file
+from birdenv.databases import QueryResult, SqliteSource
+from birdenv.databases.sqlite import _file as _sqlite_file
 
 KINDS = [kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)]
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
@@ -73,7 +74,7 @@ def test_images_are_made_while_other_threads_connect(root: Path) -> None:
 import sqlite3, sys, threading, time
 from children import episodes
 from birdenv.databases import SqliteSource
-from birdenv.databases._images import open_image
+from birdenv.databases.sqlite.images import open_image
 source, end, answers = SqliteSource(sys.argv[1]), time.monotonic() + 3, []
 def write():
     while time.monotonic() < end:

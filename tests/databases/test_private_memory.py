@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases import _private_memory as private_memory
-from birdenv.databases._private_memory import PrivateMemory, is_supported
+from birdenv.databases.sqlite.images import _memory_map as private_memory
+from birdenv.databases.sqlite.images._memory_map import PrivateMemory, is_supported
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="files cannot be mapped privately here")
 

@@ -127,7 +127,7 @@ def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: Sqlit
 
 
 def test_a_worker_that_dies_between_two_batches(source: SqliteSource) -> None:
-    from birdenv.databases import _worker_pool as pool
+    from birdenv.databases.sqlite import _process_database as pool
 
     pool.workers.end()
     with SqliteSource(source.root, "process").open("shop", LIMITS) as database:

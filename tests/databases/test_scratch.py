@@ -13,7 +13,8 @@ import pytest
 from database_files import write_database
 from image_kinds import cloning_file_system, forget_places
 
-from birdenv.databases import QueryResult, SqliteSource, _scratch
+from birdenv.databases import QueryResult, SqliteSource
+from birdenv.databases.sqlite.images import _file as _scratch
 from birdenv.errors import InputError
 
 EPISODE = """

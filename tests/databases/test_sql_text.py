@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.databases import split_statements
-from birdenv.databases._sql_text import first_keyword, normalised, tokens
+from birdenv.sql._tokens import first_keyword, normalised, tokens
 
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM b; END"
 

@@ -25,11 +25,15 @@ from birdenv.databases import (
     SqliteDatabase,
     SqliteSource,
 )
-from birdenv.databases._guard import Guard
-from birdenv.databases._image import ImageKind
-from birdenv.databases._plain_actions import PlainActions
-from birdenv.databases._rules import beyond_reading, is_repeatable, outside_a_copy
-from birdenv.databases._value_bounds import kind_of_work
+from birdenv.databases.sqlite._authorizer_rules import (
+    PlainActions,
+    beyond_reading,
+    is_repeatable,
+    outside_a_copy,
+)
+from birdenv.databases.sqlite._guard import Guard
+from birdenv.databases.sqlite._value_bounds import kind_of_work
+from birdenv.databases.sqlite.images._image import ImageKind
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 MANY = f"{ENDLESS[:-1]} LIMIT 3000)"

@@ -14,7 +14,7 @@ import pytest
 from database_files import fingerprint, write_database
 
 from birdenv.databases import Checkpoint, Limits, QueryError, QueryResult, SqliteSource, is_database_name
-from birdenv.databases._scratch import scratch_root
+from birdenv.databases.sqlite.images._file import scratch_root
 from birdenv.errors import InputError
 
 

@@ -13,7 +13,7 @@ SETTING = """
 import os, sys, threading, time
 from birdenv.databases import Limits, QueryError, SqliteSource
 from birdenv.databases import _guard
-from birdenv.databases._watchdog import watchdog
+from birdenv.databases.sqlite._guard import watchdog
 
 _guard._TICK_INSTRUCTIONS = 2**30
 source = SqliteSource(sys.argv[1])

@@ -16,8 +16,8 @@ import pytest
 from database_files import fingerprint
 
 from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases import _worker_pool as pool
-from birdenv.databases._wire import decoded
+from birdenv.databases.sqlite import _process_database as pool
+from birdenv.databases.sqlite._worker import decoded
 
 LIMITS = Limits(seconds=0.5)
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"

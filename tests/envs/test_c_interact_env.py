@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move, play
 from birdenv.envs import CInteractEnv
-from birdenv.envs._system_seat import TEXT_LENGTH, observation, observation_space
+from birdenv.envs._observation import TEXT_LENGTH, observation, observation_space
 from birdenv.errors import InputError
 from birdenv.grading import ConversationalGrader
 from birdenv.tasks import KINDS, SENDERS, SystemView

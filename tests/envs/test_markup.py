@@ -9,7 +9,7 @@ import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP
 
 from birdenv.envs.wrappers import Markup
-from birdenv.envs.wrappers._markup_text import NO_SQL, extract_sql, read_output
+from birdenv.tasks.sql._markup import NO_SQL, extract_sql, read_output
 
 Make = Callable[..., Any]
 

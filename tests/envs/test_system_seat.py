@@ -9,7 +9,7 @@ import pytest
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
-from birdenv.envs._system_seat import TEXT_LENGTH, action_space, move
+from birdenv.envs._observation import TEXT_LENGTH, action_space, move
 from birdenv.tasks import KINDS
 
 SPACE = action_space()

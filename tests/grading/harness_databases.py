@@ -7,7 +7,7 @@ from pathlib import Path
 
 from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
 from birdenv.grading import HarnessLimits, run_test_cases
-from birdenv.grading import _test_report as reports
+from birdenv.grading.sandbox import _report as reports
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);

@@ -7,7 +7,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import PostgresQueries, QueryResult
 from birdenv.grading import EmLevel, em_key
-from birdenv.grading._keywords import KEYWORDS
+from birdenv.grading.em_esm._exact_match import KEYWORDS
 
 
 @pytest.mark.parametrize(

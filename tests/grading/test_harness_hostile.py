@@ -15,11 +15,11 @@ from harness_databases import INTERPRETER, LIMITS, case, run, shop
 
 from birdenv.databases import SqliteSource
 from birdenv.grading import HarnessLimits
-from birdenv.grading import _test_confinement as confinement
-from birdenv.grading import _test_harness as harness
+from birdenv.grading.sandbox import _child as confinement
+from birdenv.grading.sandbox import _runner as harness
 
 PATIENCE = 30.0  # seconds: much more than anything here takes
-CHILD = "birdenv.grading._test_process"
+CHILD = "birdenv.grading.sandbox._child"
 ENDLESS_SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 EVERY_DESCRIPTOR = INTERPRETER + "for number in range(3, 4096):\n    try: {}\n    except OSError: pass\n"
 

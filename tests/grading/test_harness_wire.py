@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.grading._test_wire import MessageError, decoded, encoded, receive, send
+from birdenv.grading.sandbox._messages import MessageError, decoded, encoded, receive, send
 
 VALUES = [
     None,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from birdenv.grading import ExGrader
-from birdenv.grading import _known_verdicts as known_verdicts
-from birdenv.grading._known_verdicts import KnownVerdicts
+from birdenv.grading import _ex as known_verdicts
+from birdenv.grading._ex import KnownVerdicts
 
 NAMES = "SELECT name FROM item"
 

@@ -14,9 +14,8 @@ from written_databases import write_database
 
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader, compare_bird, compare_multiset
-from birdenv.grading._decision import agree_as_multisets, agree_as_sets, are_same_multisets
-from birdenv.grading._fetched import Collector, Fetched, rows_needed
-from birdenv.grading._gold_rows import GoldRows
+from birdenv.grading._ex import agree_as_multisets, agree_as_sets, are_same_multisets
+from birdenv.grading._rows import Collector, Fetched, GoldRows, rows_needed
 
 VALUES = "SELECT 1 AS a, 'x' AS b WHERE 0"
 

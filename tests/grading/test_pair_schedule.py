@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from birdenv.grading._pair_schedule import Schedule
+from birdenv.grading._scoring import Schedule
 
 COSTS = {"small": 1.0, "large": 100.0}
 

@@ -20,8 +20,8 @@ from written_databases import write_database
 from birdenv.databases import Limits, SqliteFileSource, SqliteSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
-from birdenv.grading import _pair_crew as crew
-from birdenv.grading import _pair_scoring as scoring
+from birdenv.grading import _scoring as scoring
+from birdenv.grading import _scoring_pool as crew
 
 NAMES = "SELECT name FROM item"
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"

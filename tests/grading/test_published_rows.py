@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading._published_rows import compare_published
+from birdenv.grading.interact._reference import compare_published
 
 DAY = date(2024, 1, 1)
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from birdenv.grading._published_text import (
+from birdenv.grading.interact._reference import (
     published_text,
     without_comments,
     without_distinct,

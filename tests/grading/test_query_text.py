@@ -3,7 +3,7 @@
 import pytest
 
 from birdenv.grading import is_single_query, one_line
-from birdenv.grading._em_key import em_key
+from birdenv.grading.em_esm._exact_match import em_key
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from birdenv.databases import Limits, QueryError, SqliteSource
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader, ResultStore
 from birdenv.grading import _result_store as module
-from birdenv.grading._fetched import Fetched
 from birdenv.grading._result_store import statement_key
+from birdenv.grading._rows import Fetched
 
 NAMES = "SELECT name FROM item"
 CELLS: list[tuple[Any, ...]] = [
@@ -270,7 +270,7 @@ def test_where_no_file_can_be_results_are_not_kept(tmp_path: Path, root: Path) -
 def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
     program = f"""
 from birdenv.grading import ResultStore
-from birdenv.grading._fetched import Fetched
+from birdenv.grading._rows import Fetched
 store = ResultStore({str(store.path)!r})
 for number in range(100):
     store.keep(b"%d" % number, Fetched(("a",), [(number,)], {{}}, 1, 0.25))

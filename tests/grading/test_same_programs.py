@@ -16,8 +16,8 @@ from written_databases import write_database
 
 from birdenv.databases import QueryResult, Result, SqliteSource
 from birdenv.grading import ExGrader, Pair, ResultStore, score_pairs
-from birdenv.grading import _same_programs as same_programs
-from birdenv.grading._same_programs import program_of
+from birdenv.grading import _statements as same_programs
+from birdenv.grading._statements import program_of
 
 NAMES = "SELECT name FROM item WHERE price > 1"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from birdenv.grading import parse_test_cases
-from birdenv.grading._test_cases import imports_of, names_of_tests
+from birdenv.grading.sandbox._sources import imports_of, names_of_tests
 
 FINE = {
     "the usual": "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    assert True",

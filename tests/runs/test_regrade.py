@@ -32,7 +32,7 @@ from birdenv.runs import (
     run,
     run_config,
 )
-from birdenv.runs import _stored_grades as stored_grades
+from birdenv.runs.regrade import _stored as stored_grades
 from birdenv.tasks.bird import load_tasks
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser

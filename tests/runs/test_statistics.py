@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from birdenv.runs._statistics import (
+from birdenv.runs.analysis._statistics import (
     bootstrap,
     bootstrap_test,
     mcnemar,

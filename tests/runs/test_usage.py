@@ -17,7 +17,7 @@ from birdenv.cli import main
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, Usage, compare, make_agent, prepare, read_run, report, run, run_config
 from birdenv.runs import comparison_text as as_text
-from birdenv.runs._forest_plot import forest_plot, forest_rows
+from birdenv.runs.analysis._plot import forest_plot, forest_rows
 
 HERE = Path(__file__).parent
 PATIENCE = 6

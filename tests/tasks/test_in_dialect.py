@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.tasks._dialects import in_dialect
 from birdenv.tasks.bird import load_tasks
+from birdenv.tasks.sql._dialects import in_dialect
 
 RECORD: dict[str, Any] = {
     "sol_sql": ["SELECT ifnull(a, 0) FROM t"],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from birdenv.databases import QueryError, QueryResult
 from birdenv.tasks import result_text
-from birdenv.tasks._result_text import SHOWN_CHARACTERS, SHOWN_ROWS, SHOWN_TEXT, cell_text, escaped
+from birdenv.tasks.sql._result_text import SHOWN_CHARACTERS, SHOWN_ROWS, SHOWN_TEXT, cell_text, escaped
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from birdenv._sightings import Sightings
 from birdenv.databases import EpisodeDatabase, Isolation, Limits, QueryError, Result, SqliteSource
-from birdenv.tasks import _screen
-from birdenv.tasks._screen import Screen
+from birdenv.tasks.sql import _result_text as _screen
+from birdenv.tasks.sql._result_text import Screen
 
 SCRIPT = """
 CREATE TABLE item (name TEXT, price REAL, day TEXT);

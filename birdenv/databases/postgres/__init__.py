@@ -10,24 +10,34 @@ A template holds what was loaded, and says so in its comment (`Stamp`); nothing 
 
 from __future__ import annotations
 
-from birdenv.databases.postgres._cluster import Cluster
-from birdenv.databases.postgres._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres._episode import PostgresDatabase
-from birdenv.databases.postgres._expectations import OFFICIAL_SETS, OfficialSet, read_expectations
-from birdenv.databases.postgres._folder_source import DUMP_FOLDERS, PostgresFolderSource
-from birdenv.databases.postgres._from_sqlite import load_from_sqlite
-from birdenv.databases.postgres._loading import OWNER, Loaded
-from birdenv.databases.postgres._names import database_name
-from birdenv.databases.postgres._server import DSN_VARIABLE, PostgresServer, ServerError, find_server
-from birdenv.databases.postgres._server_choice import ServerChoice, server_choice
-from birdenv.databases.postgres._source import PostgresSource
-from birdenv.databases.postgres._templates import (
+from birdenv.databases.postgres._source import DUMP_FOLDERS, PostgresFolderSource, PostgresSource
+from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
+from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
+from birdenv.databases.postgres.loading._loading import (
+    OFFICIAL_SETS,
+    OWNER,
+    Loaded,
+    OfficialSet,
+    read_expectations,
+)
+from birdenv.databases.postgres.loading._templates import (
     Stamp,
     Template,
+    database_name,
     differences,
     find_template,
     templates,
     verify_template,
+)
+from birdenv.databases.postgres.server._cluster import Cluster
+from birdenv.databases.postgres.server._server import (
+    DSN_VARIABLE,
+    PostgresServer,
+    ServerChoice,
+    ServerError,
+    find_server,
+    server_choice,
 )
 
 __all__ = [

@@ -4,32 +4,184 @@ An episode starts in sessions on the database that all share, whose role may onl
 sticks. The first statement that is no plain reading, or is refused there, moves it to a clone: that statement
 is run again there, and the episode stays. So every state that a statement can leave behind (transactions,
 temporary tables, settings, locks) lives in the clone from its beginning.
+
+The clone that one episode has for itself, and its session there.
+
+What an episode's database holds at one moment, kept as a database of its own that nobody works in.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, Seer
-from birdenv.databases._guarded_connection import text_fault
-from birdenv.databases._image import Checkpoint
-from birdenv.databases._limits import LONGEST_SQL, Limits
-from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases._state import DatabaseState
-from birdenv.databases.postgres._clone_pool import ClonePool
-from birdenv.databases.postgres._private_clone import PrivateClone
-from birdenv.databases.postgres._readers import Readers
-from birdenv.databases.postgres._reading_state import read_state
-from birdenv.databases.postgres._server import PostgresServer
-from birdenv.databases.postgres._shared_names import SharedCopies
-from birdenv.databases.postgres._snapshot import Snapshot, snapshot
-from birdenv.databases.postgres._statements import NO_QUERY, STICKING, first_words, split_script
+from birdenv.databases._results import LONGEST_SQL, DatabaseState, Limits, QueryError, QueryResult, Result
+from birdenv.databases.postgres._catalog import read_state
+from birdenv.databases.postgres._clones import Clone, open_clone
+from birdenv.databases.postgres._connection import Growth
+from birdenv.databases.postgres._pools import ClonePool, Readers
+from birdenv.databases.postgres._privileges import SharedCopies
+from birdenv.databases.postgres._session import Session, late
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError
+from birdenv.databases.sqlite._connection import text_fault
+from birdenv.databases.sqlite.images._image import Checkpoint
+from birdenv.sql._statements import NO_QUERY, STICKING, first_words, may_write, split_script
 
-__all__ = ["PostgresDatabase", "Surroundings"]
+_ENDED: Final = "; the session was ended, and what it had not committed is lost"
+_NAME: Final = "birdenv_query"
+_BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query it cannot be made writable
+_END: Final = "ROLLBACK"
+_BEGIN_INSIDE: Final = f"SAVEPOINT {_NAME}; SET TRANSACTION READ ONLY"
+_END_INSIDE: Final = f"ROLLBACK TO SAVEPOINT {_NAME}; RELEASE SAVEPOINT {_NAME}"
+_T = TypeVar("_T")
+
+
+class PrivateClone:
+    """Statements here raise `ServerError` if the server is lost; whatever else ends the session costs what
+    was not committed, and the next statement gets a new one."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool, clone: Clone) -> None:
+        self._server = server
+        self._pool = pool
+        self.clone = clone
+        self._growth = Growth(lambda: pool.growth(clone))
+        self._has_waste = False
+
+    def execute(self, sql: str, allowance: Allowance) -> Result:
+        """Run one statement as the clone's owner."""
+        to_its_end = may_write(sql)
+        return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
+
+    def query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+        """Run one plain query that only reads; it sees what the session sees, and leaves all as it was."""
+        return self._on_session(lambda session: _query(session, sql, allowance, seer))
+
+    def roll_back(self) -> None:
+        """End the transaction that may be open; what the session had for itself stays."""
+        session = self.clone.session
+        if session is not None and session.in_transaction:
+            session.command("ROLLBACK")
+
+    def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
+        """Let `work` see the clone as committed, without what the episode's session has for itself."""
+        self._check_living()
+        session = open_clone(self._server, self.clone)
+        try:
+            result = work(session)
+            if session.is_lost and isinstance(result, QueryError):
+                self._bury(session, result)
+            return result
+        finally:
+            session.close()
+
+    def disconnect(self) -> Clone:
+        """End the session; gives the clone, in which nobody works now."""
+        if self.clone.session is not None:
+            self.clone.session.close()
+            self.clone.session = None
+        return self.clone
+
+    def leave(self) -> None:
+        """Throw the clone away."""
+        self._pool.leave(self.disconnect())
+
+    def _on_session(self, work: Callable[[Session], Result]) -> Result:
+        session = self.clone.session
+        if session is None or session.is_lost:
+            self._check_living()
+            session = self.clone.session = open_clone(self._server, self.clone)
+        if self._has_waste and not session.in_transaction:
+            session.command("VACUUM")
+            self._has_waste = False
+        session.growth = self._growth
+        result = work(session)
+        if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
+            self._has_waste = True
+        return self._obituary(session, result) if session.is_lost else result
+
+    def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
+        if to_its_end or not session.in_transaction:
+            return session.run(sql, allowance, to_its_end=to_its_end)
+        # Stopping a query because of its many rows must not cost the transaction that it is part of.
+        failure = session.command(f"SAVEPOINT {_NAME}")
+        if failure is not None:
+            return failure
+        result = session.run(sql, allowance)
+        if isinstance(result, QueryResult) and result.truncated:
+            session.command(_END_INSIDE)
+        elif isinstance(result, QueryResult):
+            session.command(f"RELEASE SAVEPOINT {_NAME}")
+        return result
+
+    def _obituary(self, session: Session, result: Result) -> Result:
+        self._bury(session, result)
+        if isinstance(result, QueryError):
+            return replace(result, message=result.message + _ENDED)
+        return result
+
+    def _bury(self, session: Session, result: Result) -> None:
+        """See to it that nothing goes on in a session that was lost, and that the server was not."""
+        if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
+            self._pool.end_session(session.process)  # we left it, not the other way round
+        else:
+            self._check_living()
+
+    def _check_living(self) -> None:
+        """Raise `ServerError` if the server was lost since the clone was made, and with it what was done."""
+        if not self._pool.is_living(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+
+
+def _query(session: Session, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+    inside = session.in_transaction
+    failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
+    if failure is not None:
+        return failure
+    # A cursor takes one plain query, and nothing that writes, be it to a temporary table.
+    declared = session.run(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}", allowance)
+    if isinstance(declared, QueryError):
+        result: Result = _no_plain_query(declared)
+    else:
+        left = max(allowance.seconds - declared.elapsed, 0.001)
+        result = session.run(sql, replace(allowance, seconds=left), seer)
+        if isinstance(result, QueryError) and result.kind == "timeout":
+            result = replace(late(allowance), elapsed=declared.elapsed + result.elapsed)
+    session.command(_END_INSIDE if inside else _END)
+    return result
+
+
+def _no_plain_query(error: QueryError) -> QueryError:
+    is_about_kind = "0A000" in error.message or ("42601" in error.message and "INTO" in error.message)
+    return replace(error, kind="denied") if is_about_kind and error.kind != "missing" else error
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Snapshot(Checkpoint):
+    """A checkpoint on PostgreSQL, for any episode of this process on the same template.
+
+    The database that it stands for is dropped when nothing refers to the value any more; so it cannot be
+    pickled. `pages` is empty, and `size` is that of the database on the server's disk.
+    """
+
+    version: SharedCopies
+    clone: Clone | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
+
+
+def snapshot(copies: SharedCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
+    """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
+    made = Snapshot(copies, size, {}, clone)
+    if clone is not None:
+        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
+    return made
+
 
 _NO_COPY: Final = "COPY is not allowed: use SELECT to read and INSERT to write"
 _NO_PREPARED: Final = "PREPARE TRANSACTION is not allowed: end the transaction with COMMIT"

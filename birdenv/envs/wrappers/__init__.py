@@ -4,7 +4,7 @@
 * `Markup`: the prompt and the tags of the published c-Interact scripts.
 """
 
-from birdenv.envs.wrappers._chat_messages import ChatMessages
+from birdenv.envs.wrappers._chat import ChatMessages
 from birdenv.envs.wrappers._markup import Markup
 
 __all__ = ["ChatMessages", "Markup"]

@@ -7,9 +7,9 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
-from birdenv.envs._unicode_text import UnicodeText
-from birdenv.envs.wrappers._markup_text import TURN, before_next_turn, extract_sql, read_output
+from birdenv.envs._spaces import UnicodeText
 from birdenv.tasks import KINDS, SENDERS, Kind, clarify, submit_sql
+from birdenv.tasks.sql._markup import TURN, before_next_turn, extract_sql, read_output
 
 __all__ = ["Markup"]
 

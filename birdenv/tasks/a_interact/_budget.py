@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from birdenv.tasks._actions import TOOLS, Kind
+from birdenv.tasks.sql._actions import TOOLS, Kind
 
 __all__ = ["COSTS", "MALFORMED_COST", "Budget", "budget_for"]
 

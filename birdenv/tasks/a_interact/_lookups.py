@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from birdenv.tasks._actions import SEPARATOR, Kind
 from birdenv.tasks.c_interact import DatabaseNotes, shown_knowledge
+from birdenv.tasks.sql._actions import SEPARATOR, Kind
 
 __all__ = ["look_up"]
 

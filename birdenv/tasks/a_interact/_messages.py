@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.databases import QueryError
-from birdenv.tasks._actions import ARGUMENTS, SEPARATOR, TOOLS, Kind
-from birdenv.tasks._feedback import not_executed
 from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget
 from birdenv.tasks.c_interact import PublicTask
+from birdenv.tasks.sql._actions import ARGUMENTS, SEPARATOR, TOOLS, Kind
+from birdenv.tasks.sql._result_text import not_executed
 
 __all__ = ["budget_left", "failed", "follow_up", "instruction", "malformed", "too_dear"]
 

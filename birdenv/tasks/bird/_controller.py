@@ -9,10 +9,9 @@ from typing import Any, Final
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
-from birdenv.tasks._actions import KINDS, MAX_TEXT, SYSTEM, Kind
-from birdenv.tasks._screen import Screen
-from birdenv.tasks._view import Sender, SystemView
-from birdenv.tasks.bird._task import BirdTask
+from birdenv.tasks.bird._loader import BirdTask
+from birdenv.tasks.sql._actions import KINDS, MAX_TEXT, SYSTEM, Kind, Sender, SystemView
+from birdenv.tasks.sql._result_text import Screen
 
 __all__ = ["BirdController"]
 

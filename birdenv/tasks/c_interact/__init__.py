@@ -1,16 +1,22 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
-from birdenv.tasks.c_interact._assignment import assignment
-from birdenv.tasks.c_interact._attempt import Attempt, AttemptName
 from birdenv.tasks.c_interact._controller import CInteractController
-from birdenv.tasks.c_interact._interact_controller import DONE, InteractController
-from birdenv.tasks.c_interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
-from birdenv.tasks.c_interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
-from birdenv.tasks.c_interact._profile import PROFILES, Profile
-from birdenv.tasks.c_interact._record import TaskRecord, parse_record
-from birdenv.tasks.c_interact._task import CInteractTask, FollowUp, PrivateTask, PublicTask, split_record
-from birdenv.tasks.c_interact._user_seat import UserView
-from birdenv.tasks.c_interact._user_session import UserSession
+from birdenv.tasks.interact._controller import DONE, InteractController
+from birdenv.tasks.interact._grading_job import assignment
+from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
+from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
+from birdenv.tasks.interact._profile import PROFILES, Profile
+from birdenv.tasks.interact._record import TaskRecord, parse_record
+from birdenv.tasks.interact._task import (
+    Attempt,
+    AttemptName,
+    CInteractTask,
+    FollowUp,
+    PrivateTask,
+    PublicTask,
+    split_record,
+)
+from birdenv.tasks.interact._user_seat import UserSession, UserView
 
 __all__ = [
     "DONE",

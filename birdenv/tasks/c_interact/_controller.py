@@ -7,12 +7,11 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ConversationalGrader, Grade
-from birdenv.tasks._actions import MAX_TEXT, SYSTEM, Kind
 from birdenv.tasks.c_interact import _messages as messages
-from birdenv.tasks.c_interact._attempt import AttemptName
-from birdenv.tasks.c_interact._interact_controller import DONE, InteractController
-from birdenv.tasks.c_interact._profile import PROFILES, Profile
-from birdenv.tasks.c_interact._task import CInteractTask
+from birdenv.tasks.interact._controller import DONE, InteractController
+from birdenv.tasks.interact._profile import PROFILES, Profile
+from birdenv.tasks.interact._task import AttemptName, CInteractTask
+from birdenv.tasks.sql._actions import MAX_TEXT, SYSTEM, Kind
 
 __all__ = ["MAX_EXECUTIONS", "CInteractController"]
 

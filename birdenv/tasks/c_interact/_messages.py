@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.databases import QueryError
-from birdenv.tasks._actions import KINDS, Kind
-from birdenv.tasks._feedback import not_executed
-from birdenv.tasks.c_interact._knowledge import knowledge_text
-from birdenv.tasks.c_interact._profile import Profile
-from birdenv.tasks.c_interact._task import CInteractTask
+from birdenv.tasks.interact._knowledge import knowledge_text
+from birdenv.tasks.interact._profile import Profile
+from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.sql._actions import KINDS, Kind
+from birdenv.tasks.sql._result_text import not_executed
 
 __all__ = ["cost", "debug", "failed", "follow_up", "instruction", "refusal"]
 

@@ -16,7 +16,7 @@ from birdenv import execute_sql, submit_sql
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
 from birdenv.databases.postgres import Cluster
-from birdenv.databases.postgres._data_folder import pid_file
+from birdenv.databases.postgres.server._cluster import pid_file
 from birdenv.envs import BirdSqlEnv, CInteractEnv
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
 from birdenv.tasks.c_interact import PROFILES, load_benchmark

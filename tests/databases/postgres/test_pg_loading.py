@@ -23,8 +23,8 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
-from birdenv.databases.postgres._binaries import find_binaries
-from birdenv.databases.postgres._names import LONGEST_NAME
+from birdenv.databases.postgres.loading._templates import LONGEST_NAME
+from birdenv.databases.postgres.server._binaries import find_binaries
 from birdenv.errors import InputError
 
 PREAMBLE = """--

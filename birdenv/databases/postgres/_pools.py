@@ -1,0 +1,241 @@
+"""Clones made ahead of time by one thread, so that an episode that begins to write does not wait for its own.
+
+The thread makes what somebody waits for first, then drops what is no longer needed, then makes clones of the
+templates that were asked for before, until `warm` of each are ready.
+
+Sessions in the shared databases, kept between statements: nothing that runs there can leave a trace.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from birdenv.databases._results import QueryError
+from birdenv.databases.postgres._clones import Clone, Login, Workshop, open_reading
+from birdenv.databases.postgres._privileges import SharedCopies
+from birdenv.databases.postgres._session import Session
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError
+from birdenv.errors import BirdenvError
+
+_CLOSING_SECONDS: Final = 30.0
+_T = TypeVar("_T")
+
+
+class ClonePool:
+    """May be used by several threads; a forked child gets nothing of its parent's.
+
+    `warm`: clones of each template that stand ready, once the first was asked for; 0 makes each when asked.
+    Methods raise `ServerError` if the server is lost or has no room.
+    """
+
+    def __init__(self, server: PostgresServer, warm: int) -> None:
+        self._server = server
+        self._warm = warm
+        self._process = 0
+        self._begin()
+
+    def reader(self, copies: SharedCopies) -> Login:
+        """Who reads in the shared databases, which are made if they are not there."""
+        return self._ask(lambda: self._workshop.reader(copies))
+
+    def take(self, copies: SharedCopies) -> Clone:
+        """A clone of a template that nobody has used."""
+        self._check_process()
+        with self._changed:
+            ready = self._ready.setdefault(copies, deque())
+            while ready:
+                clone = ready.popleft()
+                self._changed.notify()
+                if clone.session is not None and clone.session.is_well:
+                    return clone
+                self._left.append(clone)
+        return self._ask(lambda: self._workshop.clone(copies))
+
+    def copy(self, frozen: Clone) -> Clone:
+        """A clone of a clone in which nobody works."""
+        return self._ask(lambda: self._workshop.clone_of(frozen))
+
+    def leave(self, clone: Clone) -> None:
+        """Have a clone dropped, some time soon."""
+        if self._process == os.getpid():
+            with self._changed:
+                self._left.append(clone)
+                self._changed.notify()
+
+    def end_session(self, process: int) -> None:
+        """End a session that does not listen any more; nothing if the server is gone."""
+        with suppress(ServerError):
+            self._ask(lambda: self._workshop.end_session(process))
+
+    def is_living(self, clone: Clone) -> bool:
+        """Whether the server has been up ever since the clone was made."""
+        return self._ask(lambda: self._workshop.is_living(clone))
+
+    def growth(self, clone: Clone) -> Future[int]:
+        """How many bytes a clone takes beyond its template; found out before anything else that waits."""
+        return self._have_done(lambda: self._workshop.growth(clone), at_once=True)
+
+    def close(self) -> None:
+        """Drop every clone and snapshot, and end the thread."""
+        if self._process != os.getpid():
+            return
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._workshop = Workshop(self._server)
+        self._changed = threading.Condition()
+        self._asked: deque[Callable[[], None]] = deque()
+        self._left: deque[Clone] = deque()
+        self._ready: dict[SharedCopies, deque[Clone]] = {}
+        self._is_closing = False
+        self._thread: threading.Thread | None = None
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            self._begin()
+
+    def _ask(self, work: Callable[[], _T]) -> _T:
+        return self._have_done(work).result()
+
+    def _have_done(self, work: Callable[[], _T], *, at_once: bool = False) -> Future[_T]:
+        self._check_process()
+        answer: Future[_T] = Future()
+
+        def job() -> None:
+            try:
+                answer.set_result(work())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        with self._changed:
+            if self._is_closing:
+                answer.set_exception(ValueError("this source of databases is closed"))
+                return answer
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="birdenv clones", daemon=True)
+                self._thread.start()
+            if at_once:
+                self._asked.appendleft(job)
+            else:
+                self._asked.append(job)
+            self._changed.notify()
+        return answer
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while (job := self._next_job()) is None:
+                    if self._is_closing:
+                        break
+                    self._changed.wait()
+            if job is None:
+                self._workshop.close()
+                return
+            job()
+
+    def _next_job(self) -> Callable[[], Any] | None:
+        if self._asked:
+            return self._asked.popleft()
+        if self._is_closing:
+            return None
+        if self._left:
+            clone = self._left.popleft()
+            return lambda: self._drop(clone)
+        for copies, ready in self._ready.items():
+            if len(ready) < self._warm:
+                return lambda copies=copies: self._refill(copies)  # type: ignore[misc]
+        return None
+
+    def _drop(self, clone: Clone) -> None:
+        if clone.session is not None:
+            clone.session.close()
+        with suppress(BirdenvError):  # swept later
+            self._workshop.drop(clone)
+
+    def _refill(self, copies: SharedCopies) -> None:
+        try:
+            clone = self._workshop.clone(copies)
+        except BirdenvError:  # whoever needs the next one is told why
+            with self._changed:
+                self._ready.pop(copies, None)
+            return
+        with self._changed:
+            self._ready.setdefault(copies, deque()).append(clone)
+
+
+_MOST_KEPT: Final = 16  # sessions of this process that nobody uses at the moment
+
+
+class Readers:
+    """May be used by several threads; a forked child gets nothing of its parent's."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
+        self._server = server
+        self._pool = pool
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._idle: list[tuple[SharedCopies, Session]] = []  # the latest used last
+
+    def use(self, copies: SharedCopies, work: Callable[[Session], _T]) -> _T:
+        """Let `work` use a session as it is at its beginning; once more if the server was lost meanwhile.
+
+        Raises `ServerError` if the server is out of reach, or lost a second time.
+        """
+        for is_last in (False, True):
+            session = self._borrow(copies)
+            try:
+                result = work(session)
+            except BaseException:
+                session.close()
+                raise
+            if not session.is_lost:
+                self._give_back(copies, session)
+                return result
+            if isinstance(result, QueryError) and result.kind in ("timeout", "too_large"):
+                self._pool.end_session(session.process)  # we left it, not the other way round
+                return result
+            if is_last:
+                break
+        raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost while a statement ran")
+
+    def close(self) -> None:
+        """End the sessions that nobody uses."""
+        with self._lock:
+            kept, self._idle = self._idle, []
+        if self._process == os.getpid():
+            for _, session in kept:
+                session.close()
+
+    def _borrow(self, copies: SharedCopies) -> Session:
+        with self._lock:
+            if self._process != os.getpid():
+                self._process, self._idle = os.getpid(), []
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._idle[index][0] == copies:
+                    _, session = self._idle.pop(index)
+                    if session.is_well:
+                        return session
+                    session.close()
+        return open_reading(self._server, copies, self._pool.reader(copies))
+
+    def _give_back(self, copies: SharedCopies, session: Session) -> None:
+        session.reset()
+        if session.is_lost:
+            return
+        with self._lock:
+            self._idle.append((copies, session))
+            oldest = self._idle.pop(0)[1] if len(self._idle) > _MOST_KEPT else None
+        if oldest is not None:
+            with suppress(OSError):
+                oldest.close()

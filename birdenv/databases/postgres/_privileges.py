@@ -1,0 +1,163 @@
+"""What everybody may do in a database by PostgreSQL's defaults, and agents may not.
+
+Taken away once, in the database that copies are made from: rights belong to the database and are copied with
+it. Only a superuser can.
+
+The databases that everybody on a server shares for one template, and what they are called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from birdenv.databases._results import Version
+from birdenv.databases.postgres.loading._templates import Template, templates
+from birdenv.databases.postgres.server._server import PostgresServer
+
+CONTENTS_OWNER: Final = "birdenv_contents"
+"""Owns what is in the databases that copies are made from, and nothing else on the server, so that
+REASSIGN OWNED in a copy hands over the copy's contents only."""
+
+_READABLE_VIEWS: Final = """
+    pg_tables pg_views pg_matviews pg_indexes pg_sequences pg_rules pg_policies pg_stats pg_stats_ext
+    pg_stats_ext_exprs pg_publication_tables pg_timezone_names pg_timezone_abbrevs pg_available_extensions
+    pg_available_extension_versions pg_cursors pg_prepared_statements
+    pg_stat_all_tables pg_stat_user_tables pg_stat_sys_tables pg_stat_all_indexes pg_stat_user_indexes
+    pg_stat_sys_indexes pg_statio_all_tables pg_statio_user_tables pg_statio_sys_tables
+    pg_statio_all_indexes pg_statio_user_indexes pg_statio_sys_indexes pg_stat_user_functions
+    pg_stat_xact_all_tables pg_stat_xact_user_tables pg_stat_xact_sys_tables pg_stat_xact_user_functions
+    pg_statio_all_sequences pg_statio_user_sequences pg_statio_sys_sequences
+"""
+
+_FUNCTIONS_OF_THE_SERVER: Final = r"""
+    ^pg_(terminate|cancel)_backend$ ^pg_stat_get_(activity|backend|db_|progress|wal|replication|subscription)
+    ^pg_stat_get_(io|lock|checkpointer|bgwriter|archiver|slru|recovery) ^pg_lock_status$ _blocking_pids$
+    ^pg_show_ ^pg_prepared_xact$ ^pg_logical_ ^pg_replication_ ^pg_get_replication_ ^pg_export_snapshot$
+    ^pg_tablespace_size$ ^pg_get_shmem ^pg_get_backend_memory ^pg_get_aios$ ^pg_config$
+    ^pg_notification_queue_usage$ ^pg_control_ ^pg_hba_ ^pg_ident_ ^pg_listening_channels$
+"""
+
+_FUNCTIONS_THAT_STICK: Final = r"""
+    ^lo_ ^lo(read|write)$ ^set_config$ ^setseed$ ^pg_(try_)?advisory_ ^pg_notify$ ^pg_sleep
+    ^txid_current$ ^pg_current_xact_id$ ^(query|table|cursor|schema|database)_to_xml
+"""
+
+_REVOKE_FUNCTIONS: Final = """
+DO $do$ DECLARE f record; BEGIN
+  FOR f IN SELECT p.oid::regprocedure AS signature FROM pg_proc AS p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '{pattern}'
+    ORDER BY p.oid
+  LOOP EXECUTE format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', f.signature); END LOOP;
+END $do$;
+"""
+
+
+CLOSE_DATABASES: Final = """
+DO $do$ DECLARE d record; BEGIN
+  PERFORM pg_advisory_xact_lock(7308895141391264612);
+  FOR d IN SELECT datname FROM pg_database
+    WHERE has_database_privilege('public', oid, 'CONNECT') AND datallowconn
+    AND NOT starts_with(datname, 'birdenv-') AND NOT starts_with(datname, 'birdenv_loading_')
+    AND ({all} OR starts_with(datname, 'birdenv_'))
+  LOOP EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', d.datname); END LOOP;
+END $do$;
+"""
+"""Let nobody connect to templates, or on a server that is ours to any database, who was not let in by name.
+The lock is because two at the same time would trip over each other."""
+
+
+def _pattern(words: str) -> str:
+    return "|".join(words.split())
+
+
+HIDE_THE_SERVER: Final = f"""
+DO $do$ DECLARE r record; BEGIN
+  FOR r IN SELECT c.oid::regclass AS name FROM pg_class AS c
+    WHERE c.relnamespace = 'pg_catalog'::regnamespace
+    AND (c.relisshared AND c.relkind = 'r'
+      OR c.relkind = 'v' AND c.relname <> ALL (string_to_array('{" ".join(_READABLE_VIEWS.split())}', ' ')))
+    ORDER BY c.oid
+  LOOP EXECUTE format('REVOKE ALL ON %s FROM PUBLIC', r.name); END LOOP;
+END $do$;
+""" + _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_OF_THE_SERVER))
+"""Neighbours, their sessions and databases, and the server's own state: what would let an agent see them, or
+end them. `information_schema` goes on working: its views read with their owner's rights."""
+
+ONLY_READING: Final = _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_THAT_STICK)) + (
+    """
+DO $do$ DECLARE s record; BEGIN
+  FOR s IN SELECT oid::regnamespace AS name FROM pg_namespace
+    WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')
+  LOOP
+    EXECUTE format('REVOKE CREATE ON SCHEMA %s FROM PUBLIC', s.name);
+    EXECUTE format('GRANT USAGE ON SCHEMA %s TO {reader}', s.name);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %s TO {reader}', s.name);
+    EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA %s TO {reader}', s.name);
+  END LOOP;
+END $do$;
+"""
+)
+"""For the database that many episodes read: what a plain SELECT could leave behind in it or in a session, or
+by which it could wait; and the rights of the role `reader` that everybody reads as."""
+
+HAND_OVER: Final = f"""
+DO $do$ DECLARE o record; BEGIN
+  FOR o IN
+    SELECT format('ALTER SCHEMA %s', n.oid::regnamespace) AS what FROM pg_namespace AS n
+      WHERE n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
+    UNION ALL
+    SELECT format(CASE WHEN c.relkind = 'c' THEN 'ALTER TYPE %s' ELSE 'ALTER TABLE %s' END, c.oid::regclass)
+      FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
+      AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'c')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid
+        AND d.classid = 'pg_class'::regclass
+        AND (d.deptype = 'e' OR c.relkind = 'S' AND d.deptype IN ('a', 'i')))
+    UNION ALL
+    SELECT format('ALTER ROUTINE %s', p.oid::regprocedure)
+      FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+      WHERE n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = p.oid
+        AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e')
+    UNION ALL
+    SELECT format(CASE WHEN t.typtype = 'd' THEN 'ALTER DOMAIN %s' ELSE 'ALTER TYPE %s' END, t.oid::regtype)
+      FROM pg_type AS t JOIN pg_namespace AS n ON n.oid = t.typnamespace
+      WHERE n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')
+      AND t.typtype IN ('d', 'e', 'r')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = t.oid
+        AND d.classid = 'pg_type'::regclass AND d.deptype = 'e')
+  LOOP EXECUTE o.what || ' OWNER TO {CONTENTS_OWNER}'; END LOOP;
+END $do$;
+"""
+"""Make the owner of everything that is no extension's `CONTENTS_OWNER`."""
+
+
+_MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCopies(Version):
+    """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
+    connects. `reading`: the copy that episodes share while they only read."""
+
+    db_id: str
+    template: str
+    master: str
+    reading: str
+
+
+def shared_copies(template: Template) -> SharedCopies:
+    """What they are called; other contents, and other ways of making them, give other names."""
+    identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    return SharedCopies(
+        template.stamp.db_id, template.name, f"birdenv-master-{digest}", f"birdenv-reading-{digest}"
+    )
+
+
+def needed_names(server: PostgresServer) -> set[str]:
+    """The names of all shared databases for the templates that are there now."""
+    all_copies = [shared_copies(template) for template in templates(server).values()]
+    return {name for copies in all_copies for name in (copies.master, copies.reading)}

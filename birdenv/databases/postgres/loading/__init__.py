@@ -1,0 +1,1 @@
+"""Loading templates: dump files, official folders, and SQLite databases converted."""

@@ -1,0 +1,288 @@
+"""Loading dumps: the official folders `<db>_template/<table>.sql`, and single files as pg_dump writes them.
+
+The files of a folder are loaded in the order of their names. One that needs a table of a later file is put
+off until that is there, and foreign keys are added when all rows are. What a dump says about roles, other
+databases and psql is passed over; any other error refuses the whole database.
+
+Running one file of a dump: what it says about roles, other databases and psql is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from birdenv.databases.postgres.loading._dump_text import Piece, pieces, read_dump
+from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
+from birdenv.databases.postgres.server._server import PostgresServer, one_line
+from birdenv.errors import InputError
+from birdenv.files import exists, file_digest, file_errors, is_directory
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+_PASSED_OVER: Final = re.compile(
+    r"""
+      (?:CREATE|ALTER|DROP)\s+DATABASE\b | UPDATE\s+pg_catalog\.pg_database\b
+    | COMMENT\s+ON\s+(?:DATABASE|EXTENSION)\b
+    | ALTER\s .*? \sOWNER\s+TO\s | GRANT\b | REVOKE\b | ALTER\s+DEFAULT\s+PRIVILEGES\b
+    | (?:CREATE|ALTER|DROP)\s+(?:ROLE|USER)\b | SET\s+SESSION\s+AUTHORIZATION\b | SET\s+ROLE\b
+    | SET\s+client_encoding\b | (?:CREATE|ALTER|COMMENT\s+ON)\s+SCHEMA\s+"?public\b
+    | BEGIN(?:\s+(?:WORK|TRANSACTION))?$ | START\s+TRANSACTION$ | (?:COMMIT|END)(?:\s+(?:WORK|TRANSACTION))?$
+    | CREATE\s+EXTENSION\s+(?:IF\s+NOT\s+EXISTS\s+)?"?plpgsql\b
+    """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_FOREIGN_KEY: Final = re.compile(r"ALTER\s+TABLE\s.*\sADD\s.*\bFOREIGN\s+KEY\b", re.IGNORECASE | re.DOTALL)
+_SETTING: Final = re.compile(r"SET\s+\w+\s*(?:=|TO)\s", re.IGNORECASE)
+_INSERT: Final = re.compile(r"INSERT\s", re.IGNORECASE)
+_MOST_TOGETHER: Final = 500
+_COMMENTS: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_OF_PSQL: Final = re.compile(r"\\(?:restrict|unrestrict|connect|c|encoding|set|echo|unset|pset|timing)\b")
+_UNKNOWN_SETTING: Final = "42704"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a file was not loaded."""
+
+    path: Path
+    line: int
+    state: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: line {self.line}: {self.text} (SQLSTATE {self.state})"
+
+
+def run_file(
+    connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, Piece]], None]
+) -> Fault | None:
+    """Run a whole file in one transaction, its foreign keys left for later; the error if there is one."""
+    import psycopg
+
+    reset(connection)
+    fault = None
+    with connection.transaction() as whole:
+        for group in _grouped(pieces(read_dump(path), path)):
+            piece = group[0]
+            comments = _COMMENTS.match(piece.text)
+            statement = piece.text[comments.end() :] if comments else piece.text
+            if _is_passed_over(statement, path, piece.line):
+                continue
+            if _FOREIGN_KEY.match(statement):
+                later((path, piece))
+            elif _SETTING.match(statement):
+                fault = _run_setting(connection, path, piece)
+            elif len(group) > 1:
+                fault = _run_inserts(connection, path, group)
+            else:
+                fault = run_piece(connection, path, piece)
+            if fault is not None:
+                raise psycopg.Rollback(whole)
+    return fault
+
+
+def _grouped(all_pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
+    """Each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
+    inserts: list[Piece] = []
+    for piece in all_pieces:
+        is_insert = _INSERT.match(piece.text) is not None
+        if inserts and (not is_insert or len(inserts) == _MOST_TOGETHER):
+            yield inserts
+            inserts = []
+        if is_insert:
+            inserts.append(piece)
+        else:
+            yield [piece]
+    if inserts:
+        yield inserts
+
+
+def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[Piece]) -> Fault | None:
+    """Run them together; if that fails, one by one, to tell which is at fault."""
+    import psycopg
+
+    try:
+        with connection.transaction():
+            connection.execute(";\n".join(piece.text for piece in group).encode())
+    except psycopg.Error as error:
+        if _is_servers_fault(error):
+            raise
+        return next(filter(None, (run_piece(connection, path, piece) for piece in group)), None)
+    return None
+
+
+def _run_setting(connection: psycopg.Connection[Any], path: Path, piece: Piece) -> Fault | None:
+    """Run a SET; one of a newer or older PostgreSQL than this one is passed over."""
+    import psycopg
+
+    fault = None
+    with connection.transaction() as setting:
+        fault = run_piece(connection, path, piece)
+        if fault is not None:
+            raise psycopg.Rollback(setting)
+    return None if fault is not None and fault.state == _UNKNOWN_SETTING else fault
+
+
+def _is_passed_over(statement: str, path: Path, line: int) -> bool:
+    if statement.startswith("\\"):
+        if _OF_PSQL.match(statement):
+            return True
+        raise InputError(
+            f"{path}: line {line}: a command to psql that birdenv does not know: {statement[:40]}"
+        )
+    return _PASSED_OVER.match(statement) is not None
+
+
+def run_piece(connection: psycopg.Connection[Any], path: Path, piece: Piece) -> Fault | None:
+    import psycopg
+
+    try:
+        with connection.cursor() as cursor:
+            if piece.data is None:
+                cursor.execute(piece.text.encode())
+            else:
+                with cursor.copy(piece.text.encode()) as copy:
+                    copy.write(piece.data)
+    except psycopg.Error as error:
+        if _is_servers_fault(error):
+            raise
+        line = piece.line + _line_of(error, piece)
+        return Fault(path, line, error.sqlstate or "", one_line(error))
+    return None
+
+
+def _is_servers_fault(error: psycopg.Error) -> bool:
+    """Whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
+    return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
+
+
+def _line_of(error: psycopg.Error, piece: Piece) -> int:
+    """How many lines below the beginning of its piece an error is."""
+    in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
+    if in_copy:
+        return piece.text.count("\n") + int(in_copy[1])
+    position = int(error.diag.statement_position or 1) - 1
+    return piece.text.count("\n", 0, position)
+
+
+def reset(connection: psycopg.Connection[Any]) -> None:
+    """What a dump sets (an empty search path) does not reach the next one."""
+    connection.execute("RESET ALL")
+    connection.execute("SET statement_timeout = 0")
+
+
+_RULES: Final = "dump 1"
+_SUFFIX: Final = "_template"
+
+_MISSING_TABLE: Final = "42P01"
+_MISSING_PARENT: Final = "23503"
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """The files of one database."""
+
+    db_id: str
+    files: tuple[Path, ...]
+    one_table_each: bool
+    """Whether each file is named after the table that it holds."""
+
+
+def find_dumps(path: Path) -> list[Dump]:
+    """The dumps in a folder of `<db>_template` folders or of .sql files, in one such folder, or one file.
+
+    Raises `InputError` that says what is expected if there is none.
+    """
+    if not exists(path):
+        raise InputError(f"{path}: no such file or folder")
+    if not is_directory(path):
+        return [Dump(_db_id(path.name.removesuffix(".sql")), (path,), one_table_each=False)]
+    with file_errors(path):
+        inside = sorted(path.iterdir())
+    if path.name.endswith(_SUFFIX):
+        return [_folder_dump(path)]
+    folders = [each for each in inside if each.is_dir() and each.name.endswith(_SUFFIX)]
+    files = [each for each in inside if each.suffix == ".sql" and each.is_file()]
+    if not folders and not files:
+        raise InputError(
+            f"{path} holds no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, or "
+            "one .sql file for each database (for SQLite files say --from-sqlite)"
+        )
+    dumps = [_folder_dump(each) for each in folders]
+    dumps += [Dump(_db_id(each.stem), (each,), one_table_each=False) for each in files]
+    return sorted(dumps, key=lambda dump: dump.db_id)
+
+
+def load_dump(
+    server: PostgresServer, dump: Dump, *, again: bool = False, expected: dict[str, int] | None = None
+) -> Loaded:
+    """Make the template of one dump. Raises `InputError` naming the file and line at fault."""
+    named = "".join(f"{path.name} {file_digest(path)}\n" for path in dump.files)
+    digest = hashlib.sha256(f"{_RULES}\n{named}".encode()).hexdigest()
+    return load(
+        server,
+        dump.db_id,
+        digest,
+        "dump",
+        lambda connection: _fill(connection, dump),
+        again=again,
+        expected=expected,
+    )
+
+
+def _folder_dump(folder: Path) -> Dump:
+    with file_errors(folder):
+        files = sorted(each for each in folder.iterdir() if each.suffix == ".sql")
+    if not files:
+        raise InputError(f"{folder} holds no .sql file: the dump is not whole, fetch it again")
+    return Dump(_db_id(folder.name), tuple(files), one_table_each=True)
+
+
+def _db_id(name: str) -> str:
+    return name.removesuffix(_SUFFIX)
+
+
+def _fill(connection: psycopg.Connection[Any], dump: Dump) -> Filled:
+    waiting, keys = list(dump.files), list[tuple[Path, Piece]]()
+    faults: list[Fault] = []
+    while waiting:
+        faults = []
+        for path in waiting:
+            later: list[tuple[Path, Piece]] = []
+            fault = run_file(connection, path, later.append)
+            if fault is None:
+                keys += later
+            elif fault.state in (_MISSING_TABLE, _MISSING_PARENT):
+                faults.append(fault)
+            else:
+                raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+        if len(faults) == len(waiting):
+            raise InputError(f"database {dump.db_id!r} is not loaded: {faults[0]}")
+        waiting = [fault.path for fault in faults]
+    for path, piece in keys:
+        fault = run_piece(connection, path, piece)
+        if fault is not None:
+            raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+    reset(connection)
+    _check_names(connection, dump)
+    return Filled(None, [])
+
+
+def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
+    if not dump.one_table_each:
+        return
+    rows = connection.execute("SELECT lower(tablename) FROM pg_tables").fetchall()
+    present = {name for (name,) in rows}
+    missing = [path.name for path in dump.files if path.stem.lower() not in present]
+    if missing:
+        raise InputError(
+            f"database {dump.db_id!r} would not be whole, so it is not loaded: no table came of "
+            f"{', '.join(missing)}"
+        )

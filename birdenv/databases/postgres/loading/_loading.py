@@ -1,0 +1,267 @@
+"""Loading a template database: under another name first, so that nothing half-loaded is ever found.
+
+    load(server, "alien", digest, "sqlite", fill)
+
+makes an empty database, lets `fill` put everything into it, counts, writes the stamp, and only then gives the
+database its name. Whatever goes wrong on the way, the database is removed and an older one stays as it was.
+
+What a set of databases must hold: an expectation file, or the figures that the benchmark's authors give.
+
+The file is JSON: `{"alien": {"signals": 1000, ...}, ...}`, the rows of every table of every database.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg import sql
+
+from birdenv.databases.postgres.loading._templates import (
+    Stamp,
+    database_name,
+    differences,
+    loading_name,
+    row_counts,
+    stamped,
+    templates,
+)
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
+from birdenv.errors import InputError
+from birdenv.files import read_json
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialSet:
+    """One public set as BIRD-Interact's `check_db_metadata.py` describes it."""
+
+    databases: tuple[str, ...]
+    tables: int
+    mean_rows: float
+    """Rows a table, rounded to two places."""
+
+    def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
+        """What is not as published, for the rows of every table of every database; a line each."""
+        missing = [name for name in self.databases if name not in present]
+        if missing:
+            return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
+        rows = [count for name in self.databases for count in present[name].values()]
+        lines = []
+        if len(rows) != self.tables:
+            lines.append(f"{len(rows)} tables in all, expected {self.tables}")
+        mean = round(sum(rows) / max(len(rows), 1), 2)
+        if mean != self.mean_rows:
+            lines.append(f"{mean} rows a table, expected {self.mean_rows}")
+        return lines
+
+
+OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
+    "lite": OfficialSet(
+        tuple(
+            "alien archeology credit cross_db crypto cybermarket disaster fake gaming insider mental museum "
+            "news polar robot solar vaccine virtual".split()
+        ),
+        tables=175,
+        mean_rows=1038.48,
+    ),
+    "full": OfficialSet(
+        tuple(
+            "archeology_scan cold_chain_pharma_compliance cross_border crypto_exchange cybermarket_pattern "
+            "disaster_relief exchange_traded_funds fake_account households hulushows insider_trading "
+            "labor_certification_applications mental_health museum_artifact organ_transplant planets_data "
+            "polar_equipment reverse_logistics robot_fault_prediction solar_panel sports_events "
+            "virtual_idol".split()
+        ),
+        tables=244,
+        mean_rows=1121.19,
+    ),
+}
+
+
+def read_expectations(path: Path) -> dict[str, dict[str, int]]:
+    """Rows of every table by database, from a file. Raises `InputError` naming what is not as described."""
+    value = read_json(path)
+    if not isinstance(value, dict) or not value:
+        raise InputError(f'{path}: expected {{"database": {{"table": rows}}}}')
+    return {name: _tables(tables, f"{path}: database {name!r}") for name, tables in value.items()}
+
+
+def _tables(value: Any, where: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise InputError(f'{where}: expected {{"table": rows}}')
+    for table, rows in value.items():
+        if type(rows) is not int or rows < 0:
+            raise InputError(f"{where}: table {table!r}: expected a number of rows, found {rows!r:.40}")
+    return value
+
+
+OWNER: Final = "birdenv_owner"
+"""On the embedded server, the role that loads and owns what templates hold: no superuser, so a dump cannot
+reach the server's files, and a copy's owner can be changed with REASSIGN OWNED."""
+
+_LOCKS: Final = 0x62697264  # the first key of our advisory locks
+_DISK_FULL: Final = "53100"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What `fill` put into a database."""
+
+    rows: dict[str, int] | None
+    """Rows of every table as the source has them; None where only loading tells."""
+    notes: list[str]
+    """What could not be carried, or was carried otherwise than declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of loading one database."""
+
+    db_id: str
+    tables: dict[str, int]
+    notes: list[str]
+    skipped: bool
+    """It was there already, with the same digest."""
+
+
+Fill = Callable[["psycopg.Connection[Any]"], Filled]
+
+
+def load(
+    server: PostgresServer,
+    db_id: str,
+    digest: str,
+    source: str,
+    fill: Fill,
+    *,
+    again: bool = False,
+    expected: dict[str, int] | None = None,
+) -> Loaded:
+    """Make the template of `db_id`, unless one with this digest is there (and `again` is not said).
+
+    `fill` gets a connection to an empty database and raises `InputError` for what cannot be loaded;
+    `expected` are the rows that every table must have.
+
+    Raises `InputError` naming the database if it cannot be loaded whole, `ServerError` if the server is lost.
+    """
+    import psycopg
+
+    try:
+        with server.connect() as connection, _locked(connection, db_id):
+            connection.execute("SET synchronous_commit = on")  # its name says that a database is whole
+            there = templates(server).get(db_id)
+            if there is not None and there.stamp.digest == digest and not again:
+                wrong = differences(expected, there.stamp.tables) if expected is not None else []
+                if not wrong:
+                    return Loaded(db_id, there.stamp.tables, [], skipped=True)
+            return _load(server, connection, db_id, digest, source, fill, expected)
+    except psycopg.Error as error:
+        raise _explained(error, db_id, server) from None
+
+
+def _load(
+    server: PostgresServer,
+    connection: psycopg.Connection[Any],
+    db_id: str,
+    digest: str,
+    source: str,
+    fill: Fill,
+    expected: dict[str, int] | None,
+) -> Loaded:
+    name, final = loading_name(db_id), database_name(db_id)
+    _drop(connection, name)  # of a process that was killed: we hold its lock
+    _create(server, connection, name)
+    try:
+        with server.connect(name, OWNER if server.is_ours else None) as inside:
+            filled = fill(inside)
+            present = row_counts(inside)
+            wrong = differences(filled.rows if filled.rows is not None else present, present)
+            wrong += differences(expected, present) if expected is not None else []
+            if not any(present.values()):
+                wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
+            if wrong:
+                raise InputError(
+                    f"database {db_id!r} would not be whole, so it is not loaded: {'; '.join(wrong)}"
+                )
+            inside.execute("VACUUM (FREEZE, ANALYZE)")
+        stamped(connection, name, Stamp(db_id=db_id, digest=digest, source=source, tables=present))
+        _replace(connection, name, final, db_id)
+    except BaseException:
+        _drop_quietly(server, name)
+        raise
+    return Loaded(db_id, present, filled.notes, skipped=False)
+
+
+def _create(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
+    new = sql.Identifier(name)
+    if not server.is_ours:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new))
+        return
+    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(OWNER)))
+    owner = sql.Identifier(OWNER)
+    connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 OWNER {}").format(new, owner))
+
+
+def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
+    import psycopg
+
+    old, new = sql.Identifier(final), sql.Identifier(name)
+    if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [final]).fetchone():
+        connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(old))
+        try:
+            connection.execute(sql.SQL("DROP DATABASE {}").format(old))
+        except psycopg.errors.ObjectInUse:
+            connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
+            raise InputError(
+                f"the old database {db_id!r} is in use, so the new one cannot take its place: end the runs "
+                "that use it, then load again"
+            ) from None
+    connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(new, old))
+    connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
+
+
+def _drop(connection: psycopg.Connection[Any], name: str) -> None:
+    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _drop_quietly(server: PostgresServer, name: str) -> None:
+    """After an error, which is the one to tell; what cannot be dropped now is dropped by the next load."""
+    import psycopg
+
+    with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
+        _drop(connection, name)
+
+
+@contextmanager
+def _locked(connection: psycopg.Connection[Any], db_id: str) -> Iterator[None]:
+    """Only one process loads a database at a time; the lock ends with the connection."""
+    key = zlib.crc32(db_id.encode()) - 2**31
+    connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCKS, key])
+    yield
+
+
+def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> InputError | ServerError:
+    text = one_line(error)
+    if error.sqlstate == _DISK_FULL or "No space left on device" in text:
+        return InputError(
+            f"database {db_id!r} is not loaded, and nothing of it was kept: the disk of the PostgreSQL "
+            f"server at {server.shown} is full ({text})"
+        )
+    if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
+        return ServerError(
+            f"database {db_id!r} is not loaded: the PostgreSQL server at {server.shown} was lost: {text}"
+        )
+    if error.sqlstate == "42501":
+        return InputError(
+            f"database {db_id!r} is not loaded: {text}; the role of the DSN needs the right to create "
+            "databases (ALTER ROLE ... CREATEDB)"
+        )
+    return InputError(f"database {db_id!r} is not loaded: {text} (SQLSTATE {error.sqlstate})")

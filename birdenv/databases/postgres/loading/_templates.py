@@ -1,0 +1,172 @@
+"""Template databases on a server: each says in its comment what it holds, so that a run can check it.
+
+The comment is JSON: `{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
+
+The names of databases on a server, which PostgreSQL cuts at 63 bytes without asking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg import sql
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
+from birdenv.errors import InputError
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+LONGEST_NAME: Final = 63
+"""Bytes of UTF-8; PostgreSQL's NAMEDATALEN - 1."""
+
+PREFIX: Final = "birdenv_"
+_ROOM_FOR_MORE: Final = 16  # what the names of copies add
+
+
+def database_name(db_id: str) -> str:
+    """The name of the template database for a benchmark's database; different ids give different names."""
+    return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
+
+
+def loading_name(db_id: str) -> str:
+    """The name of the same database while it is being loaded."""
+    return f"{PREFIX}loading_{_digest(db_id)}"
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """The name, or if it is too long its beginning and a digest of all of it.
+
+    A short name that looks like a shortened one gets a digest too, so that the two never meet.
+    """
+    if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
+        return name
+    kept = name.encode()[: longest - 13].decode(errors="ignore")
+    return f"{kept}~{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+_FORMAT: Final = 1
+
+
+class Stamp(BaseModel):
+    """What a template's comment says about its contents."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    birdenv: int = _FORMAT
+    db_id: str
+    digest: str
+    """SHA-256 in hexadecimal of what it was loaded from and of the rules of loading."""
+    source: str
+    """`sqlite` or `dump`."""
+    tables: dict[str, int]
+    """Rows of every table; a name outside the schema `public` has its schema before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template database on a server."""
+
+    name: str
+    stamp: Stamp
+    size: int
+    """Bytes on the server's disk."""
+
+    @property
+    def rows(self) -> int:
+        return sum(self.stamp.tables.values())
+
+
+def templates(server: PostgresServer) -> dict[str, Template]:
+    """All templates that birdenv loaded, by the benchmark's database id, sorted."""
+    with server.connect() as connection:
+        found = connection.execute(
+            "SELECT datname, shobj_description(oid, 'pg_database'),"
+            " CASE WHEN has_database_privilege(oid, 'CONNECT') THEN pg_database_size(oid) ELSE 0 END"
+            " FROM pg_database WHERE starts_with(datname, %s)",
+            [PREFIX],
+        ).fetchall()
+    read = [(name, _stamp(comment), size) for name, comment, size in found]
+    ours = [Template(name, stamp, size) for name, stamp, size in read if stamp]
+    return {
+        each.stamp.db_id: each
+        for each in sorted(ours, key=lambda each: each.stamp.db_id)
+        if each.name == database_name(each.stamp.db_id)
+    }
+
+
+def find_template(server: PostgresServer, db_id: str) -> Template:
+    """The template of one database. Raises `InputError` naming what to do if it was not loaded."""
+    found = templates(server).get(db_id)
+    if found is None:
+        raise InputError(
+            f"database {db_id!r} is not loaded on the PostgreSQL server at {server.shown}: "
+            "run `birdenv db load` on the folder that holds it"
+        )
+    return found
+
+
+def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> None:
+    """Write the stamp into a database's comment."""
+    connection.execute(
+        sql.SQL("COMMENT ON DATABASE {} IS {}").format(
+            sql.Identifier(name), sql.Literal(stamp.model_dump_json())
+        )
+    )
+
+
+def verify_template(server: PostgresServer, template: Template) -> list[str]:
+    """What is not as when it was loaded: tables that are missing or new, and other counts of rows."""
+    import psycopg
+
+    try:
+        with server.connect(template.name) as connection:
+            present = row_counts(connection)
+    except psycopg.Error as error:
+        raise ServerError(f"{template.name}: {one_line(error)}") from None
+    return differences(template.stamp.tables, present)
+
+
+def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
+    """One line for every table whose count of rows is not the expected one."""
+    lines = [f"table {name!r} is missing" for name in expected if name not in present]
+    lines += [f"table {name!r} is not expected" for name in present if name not in expected]
+    lines += [
+        f"table {name!r} has {present[name]} rows, expected {rows}"
+        for name, rows in expected.items()
+        if name in present and present[name] != rows
+    ]
+    return sorted(lines)
+
+
+def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
+    """Rows of every ordinary table, counted, by name; sorted."""
+    tables = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
+        " AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')"
+    ).fetchall()
+    counts = {}
+    for schema, table in tables:
+        count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
+        row = connection.execute(count).fetchone()
+        counts[table if schema == "public" else f"{schema}.{table}"] = row[0] if row else 0
+    return dict(sorted(counts.items()))
+
+
+def _stamp(comment: str | None) -> Stamp | None:
+    try:
+        stamp = Stamp.model_validate(json.loads(comment or ""))
+    except (ValueError, ValidationError):
+        return None
+    return stamp if stamp.birdenv == _FORMAT else None

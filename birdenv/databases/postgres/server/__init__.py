@@ -1,0 +1,1 @@
+"""birdenv's own PostgreSQL server: its programs, its data folder, its start and its end."""

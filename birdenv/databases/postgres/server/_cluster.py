@@ -1,0 +1,338 @@
+"""The embedded server: made once, started when needed, shared by everybody of this user who needs it.
+
+Its data are throw-away (templates that can be loaded again, and copies of them), so nothing is ever forced to
+the disk. What a killed server left is mended by PostgreSQL; after a crash of the machine nothing can be, and
+the server begins anew.
+
+The embedded server's data folder: making it, and reading what a server, alive or dead, left in it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
+from birdenv.databases.postgres.server._paths import (
+    SOCKET,
+    Place,
+    lock,
+    server_place,
+    wait_for_lock,
+    with_reachable_programs,
+)
+from birdenv.errors import InputError
+from birdenv.files import file_errors
+
+ADMIN: Final = "birdenv"
+"""The embedded server's superuser."""
+_REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No space)\b")
+
+
+def make_data(binaries: Binaries, place: Place) -> None:
+    """`initdb`, in a folder that gets its name when all is there."""
+    unfinished = place.root / "data.new"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    with file_errors(unfinished, "made"):
+        unfinished.mkdir(mode=0o700)
+        place.maker.give(unfinished)
+    # Text is ordered by code point, as SQLite orders it, and the same on every machine.
+    locales = (
+        [["--locale-provider=builtin", "--locale=C", "--builtin-locale=C.UTF-8"]]
+        if binaries.major >= 17
+        else [["--locale=C.UTF-8"], ["--locale=C"]]
+    )
+    told = ""
+    for locale in locales:
+        checksums = ["--no-data-checksums"] if binaries.major >= 18 else []
+        options = ["-U", ADMIN, "--auth=trust", "--encoding=UTF8", "--no-sync", *checksums, *locale]
+        made = subprocess.run(
+            [binaries.folder / "initdb", "-D", unfinished, *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=unfinished,
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+            **place.maker.as_keywords(),
+        )
+        told = made.stderr
+        if made.returncode == 0:
+            place.account.give(unfinished)
+            shutil.rmtree(place.data, ignore_errors=True)
+            unfinished.rename(place.data)
+            return
+    shutil.rmtree(unfinished, ignore_errors=True)
+    raise InputError(f"{place.data}: the server's files cannot be made: {_reasons(told.splitlines())}")
+
+
+def pid_file(data: Path) -> dict[str, str]:
+    """What a running server writes about itself; empty if there is no such file, or it is being written."""
+    names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return {}
+    return dict(zip(names, map(str.strip, lines), strict=False))
+
+
+def remove_stale_locks(place: Place) -> None:
+    """Remove a dead server's lock files whose number another program has got: PostgreSQL cannot tell that."""
+    for path in (place.data / "postmaster.pid", place.sockets / f"{SOCKET}.lock"):
+        with suppress(FileNotFoundError):
+            number = path.read_text().partition("\n")[0].strip()
+            if not number.isdecimal() or not _is_postgres(int(number)):
+                path.unlink()
+
+
+def _is_postgres(process: int) -> bool:
+    """Whether the process is there and runs PostgreSQL's program."""
+    try:
+        return "postgres" in Path(f"/proc/{process}/comm").read_text()
+    except OSError:
+        if Path("/proc/self").exists():
+            return False
+    told = subprocess.run(["ps", "-o", "comm=", "-p", str(process)], capture_output=True, text=True)
+    return "postgres" in told.stdout
+
+
+def machine_session() -> str:
+    """What changes when the machine is started again; empty where that cannot be told."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    with suppress(OSError):
+        told = subprocess.run(["sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True)
+        return told.stdout.strip()
+    return ""
+
+
+def last_words(log: Path) -> str:
+    """The end of the server's log in one line, if there are reasons in it only these."""
+    return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
+
+
+def _reasons(lines: list[str]) -> str:
+    faults = [line for line in lines if _REASON.search(line)]
+    return " ".join(" ".join((faults or lines)[-4:]).split())
+
+
+MOST_CONNECTIONS: Final = 200
+
+_SETTINGS: Final = {
+    "listen_addresses": "",  # a socket in a private folder is all
+    "port": "5432",  # part of the socket's name
+    "max_connections": str(MOST_CONNECTIONS),
+    "client_connection_check_interval": "1s",  # a killed client's statement ends
+    # Throw-away data: nothing is forced to the disk, and the log holds what recovery needs and no more. A
+    # killed server may lose the last moments; who minds says SET synchronous_commit = on, as loading does.
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "256MB",
+    "min_wal_size": "32MB",
+    "autovacuum": "off",  # templates are vacuumed and analysed once, when loaded
+    # The same query gives the same rows in the same order, and the same sums, at every run.
+    "synchronize_seqscans": "off",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "lc_messages": "C",
+    "client_encoding": "UTF8",
+    # An agent's errors are the agent's; its statements may hold anything.
+    "log_min_messages": "fatal",
+    "log_min_error_statement": "panic",
+    "log_checkpoints": "off",
+}
+_LINGER_SECONDS: Final = 1.0
+_START_SECONDS: Final = 120.0  # recovering from a kill included
+_STOP_SECONDS: Final = 40.0
+_MOST_LOG: Final = 4_000_000  # bytes
+_MOST_MEMORY: Final = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
+_KEEPER: Final = Path(__file__).with_name("_keeper.py")
+
+
+class Cluster:
+    """One embedded server; `use` holds it running until `release` or the end of the process.
+
+    Raises `InputError` that says what is missing if this machine cannot run one.
+    """
+
+    def __init__(self) -> None:
+        self._binaries = find_binaries()
+        self.place = server_place(self._binaries)
+        self._held: int | None = None
+
+    @property
+    def version(self) -> str:
+        """`18.4`."""
+        return self._binaries.version
+
+    @property
+    def conninfo(self) -> str:
+        """The superuser's connection string, without a database."""
+        return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
+
+    def use(self) -> list[str]:
+        """Start the server if it does not run, and hold it; gives what there is to say about that.
+
+        Raises `InputError` if it cannot be started.
+        """
+        if self._held is None:
+            descriptor = os.open(self.place.users, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                busy = f"{self.place.root}: the server is being stopped by another process; try again"
+                wait_for_lock(descriptor, fcntl.LOCK_SH, _STOP_SECONDS, busy)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            self._held = descriptor
+        busy = f"{self.place.root}: another process is starting the server and does not finish"
+        try:
+            with lock(self.place.starting, fcntl.LOCK_EX, _START_SECONDS, busy):
+                return [] if self.is_running() else self._start()
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let go of it: the last to do so, or to end, stops the server a second later."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    def is_running(self) -> bool:
+        """Whether it runs and takes connections."""
+        return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
+
+    def is_used(self) -> bool:
+        """Whether any process (this one too) holds it."""
+        with self.place.users.open("r+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def keep(self) -> None:
+        """Leave the server running when nobody uses it, until `stop`."""
+        with file_errors(self.place.stay, "written"):
+            self.place.stay.touch()
+
+    def is_kept_running(self) -> bool:
+        """Whether `keep` was said."""
+        return self.place.stay.exists()
+
+    def stop(self, force: bool = False) -> bool:
+        """Stop the server, now if nobody uses it or by `force`; False if it did not run.
+
+        Raises `InputError` if other processes use it.
+        """
+        self.place.stay.unlink(missing_ok=True)
+        self.release()
+        if not self._is_kept():
+            return False
+        if self.is_used() and not force:
+            raise InputError(
+                "the server is in use by another process: it stops by itself a second after the last one has "
+                "ended; or stop it under their feet with --force"
+            )
+        if force:
+            with suppress(ProcessLookupError, ValueError):
+                os.kill(int(self.place.keeper.read_text()), signal.SIGTERM)
+        end = time.monotonic() + _STOP_SECONDS
+        while self._is_kept():
+            if time.monotonic() > end:
+                raise InputError(f"the server does not stop; its log is {self.place.log}")
+            time.sleep(0.05)
+        return True
+
+    def _is_kept(self) -> bool:
+        try:
+            descriptor = os.open(self.place.keeper, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _start(self) -> list[str]:
+        place = self.place
+        binaries = with_reachable_programs(self._binaries, place)
+        notes = self._wipe_after_a_crash()
+        if not (place.data / "PG_VERSION").exists():
+            make_data(binaries, place)
+        place.make_sockets_folder()
+        remove_stale_locks(place)
+        _write(place.session, machine_session())
+        keeper = self._run_keeper(binaries)
+        end = time.monotonic() + _START_SECONDS
+        while not self.is_running():
+            if keeper.poll() is not None or time.monotonic() > end:
+                raise InputError(f"the PostgreSQL server does not start: {last_words(place.log)}")
+            time.sleep(0.01)
+        return notes
+
+    def _run_keeper(self, binaries: Binaries) -> subprocess.Popen[bytes]:
+        place = self.place
+        command = [str(binaries.folder / "postgres"), "-D", str(place.data), "-k", str(place.sockets)]
+        for name, value in _SETTINGS.items():
+            command += ["-c", f"{name}={value}"]
+        setting = {
+            "command": command,
+            "account": {"cwd": str(place.data), **place.account.as_keywords()},
+            "keeper": str(place.keeper),
+            "users": str(place.users),
+            "stay": str(place.stay),
+            "session": str(place.session),
+            "linger": _LINGER_SECONDS,
+            "memory": _MOST_MEMORY,
+            "log": _MOST_LOG,
+        }
+        with file_errors(place.log, "written"), place.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-I", str(_KEEPER), json.dumps(setting)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={"PATH": os.defpath, "LC_ALL": "C"},
+            )
+
+    def _wipe_after_a_crash(self) -> list[str]:
+        """Begin anew if the machine stopped while the server ran: what it had written may be damaged."""
+        place = self.place
+        if not place.session.exists() or place.session.read_text() == machine_session():
+            return []
+        shutil.rmtree(place.data, ignore_errors=True)
+        place.session.unlink()
+        return [
+            "the machine was stopped while the PostgreSQL server was running, so its databases were thrown "
+            "away; load them again with `birdenv db load`"
+        ]
+
+
+def _write(path: Path, text: str) -> None:
+    with file_errors(path, "written"):
+        path.write_text(text)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("\\", "\\\\").replace("'", "\\'")

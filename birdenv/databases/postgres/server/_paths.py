@@ -1,0 +1,279 @@
+"""Where the embedded server keeps its files: one folder for each major version in the user's cache.
+
+Who runs the embedded server, and which folders that account can get at.
+
+PostgreSQL refuses to run as root. Root's server therefore runs under a number that no account of the machine
+has: nothing else runs as it, so it can read what everybody can read, and write its own files only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import grp
+import hashlib
+import os
+import pwd
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases.postgres.server._binaries import Binaries
+from birdenv.errors import InputError
+from birdenv.files import file_errors
+
+_NUMBERS: Final = range(54329, 54429)
+_WITH_A_NAME: Final = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The user that the server runs as; `uid` is None for whoever calls."""
+
+    uid: int | None = None
+
+    @property
+    def owner(self) -> int:
+        """The number that the server's files belong to."""
+        return os.geteuid() if self.uid is None else self.uid
+
+    def can_reach(self, path: Path) -> bool:
+        """Whether the account may pass all the folders above a path (`path` itself need not exist)."""
+        return all(self._may_pass(folder) for folder in path.resolve().parents)
+
+    def _may_pass(self, folder: Path) -> bool:
+        try:
+            status = folder.stat()
+        except FileNotFoundError:
+            return True  # will be made, for everybody to pass
+        except OSError:
+            return False
+        return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
+
+    def give(self, path: Path) -> None:
+        """Make the account the owner of a folder and everything in it."""
+        if self.uid is None:
+            return
+        for each in _walk(path):
+            os.chown(each, self.uid, self.uid, follow_symlinks=False)
+
+    def as_keywords(self) -> dict[str, Any]:
+        """What `subprocess` needs to run a program as this account."""
+        if self.uid is None:
+            return {}
+        return {"user": self.uid, "group": self.uid, "extra_groups": []}
+
+
+def server_account(data: Path) -> tuple[Account, Account]:
+    """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
+
+    Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
+    """
+    if os.geteuid() != 0:
+        try:
+            pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise InputError(
+                f"user {os.geteuid()} has no name on this machine, and PostgreSQL does not start without "
+                "one: add a line for it to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
+            ) from None
+        return Account(), Account()
+    with suppress(FileNotFoundError):
+        owner = data.stat().st_uid
+        if owner in _NUMBERS:
+            return Account(owner), _named()
+    free = next(number for number in _NUMBERS if not _is_taken(number))
+    return Account(free), _named()
+
+
+def _named() -> Account:
+    try:
+        return Account(pwd.getpwnam(_WITH_A_NAME).pw_uid)
+    except KeyError:
+        raise InputError(
+            f"there is no user {_WITH_A_NAME!r} here to prepare the server's files as, and PostgreSQL does "
+            "not run as root: work as another user, or name a server with --dsn or BIRDENV_DSN"
+        ) from None
+
+
+def _is_taken(number: int) -> bool:
+    for look_up in (pwd.getpwuid, grp.getgrgid):
+        with suppress(KeyError):
+            look_up(number)
+            return True
+    return False
+
+
+def _walk(path: Path) -> Iterator[Path]:
+    yield path
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            yield Path(folder, name)
+
+
+_SHARED_CACHE: Final = Path("/var/cache/birdenv")
+_LONGESTSOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
+SOCKET: Final = ".s.PGSQL.5432"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folder of one embedded server, and who runs it."""
+
+    root: Path
+    account: Account
+    maker: Account
+    """Runs `initdb`."""
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "server.log"
+
+    @property
+    def users(self) -> Path:
+        """Everybody who uses the server holds a shared lock on this file; see `_keeper`."""
+        return self.root / "users.lock"
+
+    @property
+    def keeper(self) -> Path:
+        """The keeper holds a lock on this file, which has its process number in it."""
+        return self.root / "keeper.lock"
+
+    @property
+    def starting(self) -> Path:
+        """Whoever starts or wipes the server holds a lock on this file."""
+        return self.root / "starting.lock"
+
+    @property
+    def stay(self) -> Path:
+        """Exists while the server is to run without users."""
+        return self.root / "stay"
+
+    @property
+    def session(self) -> Path:
+        """Exists while the server runs; says in which session of the machine it was started."""
+        return self.root / "session"
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of the server's socket, which only its account (and root) can get into."""
+        if len(os.fsencode(self.data / SOCKET)) <= _LONGESTSOCKET:
+            return self.data
+        name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"birdenv-{self.account.owner}-{name}"
+
+    def make_sockets_folder(self) -> None:
+        """Make it where it is not the data folder. Raises `InputError` if somebody else has that name."""
+        if self.sockets == self.data:
+            return
+        advice = f"; the path of {self.data} is too long for a socket: set XDG_CACHE_HOME to a shorter one"
+        if len(os.fsencode(self.sockets / SOCKET)) > _LONGESTSOCKET:
+            raise InputError(f"{self.sockets}: too long for a socket as well{advice}, or TMPDIR")
+        with file_errors(self.sockets, "made", advice):
+            self.sockets.mkdir(mode=0o700, exist_ok=True)
+            self.account.give(self.sockets)
+            status = self.sockets.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != self.account.owner or status.st_mode & 0o077:
+            raise InputError(f"{self.sockets} is not a private folder of ours: remove it{advice}")
+
+
+def server_place(binaries: Binaries) -> Place:
+    """The place of this user's server of that major version; the folder is made.
+
+    `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
+    below /var/cache with a name made from it. Raises `InputError` if neither can be written.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME")
+    try:
+        wanted = (Path(cache) if cache else Path.home() / ".cache").absolute() / "birdenv"
+    except RuntimeError:
+        raise InputError(
+            "this user has no home directory: set XDG_CACHE_HOME to a folder to write to"
+        ) from None
+    wanted /= f"postgres-{binaries.major}"
+    account, maker = server_account(wanted / "data")
+    if not account.can_reach(wanted / "data"):
+        name = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
+        wanted = _SHARED_CACHE / f"{wanted.name}-{name}"
+        account, maker = server_account(wanted / "data")
+    with file_errors(wanted, "made", "; set XDG_CACHE_HOME to a folder that can be written"):
+        wanted.mkdir(parents=True, exist_ok=True)
+        if account.uid is not None:
+            wanted.chmod(0o755)
+        with wanted.joinpath("users.lock").open("a"):
+            pass
+    if not account.can_reach(wanted / "data"):
+        raise InputError(
+            f"{wanted}: the server, which does not run as root, cannot get there; set XDG_CACHE_HOME to a "
+            "folder that other users may enter"
+        )
+    return Place(wanted, account, maker)
+
+
+def with_reachable_programs(binaries: Binaries, place: Place) -> Binaries:
+    """The programs, or a copy of them in the place if its account cannot get at them (a venv of root's).
+
+    Call it with the place's `starting` lock held. Raises `InputError` if they cannot be copied.
+    """
+    if all(who.can_reach(binaries.folder / "postgres") for who in (place.account, place.maker)):
+        return binaries
+    if binaries.package is None:
+        raise InputError(f"{binaries.folder}: only root can get there, and PostgreSQL does not run as root")
+    package, install = binaries.package, binaries.folder.parent
+    whole = place.root / f"programs-{binaries.version}"
+    copied = whole / package.name / install.name
+    if not whole.exists():
+        unfinished = place.root / "programs.new"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with file_errors(whole, "copied", "; PostgreSQL's programs take 30 MB there"):
+            for part in ("bin", "lib", "share"):
+                shutil.copytree(
+                    install / part, unfinished / package.name / install.name / part, symlinks=True
+                )
+            libraries = package.with_name(f"{package.name}.libs")
+            if libraries.is_dir():
+                shutil.copytree(libraries, unfinished / libraries.name)
+            _open_to_all(unfinished)
+            unfinished.rename(whole)
+    return replace(binaries, folder=copied / "bin")
+
+
+def _open_to_all(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
+
+@contextmanager
+def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
+    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`); gives its descriptor.
+
+    Raises `InputError` with `blame` if it cannot be had within `seconds`.
+    """
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        wait_for_lock(descriptor, kind, seconds, blame)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
+    """As `lock`, on a file that is open already."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise InputError(f"{blame} (waited {seconds:g} s)") from None
+            time.sleep(0.02)

@@ -1,0 +1,184 @@
+"""One PostgreSQL server to work on: the embedded one, or the one that a connection string names.
+
+server = find_server()                 # embedded, unless BIRDENV_DSN is set
+with server.connect("postgres") as connection: ...
+server.close()
+
+Which server `find_server` would take here, told without starting or asking it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from birdenv.databases.postgres._plain_queries import PostgresQueries
+from birdenv.databases.postgres.server._binaries import check_version, find_binaries, has_package
+from birdenv.databases.postgres.server._cluster import Cluster
+from birdenv.errors import InfrastructureError, InputError
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+DSN_VARIABLE: Final = "BIRDENV_DSN"
+MAINTENANCE_DATABASE: Final = "postgres"
+"""The database to connect to for what concerns the server as a whole, on the embedded one."""
+
+_CONNECT_SECONDS: Final = 10
+_RESTART_SECONDS: Final = 10.0
+_NO_CONNECTION_LEFT: Final = re.compile(
+    "too many clients|too many connections|remaining connection slots|connection limit"
+)
+_NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
+
+
+class ServerError(InfrastructureError):
+    """The server is out of reach, lost, or full: nobody's SQL is to blame, and trying again may help."""
+
+
+class _OutOfReachError(ServerError):
+    """There was no answer at all."""
+
+
+class PostgresServer:
+    """A server that answered, with a version that birdenv can work with.
+
+    `is_ours`: the embedded server, whose data are throw-away and on which we may do everything.
+    """
+
+    def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
+        """`conninfo` without a database's name, or with the one to use where none is wanted in particular."""
+        from psycopg.conninfo import conninfo_to_dict
+
+        self._conninfo = conninfo
+        self._cluster = cluster
+        parts = conninfo_to_dict(conninfo)
+        self._secrets = [str(parts[key]) for key in ("password", "sslpassword") if parts.get(key)]
+        self.maintenance = str(parts.get("dbname") or MAINTENANCE_DATABASE)
+        self.shown = shown
+        self.is_ours = cluster is not None
+        self.notes: list[str] = []
+        """What there is to say about how it was started."""
+        if cluster is not None:
+            self.notes += cluster.use()
+        try:
+            with self.connect() as connection:
+                self.version_number = connection.info.server_version
+                """`180004` for 18.4."""
+                row = connection.execute("SELECT current_setting('server_version')").fetchone()
+            advice = "name a newer server, or leave --dsn and BIRDENV_DSN out"
+            check_version(self.version_number // 10_000, shown, advice)
+        except BaseException:
+            self.close()
+            raise
+        self.version = f"PostgreSQL {str(row[0]).split()[0]}" if row else ""
+
+    def conninfo(self, database: str, user: str | None = None) -> str:
+        """The connection string for one database, and a role if it is not the usual one.
+
+        It may hold a password: never print it.
+        """
+        from psycopg.conninfo import make_conninfo
+
+        changed = {"dbname": database} if user is None else {"dbname": database, "user": user}
+        return make_conninfo(self._conninfo, application_name="birdenv", **changed)
+
+    def connect(self, database: str | None = None, user: str | None = None) -> psycopg.Connection[Any]:
+        """A connection in autocommit mode; the embedded server is started again if it was killed.
+
+        Raises `InputError` if there is no such database, `ServerError` if there is no connection to be had.
+        """
+        end = time.monotonic() + _RESTART_SECONDS
+        while True:
+            try:
+                return self._connect(database or self.maintenance, user)
+            except _OutOfReachError:
+                if self._cluster is None or time.monotonic() > end:
+                    raise
+            self.notes += self._cluster.use()  # that it is gone may take a moment to show
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """Let go of the embedded server, which the last to do so stops; connections are the caller's."""
+        if self._cluster is not None:
+            self._cluster.release()
+
+    def __enter__(self) -> PostgresServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _connect(self, database: str, user: str | None) -> psycopg.Connection[Any]:
+        import psycopg
+
+        dsn = psycopg.conninfo.make_conninfo(
+            self.conninfo(database, user), connect_timeout=_CONNECT_SECONDS, client_encoding="UTF8"
+        )
+        try:
+            return psycopg.connect(dsn, autocommit=True, prepare_threshold=None)
+        except (psycopg.Error, OSError) as error:
+            text = one_line(error)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        if _NO_DATABASE.search(text):
+            raise InputError(f"no database {database!r} on the PostgreSQL server at {self.shown}")
+        if _NO_CONNECTION_LEFT.search(text):
+            raise ServerError(
+                f"the PostgreSQL server at {self.shown} has no connection left: lower --parallel, end other "
+                "runs, or raise its max_connections"
+            )
+        raise _OutOfReachError(f"no connection to the PostgreSQL server at {self.shown}: {text}")
+
+
+def find_server(dsn: str | None = None) -> PostgresServer:
+    """The server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one, started.
+
+    Raises `InputError` if the DSN cannot be read, the server is too old, or no server can be started here;
+    `ServerError` if it does not answer.
+    """
+    named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
+    if named is not None:
+        return PostgresServer(named, PostgresQueries(named).shown)
+    cluster = Cluster()
+    return PostgresServer(cluster.conninfo, f"{cluster.place.root}", cluster)
+
+
+def one_line(error: BaseException) -> str:
+    """What the server says about an error, without the statement that it is about."""
+    diagnosis = getattr(error, "diag", None)
+    text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChoice:
+    """`server`: what would be used, or why nothing can be and what to do, without a password.
+    `has_extra`: whether the package of the extra `postgres` is there."""
+
+    server: str
+    has_extra: bool
+
+
+def server_choice() -> ServerChoice:
+    """What `find_server()` would take: it looks at BIRDENV_DSN and for programs, and never raises."""
+    return ServerChoice(_server(), has_package())
+
+
+def _server() -> str:
+    dsn = os.environ.get(DSN_VARIABLE)
+    try:
+        if dsn:
+            return f"the server that {DSN_VARIABLE} names: {PostgresQueries(dsn).shown} (not asked here)"
+        found = find_binaries()
+    except InputError as error:
+        return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"
+    origin = "of the extra `postgres`" if found.package else f"installed in {found.folder}"
+    return f"a server of birdenv's own, PostgreSQL {found.version} {origin}"

@@ -1,0 +1,1 @@
+"""SQLite sources and episode databases: images, guards, limits and worker processes."""

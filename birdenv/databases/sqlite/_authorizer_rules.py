@@ -1,0 +1,191 @@
+"""What SQL may do, by the actions that SQLite's authorizer names.
+
+There are two sets of rules: *reading*, under which nothing can stick to a connection, and *private*, for an
+episode's own copy, where everything goes that stays inside the copy. Whatever is not known to be harmless is
+refused.
+
+Which actions need no second look: those that every connection may do and that say nothing of a statement.
+
+SQLite asks about every column of every statement, so the names that were met are remembered.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from birdenv.databases.sqlite._value_bounds import kind_of_work
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OTHER_THAN_QUERIES = _words("""
+    ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE
+    REPLACE ROLLBACK SAVEPOINT UPDATE VACUUM
+    """)
+"""First words of the statements that are no plain query; after any word but these and SELECT, WITH and
+VALUES, SQLite itself finds a syntax error."""
+
+READING_PRAGMAS = _words(
+    "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list"
+)
+"""Pragmas that only describe the schema; their table-valued functions (`pragma_table_info`) too."""
+
+# Functions of nothing but their arguments. Not those of date and time: an argument may be 'now'.
+_PURE_FUNCTIONS = _words("""
+    -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh
+    count cume_dist degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr
+    json json_array json_array_length json_extract json_group_array json_group_object json_insert json_object
+    json_patch json_quote json_remove json_replace json_set json_type json_valid lag last_value lead length
+    like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length
+    percent_rank pi pow power printf quote radians rank replace round row_number rtrim sign sin sinh soundex
+    sqrt string_agg substr substring sum tan tanh total trim trunc typeof unhex unicode unlikely upper
+    zeroblob
+    """)
+
+# What full-text search asks by itself while it reads.
+_INNER_PRAGMAS = _words("data_version")
+
+# Pragmas of one connection or one database: on a private copy they may be read and set. Not among them are
+# full_column_names and short_column_names: they rename the columns of everyone's queries, ours too.
+_PRIVATE_PRAGMAS = _words("""
+    analysis_limit application_id auto_vacuum automatic_index busy_timeout case_sensitive_like cell_size_check
+    checkpoint_fullfsync collation_list compile_options count_changes database_list defer_foreign_keys
+    empty_result_callbacks encoding foreign_key_check foreign_keys freelist_count fullfsync
+    function_list ignore_check_constraints incremental_vacuum integrity_check journal_mode journal_size_limit
+    legacy_alter_table legacy_file_format locking_mode module_list optimize page_count pragma_list query_only
+    quick_check read_uncommitted recursive_triggers reverse_unordered_selects secure_delete
+    shrink_memory synchronous trusted_schema user_version wal_autocheckpoint wal_checkpoint
+    """)
+# These reach beyond the copy, or lift a bound of ours: they may be read but not set.
+_READABLE_PRAGMAS = _words(
+    "cache_size cache_spill default_cache_size max_page_count mmap_size page_size schema_version temp_store"
+    " threads"
+)
+_REFUSED_FUNCTIONS = _words("load_extension fts3_tokenizer readfile writefile edit lsdir")
+_REFUSED_TABLES = _words("sqlite_dbpage")
+_VIRTUAL_TABLE_MODULES = _words("fts3 fts4 fts5 rtree rtree_i32")
+_SCHEMA_TABLES = _words("sqlite_master sqlite_schema sqlite_temp_master sqlite_temp_schema")
+
+_READING = frozenset(
+    [sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE]
+)
+CHANGES_OF_SCHEMA = frozenset(
+    code
+    for name, code in vars(sqlite3).items()
+    if name.startswith(("SQLITE_CREATE_", "SQLITE_DROP_", "SQLITE_ALTER_", "SQLITE_ATTACH", "SQLITE_DETACH"))
+)
+"""The actions after which the same text may mean something else."""
+
+_CHANGES = {
+    sqlite3.SQLITE_INSERT: "insert into {}",
+    sqlite3.SQLITE_UPDATE: "update {}",
+    sqlite3.SQLITE_DELETE: "delete from {}",
+    sqlite3.SQLITE_TRANSACTION: "control transactions ({})",
+    sqlite3.SQLITE_SAVEPOINT: "control transactions ({} a savepoint)",
+    sqlite3.SQLITE_ATTACH: "attach a database",
+    sqlite3.SQLITE_DETACH: "detach a database",
+    sqlite3.SQLITE_PRAGMA: "use PRAGMA {}",
+    sqlite3.SQLITE_ANALYZE: "analyze {}",
+    sqlite3.SQLITE_REINDEX: "rebuild index {}",
+}
+
+
+def outside_a_copy(action: int, first: str | None, second: str | None) -> str:
+    """Why an action is refused even on a private copy, in a sentence; empty if it is not."""
+    sentence = ""
+    if action == sqlite3.SQLITE_PRAGMA:
+        sentence = _pragma_fault((first or "").lower(), second)
+    elif action == sqlite3.SQLITE_ATTACH and first not in ("", ":memory:"):
+        sentence = "files cannot be attached or written: only ATTACH ':memory:' is allowed"
+    elif action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS:
+        sentence = f"the function {second}() is not allowed"
+    elif action == sqlite3.SQLITE_CREATE_VTABLE and (second or "").lower() not in _VIRTUAL_TABLE_MODULES:
+        sentence = f"virtual tables of module {second} are not allowed"
+    elif (first or "").lower() in _REFUSED_TABLES:
+        sentence = f"the table {first} is not allowed"
+    return sentence
+
+
+def _pragma_fault(name: str, value: str | None) -> str:
+    if name in READING_PRAGMAS or name in _INNER_PRAGMAS:
+        return ""
+    if name in _READABLE_PRAGMAS:
+        return "" if value is None else f"PRAGMA {name} can be read but not set"
+    if name not in _PRIVATE_PRAGMAS:
+        return f"PRAGMA {name} is not allowed"
+    if name == "journal_mode" and (value or "").lower() == "off":
+        return "PRAGMA journal_mode = off is not allowed: a rollback would destroy the database"
+    return ""
+
+
+def is_repeatable(action: int, first: str | None, second: str | None) -> bool:
+    """Whether a statement with this action gives the same rows whenever it runs on the same contents."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        return (second or "").lower() in _PURE_FUNCTIONS
+    if action == sqlite3.SQLITE_PRAGMA:
+        return (first or "").lower() in READING_PRAGMAS
+    return action in _READING
+
+
+def beyond_reading(action: int, first: str | None) -> str:
+    """Why an action is refused where only reading is allowed, in a sentence; empty if it is not."""
+    if action in _READING:
+        return ""
+    if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in READING_PRAGMAS | _INNER_PRAGMAS:
+        return ""
+    what = _CHANGES.get(action, "change the schema").format(first)
+    if (first or "").lower() in _SCHEMA_TABLES:
+        what = "change the schema"
+    return f"only reading is allowed here, and this statement would {what}"
+
+
+LIST_OF_FILES: Final = "pragma_database_list"
+"""The table whose rows are paths of the host, for some connections."""
+
+_LONGEST_NAME: Final = 200  # characters of a name that is remembered; names may be as long as SQL
+_MOST_NAMES: Final = 4_096
+
+
+class PlainActions:
+    """The plain actions on databases whose virtual tables are `varying`: reading one of those is none.
+
+    What a virtual table compiles for itself SQLite asks about when that happens, which may be once for many
+    statements: so such a table may give other rows each time, and nobody is told.
+
+    `tables` and `functions` are names that were met in plain actions, of what was read and what was called.
+    """
+
+    def __init__(self, varying: frozenset[str] = frozenset()) -> None:
+        self.tables: set[str | None] = set()
+        self.functions: set[str | None] = set()
+        self._varying = varying
+
+    def include(self, action: int, first: str | None, second: str | None) -> bool:
+        """Whether an action is always allowed and leaves nothing to be remembered of the statement."""
+        if first == LIST_OF_FILES or not self.are_repeatable(action, first, second):
+            return False
+        if outside_a_copy(action, first, second):
+            return False
+        if action == sqlite3.SQLITE_READ:
+            _remember(self.tables, first)
+        elif action == sqlite3.SQLITE_FUNCTION:
+            if kind_of_work(second or "") not in ("cheap", "proportional"):
+                return False
+            _remember(self.functions, second)
+        return True
+
+    def are_repeatable(self, action: int, first: str | None, second: str | None) -> bool:
+        """Whether a statement with this action gives the same rows whenever it runs on the same contents."""
+        if action == sqlite3.SQLITE_READ and self._varying and (first or "").lower() in self._varying:
+            return False
+        return is_repeatable(action, first, second)
+
+
+def _remember(names: set[str | None], name: str | None) -> None:
+    if len(name or "") <= _LONGEST_NAME:
+        if len(names) >= _MOST_NAMES:
+            names.clear()
+        names.add(name)

@@ -1,0 +1,306 @@
+"""An episode's own SQLite database: whatever is typed, the answer is a value and the source file is safe.
+
+An episode starts on connections that can only read the file and to which nothing sticks. The first
+statement that the guard refuses there, and would allow on a private database, moves the episode to an image
+of the file: that statement is run again on the image and the episode stays there. So every state that a
+statement can leave behind (transactions, temporary tables, pragmas) lives in the image from its beginning.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, TypeVar
+
+from birdenv.databases._fetching import Allowance, Seer, bytes_of
+from birdenv.databases._results import (
+    LONGEST_SQL,
+    DatabaseState,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+    SchemaObject,
+)
+from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
+from birdenv.databases.sqlite._connection import (
+    GuardedConnection,
+    connect_virtual_tables,
+    kind_and_message,
+    text_fault,
+)
+from birdenv.databases.sqlite._file import SqliteFile
+from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
+from birdenv.databases.sqlite.images import open_image
+from birdenv.databases.sqlite.images._image import Checkpoint, Image, ImageKind
+from birdenv.sql._tokens import first_keyword, split_statements
+
+__all__ = ["SqliteDatabase"]
+
+_T = TypeVar("_T")
+
+
+class SqliteDatabase:
+    """One episode's database; made by `SqliteSource.open`, used by one thread at a time.
+
+    Private to the episode and fully writable; every statement runs under `limits`. SQL never raises: it
+    gives a `QueryResult` or a `QueryError`. Using a closed database raises `ValueError`, and Ctrl-C while a
+    statement runs raises `KeyboardInterrupt` as ever.
+    """
+
+    def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
+        self._file = file
+        self._limits = limits
+        self._image_kind: ImageKind = image_kind
+        self._image: Image | None = None
+        self._private: GuardedConnection | None = None  # on the image
+        self._is_closed = False
+        self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the episode has an image of its own by now."""
+        return self._private is not None
+
+    @property
+    def contents(self) -> object:
+        """The same object for all episodes on this version of the file."""
+        return self._file
+
+    def execute(self, sql: str, rows: int | None = None) -> Result:
+        """Run one statement of any kind, as the agent's own.
+
+        `rows`: fetch at most so many (never more than `limits.rows`). The time that the first writing
+        statement takes to make the image is not counted against its deadline. Raises `ValueError` for
+        negative `rows`.
+        """
+        return self._execute(sql, self._allowance(rows))
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        """Run one plain query (SELECT, WITH or VALUES) that only reads, as grading does.
+
+        It sees the current contents, also what `run` and `execute` wrote. Everything else is refused with
+        kind `denied` and changes nothing; blank text is a `syntax` error. Raises `ValueError` for negative
+        `rows`.
+        """
+        return self._query(sql, self._allowance(rows), None)
+
+    def scan(self, sql: str, seer: Seer) -> Result:
+        """Run a query as `query` does, but show its rows to the seer as they come, and stop when it has seen
+        enough.
+
+        The result has no rows; it is truncated if the seer, or `limits.rows`, ended it before the last row.
+        The seer's own time counts against the deadline.
+        """
+        return self._query(sql, self._allowance(None), seer)
+
+    def run(self, statements: Iterable[str]) -> Result:
+        """Run scripts one after another, each cut into its statements, as `execute` does.
+
+        Stops at the first error and returns it, leaving what was done before; otherwise returns the last
+        result, which is empty if there was no statement. All of it gets `limits.seconds_in_all`: the
+        statement that exceeds it is a `timeout`.
+        """
+        deadline = time.monotonic() + self._limits.seconds_in_all
+        result: Result = QueryResult((), ())
+        for script in statements:
+            if len(script) > LONGEST_SQL:
+                return text_fault(script) or result
+            for statement in split_statements(script):
+                result = self._execute(statement, self._allowance_until(deadline))
+                if isinstance(result, QueryError):
+                    return result
+        return result
+
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+
+        A transaction that is still open is rolled back first: what was never committed would not outlive the
+        connection. With `like`, contents are read only if the schema is the one of `like`, else left empty.
+        Each table is read under `limits`, all together under `limits.seconds_in_all` and `limits.bytes`; what
+        goes beyond is an error in the contents.
+        """
+        deadline = time.monotonic() + self._limits.seconds_in_all
+        return self._on_connection(lambda connection: self._state(connection, like, deadline))
+
+    def checkpoint(self) -> Checkpoint | QueryError:
+        """What is committed, as a value that `restore` takes, here or in another episode on the same file.
+
+        A transaction that is still open is rolled back first. Temporary tables and pragmas are not part of
+        it. Its size is that of the pages that the episode changed; beyond `limits.bytes` it is an error.
+        """
+        self._check_open()
+        if self._image is None or self._private is None:
+            return Checkpoint(self._file.version, 0, {})
+        image, connection = self._image, self._private
+        allowance = self._allowance_until(time.monotonic() + self._limits.seconds_in_all)
+        failure = connection.ours(_roll_back, allowance)
+        if isinstance(failure, QueryError):
+            return failure
+        try:
+            size, pages = image.changes(self._limits.bytes)
+        except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
+            return QueryError("too_large", f"no checkpoint can be made: {error}")
+        return Checkpoint(self._file.version, size, pages)
+
+    def restore(self, checkpoint: Checkpoint) -> QueryError | None:
+        """Go on from a checkpoint; what was done since, or instead, is thrown away.
+
+        Raises `ValueError` if it belongs to another file or another version of this one.
+        """
+        self._check_open()
+        if checkpoint.version != self._file.version:
+            raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+        self._drop_image()
+        return self._make_private(checkpoint) if checkpoint.size else None
+
+    def close(self) -> None:
+        """Throw the episode's changes away; closing again does nothing."""
+        self._drop_image()
+        self._is_closed = True
+
+    def __enter__(self) -> SqliteDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("this database is closed")
+
+    def _allowance(self, rows: int | None) -> Allowance:
+        """What one statement may cost."""
+        if self._is_closed:
+            raise ValueError("this database is closed")
+        allowance = self._allowances.get(rows)
+        if allowance is None:
+            if rows is not None and rows < 0:
+                raise ValueError(f"rows cannot be negative: {rows}")
+            limits = self._limits
+            cap = limits.rows if rows is None else min(rows, limits.rows)
+            allowance = self._allowances[rows] = Allowance(cap, limits.seconds, limits.bytes)
+        return allowance
+
+    def _allowance_until(self, deadline: float) -> Allowance:
+        """What the next of several statements may cost, if there is a deadline for all of them."""
+        allowance, left = self._allowance(None), deadline - time.monotonic()
+        if left >= allowance.seconds:
+            return allowance
+        return replace(allowance, seconds=left, in_all=self._limits.seconds_in_all)
+
+    def _execute(self, sql: str, allowance: Allowance) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        if self._private is None:
+            file = self._file
+            reader = file.borrow()
+            try:
+                result = reader.execute(sql, allowance, reading=True)
+                if type(result) is QueryResult or not reader.needs_copy:
+                    return result
+            finally:
+                file.give_back(reader)
+            failure = self._make_private(None)
+            if failure is not None:
+                return failure
+        assert self._private is not None
+        return self._private.execute(sql, allowance, reading=False)
+
+    def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+        fault = text_fault(sql)
+        if fault is not None:
+            return fault
+        keyword = first_keyword(sql)
+        if keyword in OTHER_THAN_QUERIES:
+            return QueryError(
+                "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
+            )
+        if self._private is not None:
+            connected = self._private.ours(connect_virtual_tables)
+            if isinstance(connected, QueryError):
+                return connected
+            return self._private.execute(sql, allowance, reading=True, seer=seer)
+        reader = self._file.borrow()
+        try:
+            return reader.execute(sql, allowance, reading=True, seer=seer)
+        finally:
+            self._file.give_back(reader)
+
+    def _on_connection(self, work: Callable[[GuardedConnection], _T]) -> _T:
+        self._check_open()
+        if self._private is not None:
+            return work(self._private)
+        reader = self._file.borrow()
+        try:
+            return work(reader)
+        finally:
+            self._file.give_back(reader)
+
+    def _make_private(self, start: Checkpoint | None) -> QueryError | None:
+        try:
+            image = open_image(self._file.image_path, self._image_kind, start)
+            try:
+                self._private = GuardedConnection(
+                    image.connection, private=True, killable=self._file.killable, file=image.file
+                )
+            except BaseException:
+                image.close()
+                raise
+        except (OSError, sqlite3.Error) as error:
+            kind, message = (
+                kind_and_message(error) if isinstance(error, sqlite3.Error) else ("engine", str(error))
+            )
+            return QueryError(kind, f"no private image of the database can be made: {message}")
+        self._image = image
+        return None
+
+    def _drop_image(self) -> None:
+        image, self._image, self._private = self._image, None, None
+        if image is not None:
+            image.close()
+
+    def _state(
+        self, connection: GuardedConnection, like: DatabaseState | None, deadline: float
+    ) -> DatabaseState | QueryError:
+        limits = self._limits
+        in_all = Allowance(limits.rows, deadline - time.monotonic(), limits.bytes, limits.seconds_in_all)
+        found = connection.ours(lambda ours: _read_definitions(ours, deadline), in_all)
+        if isinstance(found, QueryError):
+            return found
+        schema, texts, queries = found
+        if like is not None and like.schema != schema:
+            return DatabaseState(schema, {}, texts)
+        contents: dict[str, Result] = {}
+        left = float(limits.bytes)
+        for key, sql in queries.items():
+            allowance = replace(self._allowance_until(deadline), bytes=left)
+            content = contents[key] = connection.execute(sql, allowance, reading=True)
+            left -= bytes_of(content.rows) if isinstance(content, QueryResult) else 0
+        return DatabaseState(schema, contents, texts)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.rollback()
+
+
+def _read_definitions(
+    connection: sqlite3.Connection, deadline: float
+) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
+    """The schema, its SQL and the queries for its contents, after a rollback of what is not committed."""
+
+    def fetch(sql: str) -> list[tuple[Any, ...]]:
+        if time.monotonic() > deadline:
+            raise sqlite3.OperationalError("interrupted")
+        return connection.execute(sql).fetchall()
+
+    _roll_back(connection)
+    connect_virtual_tables(connection)
+    return read_schema(fetch), definitions(fetch), content_queries(fetch)

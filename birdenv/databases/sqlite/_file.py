@@ -1,0 +1,282 @@
+"""One version of a database file: which one it is, and the connections of this process that only read it.
+
+A reading connection keeps nothing of what ran on it, so any number of episodes take turns on a few of them,
+statement by statement; their pages are in memory once.
+
+Telling one version of a database file from another by what the file system says, without reading it.
+
+Reading database files through memory maps, which takes a large scan a fifth to a third less time.
+
+A file that is cut short while it is mapped ends the process that reads it (SIGBUS). So this is only for
+processes that are made to be killed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import threading
+import weakref
+from collections import deque
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from birdenv.databases._results import Version
+from birdenv.databases.sqlite._connection import GuardedConnection
+from birdenv.databases.sqlite.images._file import new_folder, remove_folder
+from birdenv.errors import InputError
+from birdenv.files import file_digest, file_errors
+
+_HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion(Version):
+    """Which file, and what the file system says of its contents: of the file, its folder and its journals.
+
+    The folder's time says whether a journal may have appeared, at the price of one look; it does not count
+    when comparing.
+    """
+
+    path: str
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    folder_modified_ns: int = field(compare=False)
+    journals: tuple[tuple[str, int, int], ...] = ()
+    """A `-wal`, even an empty one, and a hot `-journal`: which, size and time."""
+
+    def __hash__(self) -> int:
+        """Cheap, because every graded pair is looked up by it; who differs otherwise differs here, mostly."""
+        return hash((self.inode, self.modified_ns))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the file itself holds everything: no journal has changes that belong to it."""
+        return not any(size for _, size, _ in self.journals)
+
+
+def look_at(path: Path) -> FileVersion:
+    """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
+    status, folder = path.stat(), path.parent.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is not a file")
+    return FileVersion(
+        str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, folder.st_mtime_ns
+    )
+
+
+def with_journals(path: Path, version: FileVersion) -> FileVersion:
+    """The version with the journals that belong to it."""
+    journals = []
+    for suffix in ("-wal", "-journal"):
+        journal = path.with_name(path.name + suffix)
+        if journal.exists() and (suffix == "-wal" or _is_hot(journal)):
+            status = journal.stat()
+            journals.append((suffix, status.st_size, status.st_mtime_ns))
+    return replace(version, journals=tuple(journals))
+
+
+def _is_hot(journal: Path) -> bool:
+    with journal.open("rb") as file:
+        return file.read(8) == _HOT_JOURNAL
+
+
+MAPPED_BYTES: Final = 2 * 2**30
+"""Of address space that the maps of one process take, at most."""
+
+_left = 0
+
+
+def map_files() -> None:
+    """From here on this process maps the files that it opens, as far as `MAPPED_BYTES` go."""
+    global _left
+    _left = MAPPED_BYTES
+
+
+def map_file(connection: sqlite3.Connection, size: int) -> int:
+    """Let a new connection read its file, of so many bytes, through a map; the room that this takes, to be
+    given back when the connection is gone."""
+    global _left
+    with _lock:
+        if size > _left:
+            return 0
+        _left -= size
+    connection.execute(f"PRAGMA mmap_size = {size}").close()
+    return size
+
+
+def give_room_back(size: int) -> None:
+    global _left
+    with _lock:
+        _left += size
+
+
+_MAGIC: Final = b"SQLite format 3\0"
+_LFS_POINTER: Final = b"version https://git-lfs"
+_ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
+
+
+class SqliteFile:
+    """A file that is known to be a database, and a pool of connections that read it."""
+
+    def __init__(self, version: FileVersion, image_path: Path, killable: bool) -> None:
+        """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it."""
+        self.version = version
+        self.path = Path(version.path)
+        self._folder = str(self.path.parent)
+        self.image_path = image_path
+        self.killable = killable
+        self._idle: deque[GuardedConnection] = deque()
+        weakref.finalize(self, _close_all, self._idle)  # a connection and its guard hold each other
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the contents in hexadecimal."""
+        return file_digest(self.image_path)
+
+    def is_current(self) -> bool:
+        """Whether the file is still the same; one with changes in a journal is always looked at again."""
+        version = self.version
+        try:
+            status, folder = os.stat(version.path), os.stat(self._folder)  # noqa: PTH116 (at every episode)
+        except OSError:
+            return False
+        return (
+            status.st_mtime_ns == version.modified_ns
+            and status.st_size == version.size
+            and status.st_ino == version.inode
+            and folder.st_mtime_ns == version.folder_modified_ns
+            and not version.journals
+        )
+
+    def borrow(self) -> GuardedConnection:
+        """A reading connection, to be given back after the statement.
+
+        Raises `InputError` if none can be made.
+        """
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def give_back(self, reader: GuardedConnection) -> None:
+        if reader.is_spoilt:
+            reader.close()
+        else:
+            self._idle.append(reader)
+
+    def _connect(self) -> GuardedConnection:
+        try:
+            connection = sqlite3.connect(
+                f"{self.image_path.as_uri()}?mode=ro&immutable=1",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=0,  # the guard asks what each compiles to; and new SQL is compiled sooner
+            )
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+                mapped = map_file(connection, self.version.size)  # while nothing is refused
+                reader = GuardedConnection(connection, private=False, killable=self.killable)
+                weakref.finalize(reader, give_room_back, mapped)
+                return reader
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path} cannot be opened by SQLite: {error}") from error
+
+    def forget_connections(self) -> None:
+        """In a forked child: leave the parent's connections alone, without closing them."""
+        _of_the_parent.extend(self._idle)
+        self._idle.clear()
+
+
+def _close_all(readers: deque[GuardedConnection]) -> None:
+    while readers:
+        readers.pop().close()
+
+
+_files: weakref.WeakValueDictionary[tuple[FileVersion, bool], SqliteFile] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+_of_the_parent: list[GuardedConnection] = []
+
+
+def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
+    """The database at an absolute path as it is now; one object in a process for each version of a file.
+
+    Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
+    being written to.
+    """
+    with file_errors(path), _lock:
+        version = with_journals(path, look_at(path))
+        found = _files.get((version, killable))
+        if found is None:
+            with path.open("rb") as file:
+                _check_head(path, file.read(64))
+            image_path = path if version.is_settled else _settled(path, version)
+            found = SqliteFile(version, image_path, killable)
+            if not version.is_settled:
+                weakref.finalize(found, remove_folder, image_path.parent)
+            found.give_back(found.borrow())
+            _files[version, killable] = found
+        found.version = version  # the folder's time may be another
+    return found
+
+
+def _settled(path: Path, version: FileVersion) -> Path:
+    """A private copy of a file and its journals, with what stands in the journals taken in or rolled back.
+
+    Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.
+    """
+    folder = new_folder()
+    copy = folder / path.name
+    try:
+        for _ in range(_ATTEMPTS):
+            for suffix in ("", *(name for name, _, _ in version.journals)):
+                shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+            now = with_journals(path, look_at(path))
+            if now == version:
+                break
+            version = now
+        else:
+            raise InputError(f"{path} is being written to: close the program that does, or make a copy")
+        connection = sqlite3.connect(copy, isolation_level=None)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        finally:
+            connection.close()
+    except BaseException as error:
+        remove_folder(folder)
+        if isinstance(error, sqlite3.Error):
+            raise InputError(f"{path} cannot be opened by SQLite: {error}") from error
+        raise
+    return copy
+
+
+def _check_head(path: Path, head: bytes) -> None:
+    if not head:
+        raise InputError(f"{path} is empty")
+    if head.startswith(_LFS_POINTER):
+        raise InputError(
+            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
+        )
+    if not head.startswith(_MAGIC):
+        raise InputError(f"{path} is not an SQLite database")
+
+
+def _in_forked_child() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for file in list(_files.values()):
+        file.forget_connections()
+
+
+os.register_at_fork(after_in_child=_in_forked_child)

@@ -1,0 +1,379 @@
+"""What watches a connection while a statement runs: SQLite's authorizer, its progress handler, the clock.
+
+The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
+triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_rules` has the answers. While the
+statement runs the progress handler looks at the clock, and so does the watchdog; for work that neither can
+stop, `_value_bounds` narrows the size of values.
+
+Stopping statements whose time is up.
+
+SQLite looks at the progress handler only every so many steps of its virtual machine, and one step may be a
+long function call; it looks for an interrupt at every row. So a thread of ours looks at the clocks of the
+running statements and interrupts what is late. In a process made to be killed, what no interrupt stops, the
+kernel does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from birdenv.databases.sqlite._authorizer_rules import (
+    CHANGES_OF_SCHEMA,
+    LIST_OF_FILES,
+    PlainActions,
+    beyond_reading,
+    outside_a_copy,
+)
+from birdenv.databases.sqlite._value_bounds import (
+    LARGEST_VALUE,
+    SHORTEST_LIMIT,
+    bound_of_program,
+    first_bound,
+    kind_of_work,
+    longest_program,
+    replace_unbounded_functions,
+)
+
+_PERIOD = 0.05  # seconds between two looks, while anything runs
+_LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it
+_KILL_AFTER = 0.9  # seconds beyond the deadline
+_LONGEST_ALARM = 1e6  # seconds
+
+
+class Watched(Protocol):
+    @property
+    def is_running(self) -> bool:
+        """Whether a statement runs now."""
+
+    def forget_parent(self) -> None:
+        """In a forked child: nothing of the parent's runs here."""
+
+    def interrupt_if_late(self, now: float) -> None:
+        """Interrupt the statement that runs now, if `now` (`time.monotonic`) is beyond its deadline."""
+
+
+class _Watchdog:
+    """The one of this process; its thread sleeps while nothing runs.
+
+    Who starts a statement looks whether it `is_awake`, and else calls `wake`: so a statement costs no more
+    than the look.
+    """
+
+    def __init__(self) -> None:
+        self._all: weakref.WeakSet[Watched] = weakref.WeakSet()
+        self._begin()
+
+    def _begin(self) -> None:
+        """There is no thread."""
+        self._lock = threading.Lock()
+        self._bell = threading.Lock()  # open: it rings. An event could be left locked for ever by Ctrl-C
+        self._bell.acquire()
+        self.is_awake = False
+        self._is_started = False
+
+    def start_again(self) -> None:
+        """In a forked child."""
+        self._begin()
+        self._all = weakref.WeakSet(list(self._all))
+        for watched in self._everything():
+            watched.forget_parent()
+
+    def watch(self, watched: Watched) -> None:
+        """From now on, while it exists, interrupt its statements that are late."""
+        with self._lock:
+            self._all.add(watched)
+
+    def wake(self) -> None:
+        """Something runs. What Ctrl-C leaves undone of it, the next statement does, or the longest sleep."""
+        self.is_awake = True
+        with suppress(RuntimeError):  # somebody has rung already
+            self._bell.release()
+        if not self._is_started:
+            threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
+            self._is_started = True
+
+    def _look(self) -> None:
+        while True:
+            self._bell.acquire(timeout=_LONGEST_SLEEP)
+            self.is_awake = False  # before the look: who begins after it rings
+            while self._runs_anything():
+                self.is_awake = True
+                time.sleep(_PERIOD)
+                self._interrupt_late(time.monotonic())
+                self.is_awake = False
+
+    def _interrupt_late(self, now: float) -> None:
+        for watched in self._everything():
+            watched.interrupt_if_late(now)
+
+    def _runs_anything(self) -> bool:
+        return any(watched.is_running for watched in self._everything())
+
+    def _everything(self) -> list[Watched]:
+        with self._lock:
+            return list(self._all)
+
+
+watchdog = _Watchdog()
+os.register_at_fork(after_in_child=watchdog.start_again)
+
+
+def set_alarm(deadline: float) -> None:
+    """Have the kernel end this process (SIGALRM) soon after the deadline, on `time.monotonic`'s scale."""
+    seconds = max(deadline - time.monotonic(), 0.0)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
+
+
+def clear_alarm() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+_TICK_INSTRUCTIONS = (
+    10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
+)
+_MOST_REMEMBERED = 512  # statements
+_OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
+_NEVER = float("inf")
+_USUAL_BOUND = first_bound(SHORTEST_LIMIT)
+_OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
+_FUNCTION = sqlite3.SQLITE_FUNCTION
+_USUAL_ACTIONS = PlainActions()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the guard said no; `on_a_copy` says that a private copy would allow it."""
+
+    sentence: str
+    on_a_copy: bool
+
+
+class Guard:
+    """The rules and the clock of one connection.
+
+    `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
+    `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
+    `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
+    where the schema does not change.
+
+    `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
+    whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
+    statement has to be counted (`count`) before it may run, and `interrupted` whether Ctrl-C came while a
+    function of ours ran in it.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        private: bool,
+        killable: bool = False,
+        lists_files: bool = True,
+        virtual_tables: frozenset[str] = frozenset(),
+    ) -> None:
+        self._connection = connection
+        self._plain = PlainActions(virtual_tables) if virtual_tables else _USUAL_ACTIONS
+        self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
+        self._lists_files = lists_files
+        self._private = private
+        self._killable = killable
+        self._reading = not private
+        self._trusted = False
+        self._deadline = _NEVER
+        self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
+        self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
+        self._bound = LARGEST_VALUE
+        self._longest = 0  # operations that it may have
+        self._is_counted = False
+        self._changes_schema = False
+        self._may_vary = False
+        self._schema_works = False  # whether the episode put heavy functions into its schema
+        self.expired = self.interrupted = False
+        self.refusal: Refusal | None = None
+        self.wants_count = False
+        if not killable:
+            replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
+        connection.set_authorizer(self._authorize)
+        connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
+        watchdog.watch(self)
+
+    @property
+    def may_be_counted(self) -> bool:
+        """Whether the statement that ran last had a bound that counting may widen."""
+        return not self._killable and not self._is_counted
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the statement that ran last gives the same whenever it runs on the same contents.
+
+        SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
+        that is not enough, see `PlainActions`.
+        """
+        return not (self._private or self._may_vary)
+
+    @property
+    def bound(self) -> int:
+        """Bytes that a value could have in the statement that ran last."""
+        return self._bound
+
+    def start(self, sql: str, deadline: float, *, reading: bool, counting: bool = False) -> None:
+        """Start the clock for a statement; `deadline` is on `time.monotonic`'s scale.
+
+        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN` of ours, which
+        calls no function.
+        """
+        self._reading = reading or not self._private
+        self.refusal = None
+        self.wants_count = self._is_counted = self.expired = self._changes_schema = False
+        self.interrupted = self._may_vary = False
+        if counting or self._trusted:
+            self._is_counted = True
+            self._set_bound(LARGEST_VALUE)
+        elif not self._killable and (
+            self._bound != _USUAL_BOUND
+            or len(sql) > SHORTEST_LIMIT
+            or self._longest != SHORTEST_LIMIT
+            or self._bounds
+            or self._schema_works
+        ):
+            self._set_bounds(sql)
+        self._deadline = deadline
+        if not watchdog.is_awake:
+            watchdog.wake()
+        if self._killable:
+            set_alarm(deadline)
+
+    def finish(self) -> float:
+        """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
+        now = time.monotonic()
+        if now > self._deadline:
+            with self._lock:  # the watchdog may be about to interrupt
+                self.expired = True
+                self._deadline = _NEVER
+        self._deadline = _NEVER
+        if self._killable:
+            clear_alarm()
+        if self._changes_schema:
+            self._bounds.clear()  # the same text may mean something else now
+        return now
+
+    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
+        """Work the bound of a statement out from its program; None is one that is not known."""
+        self._bounds[hash(sql)] = _OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)
+        if len(self._bounds) > _MOST_REMEMBERED:
+            del self._bounds[next(iter(self._bounds))]
+
+    @property
+    def is_running(self) -> bool:
+        return self._deadline < _NEVER
+
+    def forget_parent(self) -> None:
+        """In a forked child: whatever ran, ran in the parent."""
+        self._lock = threading.Lock()
+        self._deadline = _NEVER
+
+    def interrupt_if_late(self, now: float) -> None:
+        if now <= self._deadline:
+            return
+        with self._lock:
+            if now > self._deadline:
+                self.expired = True
+                self._connection.interrupt()
+
+    @contextmanager
+    def trusted(self, seconds: float = _NEVER) -> Iterator[None]:
+        """No rules inside, and a clock of its own: for statements of ours that run no text of the agent's."""
+        self._trusted = True
+        try:
+            self.start("", time.monotonic() + seconds, reading=False)
+            yield
+        finally:
+            self.finish()
+            self._trusted = False
+
+    def _tick(self) -> int:
+        self.expired = self.expired or time.monotonic() > self._deadline
+        return int(self.expired)
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
+    ) -> int:
+        # Asked about every column of every statement.
+        if action == _READ:
+            if first in self._plain_tables:
+                return _OK
+        elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
+            return _OK
+        return self._decide(action, first, second)
+
+    def _decide(self, action: int, first: str | None, second: str | None) -> int:
+        if self._plain.include(action, first, second):
+            return _OK
+        if self._trusted:
+            return _OK
+        if first == LIST_OF_FILES and not self._lists_files:
+            self._refuse(f"the table {first} is not allowed here: use PRAGMA database_list")
+            return sqlite3.SQLITE_DENY
+        if action == _FUNCTION and not self._killable and not self._may_call(second or ""):
+            return sqlite3.SQLITE_DENY
+        if sentence := outside_a_copy(action, first, second):
+            self._refuse(sentence)
+            return sqlite3.SQLITE_DENY
+        if self._reading and (sentence := beyond_reading(action, first)):
+            self._refuse(sentence, on_a_copy=True)
+            return sqlite3.SQLITE_DENY
+        self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
+        self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        return _OK
+
+    def _may_call(self, function: str) -> bool:
+        """Whether the statement being compiled may call a function before it has been counted."""
+        work = kind_of_work(function)
+        self._schema_works = self._schema_works or (work == "heavy" and self._changes_schema)
+        if work == "unbounded":
+            self._refuse(f"the function {function}() is not allowed where nothing could stop it")
+            return False
+        if self._is_counted or work != "heavy":
+            return True
+        self.wants_count = True
+        return False
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
+
+    def _refuse_call(self, sentence: str) -> None:
+        if self.may_be_counted:
+            self.wants_count = True
+        else:
+            self._refuse(sentence)
+
+    def _refuse(self, sentence: str, *, on_a_copy: bool = False) -> None:
+        self.refusal = self.refusal or Refusal(sentence, on_a_copy)
+
+    def _set_bounds(self, sql: str) -> None:
+        """The bound that was counted, or the one to begin with."""
+        is_known = hash(sql) in self._bounds
+        counted = self._bounds.pop(hash(sql)) if is_known else 0
+        if counted:
+            self._bounds[hash(sql)] = counted  # now it is the one that was used last
+        self._is_counted = counted > 0
+        self.wants_count = self._schema_works and not counted
+        longest = longest_program(sql)
+        self._set_bound(counted or first_bound(longest))
+        if longest != self._longest:
+            self._longest = longest
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
+
+    def _set_bound(self, bound: int) -> None:
+        if bound != self._bound:
+            self._bound = bound
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)

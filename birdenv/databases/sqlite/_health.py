@@ -1,0 +1,61 @@
+"""What this machine offers for isolating episodes, found by trying it."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from birdenv.databases._results import Limits, QueryError
+from birdenv.databases.sqlite._file import sqlite_file
+from birdenv.databases.sqlite._process_database import RemoteDatabase
+from birdenv.databases.sqlite.images import open_image, trial
+from birdenv.databases.sqlite.images._file import scratch_root, sweep
+from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
+from birdenv.databases.sqlite.images._memory_map import library
+from birdenv.errors import BirdenvError, InputError
+
+__all__ = ["Health", "examine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`images`: for each way of making one, why it does not work here, empty if it does. `chosen`: the way
+    that `auto` takes; empty if none works. `worker`: why no worker process works, empty if one does. `swept`:
+    folders of killed processes that were removed now.
+    """
+
+    sqlite_version: str
+    reaches_library: bool
+    images: dict[ImageKind, str]
+    chosen: ImageKind | None
+    worker: str
+    scratch: Path
+    swept: list[str]
+
+
+def examine(path: Path) -> Health:
+    """Try everything on the database at `path`. Raises `InputError` if it is none."""
+    file = sqlite_file(path.absolute())
+    kinds = [kind for kind in IMAGE_KINDS if kind != "auto"]
+    try:
+        image = open_image(file.image_path)
+        chosen = image.kind
+        image.close()
+    except (OSError, sqlite3.Error, InputError):
+        chosen = None
+    try:
+        with RemoteDatabase(file, Limits()) as database:
+            answer = database.execute("SELECT 1")
+        worker = answer.message if isinstance(answer, QueryError) else ""
+    except BirdenvError as error:
+        worker = str(error)
+    return Health(
+        sqlite_version=sqlite3.sqlite_version,
+        reaches_library=library() is not None,
+        images={kind: trial(file.image_path, kind) for kind in kinds},
+        chosen=chosen,
+        worker=worker,
+        scratch=scratch_root(),
+        swept=sweep(),
+    )

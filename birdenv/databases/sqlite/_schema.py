@@ -1,0 +1,340 @@
+"""The schema of a SQLite database as values that do not depend on how its CREATE statements were spelled.
+
+Most comes from the schema pragmas. What no pragma tells (CHECK, COLLATE, AUTOINCREMENT, generated columns,
+expressions of indexes, bodies of triggers) is cut out of the stored CREATE text and its tokens compared.
+
+Reading a stored CREATE TABLE or CREATE INDEX for what SQLite's pragmas do not tell.
+
+In linear time: the text is as long, and its parentheses as many, as whoever wrote it liked.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import string
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from birdenv.databases._results import SchemaObject
+from birdenv.sql._tokens import Token, folded, normalised, quoted, spelling, tokens, unquoted
+
+_CONSTRAINT_STARTS = frozenset(["constraint", "primary", "unique", "check", "foreign"])
+_CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON CONFLICT means nothing
+
+
+@dataclass
+class TableText:
+    """What a CREATE TABLE says beyond the pragmas; names folded, expressions as normalised tokens."""
+
+    checks: list[str] = field(default_factory=list)
+    collations: dict[str, str] = field(default_factory=dict)
+    """Column to collation, without `binary`, the default."""
+    generated: dict[str, str] = field(default_factory=dict)
+    """Column to the expression that computes it."""
+    conflicts: list[str] = field(default_factory=list)
+    """`unique (a , b): ignore`, for each ON CONFLICT but `abort`, the default."""
+    deferred: list[str] = field(default_factory=list)
+    """The columns and the parent of each foreign key that is INITIALLY DEFERRED."""
+    autoincrement: bool = False
+
+
+@dataclass(frozen=True)
+class IndexText:
+    """The terms of an index in order, without ASC, DESC and COLLATE, and its WHERE (empty if none)."""
+
+    terms: tuple[str, ...] = ()
+    where: str = ""
+
+
+def read_table_text(sql: str) -> TableText:
+    """Read a stored CREATE TABLE statement; parts of another form (CREATE TABLE AS) are empty."""
+    body, _ = _parentheses(list(tokens(sql)))
+    text = TableText(autoincrement="autoincrement" in map(_word, body))
+    for definition in _split(body):
+        if definition:
+            is_constraint = _word(definition[0]) in _CONSTRAINT_STARTS
+            _Definition(
+                definition, "" if is_constraint else folded(unquoted(definition[0].text)), text
+            ).read()
+    return text
+
+
+def index_text(sql: str) -> IndexText:
+    """Read a stored CREATE INDEX statement; empty text (an automatic index) gives an empty one."""
+    body, rest = _parentheses(list(tokens(sql)))
+    terms = tuple(_join(_without_order(term)) for term in _split(body))
+    is_partial = bool(rest) and _word(rest[0]) == "where"
+    return IndexText(terms, _join(rest[1:]) if is_partial else "")
+
+
+class _Definition:
+    """One column definition, or one or more table constraints (`column` is empty), read from the left."""
+
+    def __init__(self, pieces: list[Token], column: str, text: TableText) -> None:
+        self._pieces = pieces
+        self._column = column
+        self._text = text
+        self._constraint = ""  # the one that an ON CONFLICT belongs to
+        self._columns = column  # its columns
+        self._foreign_key = ""
+
+    def read(self) -> None:
+        """Collect everything into the text."""
+        pieces = self._pieces
+        position = 1 if self._column else 0
+        before = ""
+        while position < len(pieces):
+            word = _word(pieces[position])
+            if pieces[position].text == "(":
+                end = _closing(pieces, position)
+                self._read_parentheses(before, pieces[position + 1 : end])
+                position = end
+            else:
+                self._read_word(before, word, pieces[position + 1 : position + 3])
+            before = word
+            position += 1
+
+    def _read_word(self, before: str, word: str, following: list[Token]) -> None:
+        after = [spelling(token) for token in following]
+        if word == "collate" and self._column and after:
+            if after[0] != "binary":
+                self._text.collations[self._column] = after[0]
+        elif word in ("primary", "unique", "check", "foreign", "null"):
+            self._constraint, self._columns = word, self._column
+        elif word == "references" and after:
+            self._foreign_key = f"{self._columns} -> {after[0]}"
+        elif before == "on" and word == "conflict" and after:
+            if self._constraint in _CONFLICT_CONSTRAINTS and after[0] != "abort":
+                name = {"primary": "primary key", "null": "not null"}.get(self._constraint, self._constraint)
+                self._text.conflicts.append(f"{name} ({self._columns}): {after[0]}")
+        elif word == "deferrable" and before != "not" and after == ["initially", "deferred"]:
+            self._text.deferred.append(self._foreign_key)
+
+    def _read_parentheses(self, before: str, inside: list[Token]) -> None:
+        if before == "check":
+            self._text.checks.append(_join(inside))
+        elif before == "as" and self._column:
+            self._text.generated[self._column] = _join(inside)
+        elif before in ("key", "unique") and not self._column:
+            self._columns = " , ".join(_join(_without_order(term)) for term in _split(inside))
+
+
+def _parentheses(pieces: list[Token]) -> tuple[list[Token], list[Token]]:
+    """What is inside the first pair of parentheses, and what follows it."""
+    start = next((i for i, token in enumerate(pieces) if token.text == "("), len(pieces))
+    end = _closing(pieces, start)
+    return pieces[start + 1 : end], pieces[end + 1 :]
+
+
+def _closing(pieces: list[Token], start: int) -> int:
+    """Where the parenthesis closes that opens at `start`; the end if it never does."""
+    depth = 0
+    for i in range(start, len(pieces)):
+        depth += {"(": 1, ")": -1}.get(pieces[i].text, 0)
+        if depth == 0:
+            return i
+    return len(pieces)
+
+
+def _split(pieces: list[Token]) -> Iterator[list[Token]]:
+    """Cut at the commas that are outside inner parentheses."""
+    part: list[Token] = []
+    depth = 0
+    for token in pieces:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if token.text == "," and depth == 0:
+            yield part
+            part = []
+        else:
+            part.append(token)
+    yield part
+
+
+def _without_order(term: list[Token]) -> list[Token]:
+    if term and _word(term[-1]) in ("asc", "desc"):
+        term = term[:-1]
+    if len(term) > 1 and _word(term[-2]) == "collate":
+        term = term[:-2]
+    return term
+
+
+def _word(token: Token) -> str:
+    return spelling(token) if token.kind == "word" else ""
+
+
+def _join(pieces: list[Token]) -> str:
+    return " ".join(map(spelling, pieces))
+
+
+Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
+"""Runs one statement of ours on the main connection and gives all its rows; raises `sqlite3.Error`."""
+
+
+_TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+
+
+def content_queries(fetch: Fetch) -> dict[str, str]:
+    """A query for the contents of every table and view, by the key in `DatabaseState.contents`."""
+    queries: dict[str, str] = {}
+    for name in table_names(fetch):
+        queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"
+    if fetch("SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_sequence'"):
+        counters = "FROM main.sqlite_sequence WHERE seq IS NOT NULL AND seq <> 0"  # 0 says as much as no row
+        if fetch(f"SELECT 1 {counters} LIMIT 1"):
+            queries["sqlite_sequence"] = f"SELECT lower(name) AS name, seq AS seq {counters}"
+    return queries
+
+
+def definitions(fetch: Fetch) -> tuple[str, ...]:
+    """The stored SQL of every object, sorted."""
+    rows = fetch("SELECT sql AS sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")
+    return tuple(sql for (sql,) in rows)
+
+
+def _free(key: str, taken: Container[str]) -> str:
+    """The key, or one like it if it is taken: no two objects may hide each other."""
+    while key in taken:
+        key += "'"
+    return key
+
+
+def table_names(fetch: Fetch) -> list[str]:
+    """Tables and views of the main database, sorted, without SQLite's own and virtual tables' inner ones."""
+    shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
+    rows = fetch(
+        "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+        " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    )
+    return [name for (name,) in rows if name not in shadows]
+
+
+def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
+    """Every table, view and trigger of the main database; keys as in `DatabaseState.schema`.
+
+    Raises `sqlite3.Error` if the schema itself is damaged.
+    """
+    flags = {name: (bool(rowidless), bool(strict)) for name, _, _, rowidless, strict in _table_list(fetch)}
+    stored = fetch("SELECT type, name, tbl_name, sql FROM main.sqlite_schema")
+    index_texts = {name: sql or "" for kind, name, _, sql in stored if kind == "index"}
+    readable = set(table_names(fetch))
+    schema: dict[str, SchemaObject] = {}
+    for kind, name, table, sql in stored:
+        if kind == "trigger":
+            schema[_free(f"trigger {folded(name)}", schema)] = {
+                "table": folded(table),
+                "text": normalised(sql or ""),
+            }
+        elif name not in readable:
+            continue
+        elif kind == "view":
+            schema[_free(f"view {folded(name)}", schema)] = {"columns": _view_columns(fetch, name)}
+        elif re.match(r"create\s+virtual\s", sql, re.IGNORECASE):
+            schema[_free(f"table {folded(name)}", schema)] = {"virtual": normalised(sql)}
+        elif kind == "table":
+            schema[_free(f"table {folded(name)}", schema)] = _table(fetch, name, sql, flags, index_texts)
+    return dict(sorted(schema.items()))
+
+
+def _table(
+    fetch: Fetch,
+    name: str,
+    sql: str,
+    flags: dict[str, tuple[bool, bool]],
+    index_texts: dict[str, str],
+) -> SchemaObject:
+    text = read_table_text(sql)
+    without_rowid, strict = flags.get(name, (False, False))
+    return {
+        "columns": _columns(fetch, name, text),
+        "without_rowid": without_rowid,
+        "strict": strict,
+        "autoincrement": text.autoincrement,
+        "checks": sorted(text.checks),
+        "conflicts": sorted(text.conflicts),
+        "foreign_keys": _foreign_keys(fetch, name),
+        "deferred": sorted(text.deferred),
+        "indexes": _indexes(fetch, name, index_texts),
+    }
+
+
+def _columns(fetch: Fetch, table: str, text: TableText) -> list[dict[str, Any]]:
+    columns = []
+    for row in _pragma(fetch, "table_xinfo", table):
+        _, name, declared, not_null, default, place_in_key, hidden = row
+        columns.append(
+            {
+                "name": folded(name),
+                "type": re.sub(r"\s*([(),])\s*", r"\1", " ".join(declared.split())).translate(_TO_UPPER),
+                "not_null": bool(not_null),
+                "default": None if default is None else normalised(default),
+                "primary_key": place_in_key,
+                "hidden": hidden,
+                "collation": text.collations.get(folded(name), "binary"),
+                "generated_as": text.generated.get(folded(name)),
+            }
+        )
+    return columns
+
+
+def _view_columns(fetch: Fetch, view: str) -> list[str]:
+    try:
+        return [folded(row[1]) for row in _pragma(fetch, "table_xinfo", view)]
+    except sqlite3.Error:  # a view on something that is gone; its contents say which
+        return []
+
+
+def _foreign_keys(fetch: Fetch, table: str) -> list[dict[str, Any]]:
+    keys: dict[int, dict[str, Any]] = {}
+    primary_keys: dict[str, list[str]] = {}
+    for row in _pragma(fetch, "foreign_key_list", table):
+        number, _, parent, child, target, update, delete, match = row
+        actions = {"on_update": update, "on_delete": delete, "match": match}
+        key = keys.setdefault(number, {"table": folded(parent), "columns": [], **actions})
+        key["columns"].append([folded(child), target and folded(target)])
+    for key in keys.values():
+        if any(target is None for _, target in key["columns"]):  # REFERENCES t: its primary key
+            parent = key["table"]
+            if parent not in primary_keys:
+                primary_keys[parent] = _primary_key(fetch, parent)
+            targets = primary_keys[parent]
+            if len(targets) == len(key["columns"]):
+                key["columns"] = [[c, t] for (c, _), t in zip(key["columns"], targets, strict=True)]
+        key["columns"].sort()
+    return sorted(keys.values(), key=repr)
+
+
+def _primary_key(fetch: Fetch, table: str) -> list[str]:
+    columns = [(row[5], folded(row[1])) for row in _pragma(fetch, "table_xinfo", table) if row[5]]
+    return [name for _, name in sorted(columns)]
+
+
+def _indexes(fetch: Fetch, table: str, texts: dict[str, str]) -> list[dict[str, Any]]:
+    indexes = []
+    for _, name, unique, origin, partial in _pragma(fetch, "index_list", table):
+        text = index_text(texts.get(name) or "")
+        columns = []
+        for position, _, column, descending, collation, is_key in _pragma(fetch, "index_xinfo", name):
+            if is_key:
+                what = "".join(text.terms[position : position + 1]) if column is None else folded(column)
+                columns.append([what, "desc" if descending else "asc", folded(collation)])
+        indexes.append(
+            {
+                "name": folded(name) if origin == "c" else None,
+                "unique": bool(unique),
+                "origin": {"c": "index", "u": "unique", "pk": "primary key"}[origin],
+                "columns": columns,
+                "where": text.where if partial else None,
+            }
+        )
+    return sorted(indexes, key=repr)
+
+
+def _table_list(fetch: Fetch) -> list[tuple[str, str, int, int, int]]:
+    """(name, kind, columns, without rowid, strict) of the main database; empty before SQLite 3.37."""
+    return [(row[1], row[2], row[3], row[4], row[5]) for row in fetch("PRAGMA main.table_list")]
+
+
+def _pragma(fetch: Fetch, pragma: str, name: str) -> list[tuple[Any, ...]]:
+    return fetch(f"PRAGMA main.{pragma}({quoted(name)})")

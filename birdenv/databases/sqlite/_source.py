@@ -1,0 +1,239 @@
+"""A directory of SQLite databases in BIRD's layout: `<db_id>/<db_id>.sqlite`.
+
+A source for a process that is made to be killed: statements run in it, and the kernel ends late ones.
+
+One SQLite file of any name, as a source that knows a single database.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
+
+from birdenv.databases._protocols import EpisodeDatabase
+from birdenv.databases._results import Limits, QueryError
+from birdenv.databases.sqlite._database import SqliteDatabase
+from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
+from birdenv.databases.sqlite._process_database import RemoteDatabase
+from birdenv.databases.sqlite.images._file import sweep_once
+from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
+from birdenv.errors import InputError
+from birdenv.files import file_errors, is_directory
+
+Isolation: TypeAlias = Literal["inline", "process"]
+"""Where statements run: in this process, or in worker processes that can be killed."""
+
+ISOLATIONS: Final = get_args(Isolation)
+_NAMES_SHOWN: Final = 8
+_DEFAULT_LIMITS: Final = Limits()
+_TABLES: Final = (
+    "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
+    "ORDER BY rowid"
+)
+
+
+class SqliteSource:
+    """Databases to open episodes on; the files are only ever read, and nothing is written beside them.
+
+    Args:
+        root: the directory.
+        isolation: `inline` runs statements in this process, the fast way: every statement that can be stopped
+            is stopped in time, and values are kept so small that no single function call takes long. What
+            nothing can stop there is the compiling of SQL that is nested to multiply itself. `process` runs
+            them in worker processes: whatever a statement does, it is over a second after its deadline.
+        image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `reflink`,
+            `memory-map`, `deserialize` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
+            for `auto`.
+
+    Raises `InputError` if `root` is not a directory, or a setting is unknown.
+    """
+
+    dialect = "sqlite"
+
+    def __init__(self, root: Path | str, isolation: Isolation = "inline", image: ImageKind = "auto") -> None:
+        self.root = Path(root).absolute()
+        self.isolation = _known("isolation", isolation, ISOLATIONS)
+        self.image: ImageKind = _known("image", image, IMAGE_KINDS)
+        if self.image == "auto" and "BIRDENV_SQLITE_IMAGE" in os.environ:
+            self.image = _known("BIRDENV_SQLITE_IMAGE", os.environ["BIRDENV_SQLITE_IMAGE"], IMAGE_KINDS)
+        self._files: dict[str, SqliteFile] = {}
+        self._schemas: dict[Hashable, str] = {}
+        if not is_directory(self.root):
+            raise InputError(f"no directory of databases at {self.root}")
+        sweep_once()
+
+    @property
+    def engine(self) -> str:
+        """The engine and its version: results may differ between versions of SQLite."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    def names(self) -> list[str]:
+        """The ids of the databases here, sorted: directories that hold a file of their own name.
+
+        Raises `InputError` if the directory cannot be read.
+        """
+        with file_errors(self.root):
+            entries = [entry.name for entry in self.root.iterdir()]
+        named = filter(is_database_name, entries)
+        return sorted(name for name in named if os.path.lexists(self._path(name)))
+
+    def path(self, db_id: str) -> Path:
+        """The file of a database, after looking at it.
+
+        Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
+        unreadable, empty, a Git LFS pointer, not SQLite, damaged, or being written to.
+        """
+        return self._file(db_id).path
+
+    def check(self, db_id: str) -> None:
+        """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
+        self._file(db_id)
+
+    def digest(self, db_id: str) -> str:
+        """SHA-256 of the contents in hexadecimal; computed again when the file changes.
+
+        Raises `InputError` as `path` does.
+        """
+        return self._file(db_id).digest
+
+    def version(self, db_id: str) -> Hashable:
+        """What tells these contents from others of the same file, in this process; no page of it is read.
+
+        Raises `InputError` as `path` does.
+        """
+        return self._file(db_id).version
+
+    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
+        """A database for one episode, private and with the contents of the file; `limits` hold for each
+        statement.
+
+        Raises `InputError` as `path` does.
+        """
+        kind = RemoteDatabase if self.isolation == "process" else SqliteDatabase
+        return kind(self._file(db_id), limits, self.image)
+
+    def schema_text(self, db_id: str) -> str:
+        """The CREATE TABLE statements, in the order in which the tables were made.
+
+        Raises `InputError` as `path` does, or if the schema cannot be read.
+        """
+        version = self.version(db_id)
+        text = self._schemas.get(version)
+        if text is None:
+            with self.open(db_id) as database:
+                result = database.query(_TABLES)
+            if isinstance(result, QueryError):
+                raise InputError(f"{db_id}: the schema cannot be read: {result.message}")
+            text = self._schemas[version] = "\n\n".join(f"{row[0]};" for row in result.rows)
+        return text
+
+    def close(self) -> None:
+        """Nothing to do: an episode holds what it needs itself."""
+
+    def config(self) -> dict[str, Any]:
+        """What a run writes down about the source."""
+        return {
+            "db_dir": str(self.root),
+            "engine": self.engine,
+            "isolation": self.isolation,
+            "image": self.image,
+        }
+
+    def _file(self, db_id: str) -> SqliteFile:
+        file = self._files.get(db_id)
+        if file is None or not file.is_current():
+            file = self._files[db_id] = self._look_up(db_id)
+        return file
+
+    def _look_up(self, db_id: str) -> SqliteFile:
+        if not is_database_name(db_id):
+            raise InputError(f"not a database id: {db_id!r} (expected the plain name of a directory)")
+        path = self._path(db_id)
+        with file_errors(path):
+            try:
+                path.lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                raise InputError(self._unknown(db_id)) from None
+        return sqlite_file(path)
+
+    def _path(self, db_id: str) -> Path:
+        return self.root / db_id / f"{db_id}.sqlite"
+
+    def _unknown(self, db_id: str) -> str:
+        if is_directory(self.root / db_id):
+            return f"{self.root / db_id} holds no {db_id}.sqlite"
+        names = self.names()
+        held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        return f"no database {db_id!r} in {self.root}: it holds {held}{more}"
+
+
+def is_database_name(name: object) -> TypeGuard[str]:
+    """Whether a value is a plain name: one that cannot lead out of the directory of databases."""
+    return (
+        isinstance(name, str)
+        and name == name.strip()
+        and not name.startswith(".")
+        and name.isprintable()
+        and 0 < len(name.encode()) <= 200
+        and not set(name) & set("/\\:")
+    )
+
+
+def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
+    if value not in known:
+        raise InputError(f"{setting} {value!r} is unknown; known: {', '.join(known)}")
+    return value
+
+
+_MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
+
+
+class ExpendableSource(SqliteSource):
+    """Gives the answers of `isolation="process"`, from the very process that asks.
+
+    A statement that nothing can interrupt ends the process, by SIGALRM, a second after its deadline. Only
+    queries run here (`EpisodeDatabase.query` and `scan`).
+
+    Args:
+        root: the directory, as of `SqliteSource`.
+        file: the one file that every id means, as of `SqliteFileSource`.
+    """
+
+    def __init__(self, root: Path, file: Path | None = None) -> None:
+        super().__init__(root, "process")
+        self._file_of_all = file
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = _MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_MEMORY_BYTES, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+    def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> SqliteDatabase:
+        return SqliteDatabase(self._file(db_id), limits)
+
+    def _look_up(self, db_id: str) -> SqliteFile:
+        path = self._file_of_all or super()._look_up(db_id).path
+        return sqlite_file(path, killable=True)
+
+
+class SqliteFileSource(SqliteSource):
+    """A source whose every database id means the same file; else like `SqliteSource`.
+
+    Raises `InputError` if the file cannot be used.
+    """
+
+    def __init__(self, file: Path | str, isolation: Isolation = "inline", image: ImageKind = "auto") -> None:
+        self.file = Path(file).absolute()
+        sqlite_file(self.file)  # its own fault before any of its folder
+        super().__init__(self.file.parent, isolation, image)
+
+    def names(self) -> list[str]:
+        """The file's name without its ending."""
+        return [self.file.stem]
+
+    def _look_up(self, db_id: str) -> SqliteFile:
+        return sqlite_file(self.file)

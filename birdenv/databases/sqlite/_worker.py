@@ -1,0 +1,249 @@
+"""What runs in a worker process: one episode's statements at a time, under limits that the kernel enforces.
+
+The process holds nothing but the databases' files; it is made to be killed. Every statement sets an alarm
+that ends the process a second after the statement's deadline, so that even one function call that nothing can
+interrupt is over then, whether or not the process that owns this one is still there.
+
+Values between a worker process and the process that owns it.
+
+What a worker sends is taken apart without trusting it: a pickle that may hold plain values only (a hostile
+database cannot make its reader run anything), then checked for its shape.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import resource
+import signal
+import socket
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result, Row
+from birdenv.databases.sqlite._database import SqliteDatabase
+from birdenv.databases.sqlite._file import MAPPED_BYTES, FileVersion, SqliteFile, map_files
+from birdenv.databases.sqlite.images._image import GROWTH_BYTES, Checkpoint, ImageKind
+from birdenv.errors import InputError
+
+Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
+
+_LENGTH_BYTES: Final = 8
+_AT_A_TIME: Final = 2**20
+
+
+def encoded(answer: Answer) -> bytes:
+    """An answer as plain values, packed."""
+    return packed(_plain(answer))
+
+
+def decoded(data: bytes) -> Answer:
+    """What `encoded` was given. Raises `ValueError` for anything else."""
+    try:
+        return _value(unpacked(data))
+    except TypeError as error:  # a checkpoint of too few parts
+        raise ValueError(f"not an answer of a worker: {error}") from error
+
+
+def packed(plain: Any) -> bytes:
+    """Numbers, text, bytes, None and containers of them, exactly as they are."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # without a memo of what was packed before, which takes most of the time
+    pickler.dump(plain)
+    return file.getvalue()
+
+
+def unpacked(data: bytes) -> Any:
+    """What `packed` was given; the caller checks its shape. Raises `ValueError` for anything else."""
+    try:
+        return _PlainUnpickler(io.BytesIO(data)).load()
+    except Exception as error:  # unpickling nonsense raises almost anything
+        raise ValueError(f"not an answer of a worker: {error}") from error
+
+
+def send(connection: socket.socket, data: bytes) -> None:
+    """Send one message. Raises `OSError` if the other side is gone."""
+    connection.sendall(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
+
+
+def receive(connection: socket.socket, most_bytes: float = float("inf")) -> bytes:
+    """The next message. Raises `EOFError` if the other side is gone, `ValueError` if it is too long."""
+    length = int.from_bytes(_exactly(connection, _LENGTH_BYTES), "little")
+    if length > most_bytes:
+        raise ValueError(f"a message of {length} bytes")
+    return _exactly(connection, length)
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    first = connection.recv(min(length, _AT_A_TIME))
+    if len(first) == length:
+        return first
+    pieces = bytearray(first)
+    while len(pieces) < length:
+        if not (piece := connection.recv(min(length - len(pieces), _AT_A_TIME))):
+            raise EOFError
+        pieces += piece
+    return bytes(pieces)
+
+
+def _plain(answer: Answer) -> tuple[Any, ...]:
+    match answer:
+        case None:
+            return ("none",)
+        case QueryResult(columns, rows, truncated, affected, elapsed, repeatable):
+            return ("result", columns, list(rows), truncated, affected, elapsed, repeatable)
+        case QueryError(kind, message, elapsed, repeatable):
+            return ("error", kind, message, elapsed, repeatable)
+        case Checkpoint(version, size, pages):
+            return ("checkpoint", astuple(version), size, pages)
+        case DatabaseState(schema, contents, definitions):
+            tables = {name: _plain(content) for name, content in contents.items()}
+            return ("state", {name: dict(item) for name, item in schema.items()}, tables, definitions)
+
+
+def _value(plain: Any) -> Answer:
+    match plain:
+        case ("none",):
+            return None
+        case (
+            "result",
+            tuple() as columns,
+            list() as rows,
+            bool() as truncated,
+            int() as affected,
+            float() as elapsed,
+            bool() as repeatable,
+        ):
+            return QueryResult(columns, rows, truncated, affected, elapsed, repeatable)
+        case ("error", str() as kind, str() as message, float() as elapsed, bool() as repeatable):
+            return QueryError(kind, message, elapsed, repeatable)  # type: ignore[arg-type]
+        case ("checkpoint", tuple() as version, int() as size, dict() as pages):
+            return Checkpoint(FileVersion(*version), size, pages)
+        case ("state", dict() as schema, dict() as tables, tuple() as definitions):
+            return DatabaseState(schema, _contents(tables), definitions)
+    raise ValueError("not an answer of a worker")
+
+
+def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
+    contents: dict[str, Result] = {}
+    for name, table in tables.items():
+        content = _value(table)
+        if not isinstance(content, QueryResult | QueryError):
+            raise ValueError(f"not an answer of a worker: no contents of {name}")
+        contents[name] = content
+    return contents
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
+
+
+ANSWERED, UNUSABLE = b"\0", b"\1"
+"""First byte of a reply: what follows is an answer, or why the database cannot be used. The second byte says
+whether the episode has an image of its own in this process."""
+
+BEGINS, ROWS = b"\2", b"\3"
+"""First byte of a message ahead of the answer to a `scan`: the columns, as the statement begins, or rows."""
+
+GO_ON, STOP = b"\1", b"\0"
+"""What the owner says to rows."""
+
+_MOST_FILES: Final = 32  # whose connections are kept open
+_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
+_FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What a worker needs to know to open an episode's database."""
+
+    version: FileVersion
+    image_path: Path
+    limits: Limits
+    image_kind: ImageKind
+
+
+def main(descriptor: int) -> None:
+    """Answer requests until the owner closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    connection = socket.socket(fileno=descriptor)
+    map_files()
+    worker = _Worker(connection)
+    while True:
+        try:
+            request = receive(connection)
+        except (EOFError, OSError):
+            return
+        try:
+            reply = ANSWERED + worker.answer(*pickle.loads(request))
+        except InputError as error:
+            reply = UNUSABLE + b"\0" + str(error).encode()
+        send(connection, reply)
+
+
+class _Worker:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._files: OrderedDict[tuple[FileVersion, Path], SqliteFile] = OrderedDict()
+        self._database: SqliteDatabase | None = None
+
+    def answer(self, episode: Episode | None, method: str, arguments: tuple[Any, ...]) -> bytes:
+        """Call a method of the episode's database; `episode` is None where it goes on."""
+        if episode is not None:
+            self._end_episode()
+            self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
+        assert self._database is not None
+        if method == "scan":
+            (sql,) = arguments
+            answer: Answer = self._database.scan(sql, _OwnersSeer(self._connection))
+        else:
+            answer = getattr(self._database, method)(*arguments)
+        is_private = self._database.is_private
+        if not is_private:
+            self._end_episode()
+        return bytes([is_private]) + encoded(answer)
+
+    def _end_episode(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _file(self, episode: Episode) -> SqliteFile:
+        key = (episode.version, episode.image_path)
+        file = self._files.pop(key, None)
+        if file is None:
+            file = SqliteFile(episode.version, episode.image_path, killable=True)
+        self._files[key] = file
+        if len(self._files) > _MOST_FILES:
+            self._files.popitem(last=False)
+        _limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + episode.version.size + GROWTH_BYTES)
+        _limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
+        return file
+
+
+class _OwnersSeer:
+    """Sends rows to the owner, a batch at a time, and waits for its word before the next."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def begin(self, columns: tuple[str, ...]) -> None:
+        send(self._connection, BEGINS + packed(columns))
+
+    def see(self, rows: list[Row]) -> bool:
+        send(self._connection, ROWS + packed(rows))
+        return receive(self._connection) == GO_ON
+
+
+def _limit(which: int, most: int) -> None:
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(which, (most, hard))

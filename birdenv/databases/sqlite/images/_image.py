@@ -1,0 +1,94 @@
+"""What a private image of a database is, and what the ways to make one have in common."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+
+from birdenv.databases._results import Version
+
+__all__ = [
+    "CONNECT_OPTIONS",
+    "GROWTH_BYTES",
+    "HEADER_BYTES",
+    "IMAGE_KINDS",
+    "LARGEST_PAGE",
+    "PIECE",
+    "WAL_FORMAT",
+    "Checkpoint",
+    "Image",
+    "ImageKind",
+    "bound_growth",
+    "within",
+]
+
+ImageKind: TypeAlias = Literal["auto", "reflink", "memory-map", "deserialize", "copy"]
+IMAGE_KINDS: Final = get_args(ImageKind)
+
+GROWTH_BYTES = 2**30
+"""How much an image may grow beyond its file."""
+
+PIECE = 2**16
+"""Bytes compared at a time, where nothing tells which pages were written."""
+HEADER_BYTES = 100
+LARGEST_PAGE = 2**16
+WAL_FORMAT = slice(18, 20)
+"""Of the header: 2 says that a -wal file belongs to it, 1 that none does."""
+CONNECT_OPTIONS: dict[str, Any] = {
+    "isolation_level": None,
+    "check_same_thread": False,
+    "cached_statements": 0,
+}
+
+_PAGE_SIZE = slice(16, 18)  # of the header; 1 stands for the largest
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
+
+    `version` says which database it belongs to, and which version of it: for SQLite a `FileVersion`. A `size`
+    of 0 is that database as it is. Picklable; as private as what it holds.
+    """
+
+    version: Version
+    size: int
+    pages: dict[int, bytes] = field(repr=False)
+
+
+class Image(Protocol):
+    """A private, writable database; the connection has no guard yet."""
+
+    kind: ImageKind
+    connection: sqlite3.Connection
+    file: Path | None
+    """The file that the connection has open; None if there is none."""
+
+    def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
+        """Size and changed pages of what is committed; no transaction may be open.
+
+        Raises `OverflowError` beyond `most_bytes`.
+        """
+
+    def close(self) -> None:
+        """Throw the image away; closing again does nothing."""
+
+
+def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
+    page = int.from_bytes(header[_PAGE_SIZE])
+    page = LARGEST_PAGE if page == 1 else max(page, 1)
+    connection.execute(f"PRAGMA max_page_count = {(size + GROWTH_BYTES) // page}").close()
+
+
+def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
+    taken: dict[int, bytes] = {}
+    total = 0
+    for offset, page in pages:
+        total += len(page)
+        if total > most_bytes:
+            raise OverflowError(f"the changes take more than {most_bytes:.0f} bytes")
+        taken[offset] = page
+    return taken

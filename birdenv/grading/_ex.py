@@ -1,0 +1,335 @@
+"""Execution accuracy (EX): does a predicted query return what a gold query returns?
+
+EX of what was fetched of a prediction, by both rules, at once where that can be seen at once.
+
+Verdicts of pairs that were graded before: rollouts of one task submit the same SQL again and again.
+
+A pair that takes some time is remembered when it is graded for the first time, any other when it comes for
+the second time, since most never come again.
+"""
+
+from __future__ import annotations
+
+import marshal
+import re
+import sys
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+from typing import Final
+
+from birdenv._sightings import sightings
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult
+from birdenv.grading._gold_cache import reads_clock
+from birdenv.grading._result_store import ResultStore
+from birdenv.grading._rows import Fetched, GoldRows
+from birdenv.grading._sql_cleaning import clean_sql
+from birdenv.grading._statements import Statements, Watch
+from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading.compare._canonical import canonical_row, canonical_rows
+from birdenv.grading.compare._explain import show
+from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
+from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
+from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
+
+
+def is_same(gold: GoldRows, pred: Fetched) -> bool:
+    """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
+    return (
+        pred.total == len(gold.rows)
+        and pred.rows == gold.rows
+        and len(pred.columns) == len(gold.result.columns)
+        and gold.is_plain
+        and are_plain(pred.rows)
+    )
+
+
+def agree_as_multisets(gold: GoldRows, pred: Fetched) -> Comparison:
+    """`compare_multiset` of the two."""
+    if is_same(gold, pred):
+        flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
+        return Comparison(True, "", flags)
+    if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
+        return _with_repeated_rows(gold, pred, pred.total)
+    return compare_multiset(gold.result, pred.result)
+
+
+def are_same_multisets(gold: GoldRows, pred: Fetched) -> bool:
+    """Whether `agree_as_multisets` calls the two equal, without the work of saying how they differ."""
+    if pred.total != len(gold.rows) or len(pred.columns) != len(gold.result.columns):
+        return False
+    return is_same(gold, pred) or rows_agree(gold.rows, pred.rows)
+
+
+def agree_as_sets(gold: GoldRows, pred: Fetched) -> bool:
+    """Whether `compare_bird` calls the two equal."""
+    if pred.total == len(gold.rows) and pred.rows == gold.rows:
+        return True  # as they are
+    if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
+        return False
+    try:
+        returned = set[tuple[Hashable, ...]](pred.rows)
+    except TypeError:
+        returned = set(hashable_rows(pred.rows))
+    return len(returned.union(pred.more)) == len(gold.row_set)
+
+
+def _with_repeated_rows(gold: GoldRows, pred: Fetched, total: int) -> Comparison:
+    """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
+    expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
+    returned = Counter(kept)
+    for row, count in pred.more.items():
+        returned[canonical_row(row)] += count
+    flags = ("gold_empty",) if gold.is_empty else ()
+    _, extra = cancel(expected, kept)
+    missing = next(iter((Counter(expected) - returned).elements()), None)
+    counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
+    rows = ("" if missing is None else show(missing), show(extra[0]))
+    if gold.canonical_set == returned.keys():
+        return Comparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
+    return Comparison(False, counts, flags, *rows)
+
+
+_LONG: Final = 0.001  # seconds
+_MOST_CELLS: Final = 2_000  # of both results; a verdict with more is not kept
+_MOST_BYTES: Final = 8 * 2**20  # of all verdicts together
+_VERDICT_BYTES: Final = 2_000
+_CELL_BYTES: Final = 40  # of a cell, besides its text
+
+
+class KnownVerdicts:
+    """The latest verdicts that cannot change, by whatever tells pairs apart; for several threads."""
+
+    def __init__(self) -> None:
+        self._verdicts: OrderedDict[Hashable, tuple[ExVerdict, int]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def find(self, key: Hashable) -> ExVerdict | None:
+        known = self._verdicts.get(key)
+        return None if known is None else known[0]
+
+    def keep(self, key: Hashable, verdict: ExVerdict) -> None:
+        """Remember a verdict if that is worth it, which it is not with large results; the oldest go where
+        there are too many."""
+        if verdict.pred_seconds < _LONG and sightings.is_new(key):
+            return
+        cells, size = 0, _VERDICT_BYTES
+        for result in (verdict.gold_result, verdict.pred_result):
+            if result is not None and result.rows:
+                cells += len(result.rows) * len(result.columns)
+                if cells > _MOST_CELLS:
+                    return
+                size += _memory(result)
+        with self._lock:
+            if key in self._verdicts or size > _MOST_BYTES:
+                return
+            self._verdicts[key] = (verdict, size)
+            self._size += size
+            while self._size > _MOST_BYTES:
+                _, (_, forgotten) = self._verdicts.popitem(last=False)
+                self._size -= forgotten
+
+
+def _memory(result: QueryResult) -> int:
+    """Bytes that a result takes, about."""
+    try:
+        text = len(marshal.dumps(tuple(result.rows)))
+    except ValueError:  # PostgreSQL's own types
+        text = sum(map(sys.getsizeof, chain.from_iterable(result.rows)))
+    return _CELL_BYTES * len(result.rows) * len(result.columns) + text
+
+
+_DEFAULT_LIMITS: Final = Limits()
+_ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
+_Fetched = Fetched | QueryError
+_EQUAL: Final = Comparison(True, "")
+_DIFFERENT: Final = Comparison(False, "")
+
+
+class ExGrader:
+    """Grades predictions against golds, every query on its own freshly opened database.
+
+    Golds run before predictions and are remembered by (database, its contents, SQL),
+    unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
+    `watch` gets every statement before it is executed, and may give an error to take for its result.
+    `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
+    pays; the columns of `pred_result` may then have the names of another text's. `clean` takes away what
+    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a verdict
+    says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned` are
+    empty then), which takes longer to find out. One grader may be used by several threads, but not with
+    `same_programs`.
+
+    The verdict of a pair that comes again is remembered where nothing in it can change, unless there is a
+    store or a watch.
+
+    A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
+    one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
+    those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
+    one of the golds' is not run.
+    """
+
+    def __init__(
+        self,
+        source: DatabaseSource,
+        limits: Limits = _DEFAULT_LIMITS,
+        clean: bool = False,
+        metrics: Sequence[Metric] = (),
+        store: ResultStore | None = None,
+        watch: Watch | None = None,
+        *,
+        same_programs: bool = False,
+        explain: bool = True,
+    ) -> None:
+        self._dialect = source.dialect
+        self._clean = clean
+        self._metrics = tuple(metrics)
+        self._explain = explain
+        self._statements = Statements(source, limits, store, watch, same_programs=same_programs)
+        self._version = source.version
+        self._needs_all_rows = needs_all_rows(self._metrics)
+        # With a store or a watch it matters which statements are asked for, and how often.
+        self._known = KnownVerdicts() if store is None and watch is None and not same_programs else None
+
+    def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
+        """Whether the prediction returns what any of the golds returns.
+
+        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
+        Raises `InputError` if the database cannot be opened.
+        """
+        if self._known is None or prediction is None:
+            return self._grade(db_id, golds, prediction, self._version(db_id))[0]
+        version = self._version(db_id)
+        key = (db_id, version, tuple(golds), prediction)
+        verdict = self._known.find(key)
+        if verdict is None:
+            verdict, is_lasting = self._grade(db_id, golds, prediction, version)
+            if is_lasting:
+                self._known.keep(key, verdict)
+        return verdict
+
+    def _grade(
+        self, db_id: str, golds: Sequence[str], prediction: str | None, version: Hashable
+    ) -> tuple[ExVerdict, bool]:
+        """The verdict, and whether it is sure to be the same another time."""
+        cleaned = clean_sql(prediction or "") if self._clean else None
+        sql = cleaned.sql if cleaned else prediction or ""
+        steps = cleaned.steps if cleaned else ()
+        if not sql.strip() or prediction is None:
+            return self._ungraded("no SQL was submitted", "no_submission", steps), False
+        usable: list[GoldRows] = []
+        places: list[int] = []  # of the usable ones among the golds
+        failed: list[QueryError] = []
+        seconds = 0.0
+        for place, text in enumerate(golds):
+            gold = self._statements.gold(db_id, text, version)
+            if isinstance(gold, QueryError):
+                failed.append(gold)
+                seconds += gold.elapsed
+            else:
+                usable.append(gold)
+                places.append(place)
+                seconds += gold.result.elapsed
+        if not usable:
+            reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
+            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds), False
+
+        pred = self._statements.prediction(db_id, sql, usable, all_rows=self._needs_all_rows)
+        submitted = pred if sql == prediction else self._statements.prediction(db_id, prediction, usable)
+        best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
+        gold = usable[best]
+        reason, status, error = _judge(comparison, pred, failed)
+        fetched = pred if isinstance(pred, Fetched) else None
+        verdict = ExVerdict(
+            ex=comparison.equal,
+            ex_bird=_agrees_as_set(usable, submitted),
+            reason=reason,
+            status=status,
+            error=error,
+            gold_empty=gold.is_empty,
+            flags=comparison.flags + self._order_flags(comparison, gold, pred),
+            rows_gold=len(gold.rows),
+            rows_pred=fetched.total if fetched else None,
+            matched_gold=places[best] if comparison.equal else None,
+            expected=comparison.expected,
+            returned=comparison.returned,
+            metrics=self._scores(usable, pred) if self._metrics else {},
+            clean_steps=steps,
+            gold_seconds=seconds,
+            pred_seconds=pred.elapsed,
+            gold_result=gold.result,
+            pred_result=fetched.result if fetched else None,
+        )
+        is_lasting = not failed and pred.repeatable and submitted.repeatable
+        return verdict, is_lasting and not any(map(reads_clock, golds))
+
+    def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
+        """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
+        `order_unchecked` where that cannot be told."""
+        if not (comparison.equal and self._explain) or isinstance(pred, QueryError) or pred.rows == gold.rows:
+            return ()
+        if _ORDER.search(gold.sql) is None:
+            return ()
+        ordered = compare_ordered(gold.result, pred.result, gold.sql, self._dialect)
+        return tuple(flag for flag in ordered.flags if flag not in comparison.flags)
+
+    def _scores(self, golds: Sequence[GoldRows], pred: _Fetched) -> dict[str, float]:
+        if isinstance(pred, QueryError):
+            return dict.fromkeys(self._metrics, 0.0)
+        results = [(gold.sql, gold.result) for gold in golds]
+        return metric_scores(self._metrics, results, pred.result, self._dialect)
+
+    def _ungraded(
+        self,
+        reason: str,
+        status: ExStatus,
+        steps: tuple[str, ...],
+        error: QueryError | None = None,
+        seconds: float = 0.0,
+    ) -> ExVerdict:
+        scores: dict[str, float] = dict.fromkeys(self._metrics, 0.0)
+        return ExVerdict(
+            False, False, reason, status, error, metrics=scores, clean_steps=steps, gold_seconds=seconds
+        )
+
+
+def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
+    return isinstance(submitted, Fetched) and any(agree_as_sets(gold, submitted) for gold in golds)
+
+
+def _told_apart(gold: GoldRows, pred: Fetched) -> Comparison:
+    return _EQUAL if are_same_multisets(gold, pred) else _DIFFERENT
+
+
+def _best(
+    usable: Sequence[GoldRows], pred: _Fetched, compare: Callable[[GoldRows, Fetched], Comparison]
+) -> tuple[int, Comparison]:
+    """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
+    if isinstance(pred, QueryError):
+        return 0, _DIFFERENT
+    comparison = compare(usable[0], pred)
+    if not comparison.equal:
+        for index, gold in enumerate(usable[1:], 1):
+            other = compare(gold, pred)
+            if other.equal:
+                return index, other
+    return 0, comparison
+
+
+def _judge(
+    comparison: Comparison, pred: _Fetched, failed: Sequence[QueryError]
+) -> tuple[str, ExStatus, QueryError | None]:
+    if comparison.equal:
+        return "", "passed", None
+    if failed:
+        return f"a gold query failed: {_one_line(failed[0])}", "gold_error", failed[0]
+    if isinstance(pred, QueryError):
+        status: ExStatus = "sql_timeout" if pred.kind == "timeout" else "sql_error"
+        return f"the query failed: {_one_line(pred)}", status, pred
+    return comparison.reason, "wrong_result", None
+
+
+def _one_line(error: QueryError) -> str:
+    return " ".join(f"{error.kind}: {error.message}".split())

@@ -1,0 +1,274 @@
+"""Take away what surrounds a SQL answer without touching a token of the SQL itself.
+
+What goes: a byte order mark, outer white space, one code fence around the text (with any language tag; half
+a fence counts, where the other half was cut off or stood in the prompt), chat tags at the ends, and trailing
+semicolons and comments.
+
+Take the DISTINCT of the outermost SELECT out of a query, by token, leaving every other character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from birdenv.databases import LONGEST_SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The SQL, and what was taken away: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon`,
+    `comment`, each at most once, in the order in which it first happened."""
+
+    sql: str
+    steps: tuple[str, ...]
+
+
+_START_TAG: Final = re.compile(
+    r"(?:<s>|\[/?INST\]|<\|(?:im_start|start_header_id)\|>[ \t]*(?:assistant|system|user)?"
+    r"|<\|(?:end_header_id|begin_of_text|assistant|user|system|end)\|>)",
+    re.IGNORECASE,
+)
+_ENDING: Final = (
+    r"(?:</s>|<s>|<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eom_id|end|end_of_turn)\|>"
+    r"|<(?:end_of_turn|eos)>)"
+)
+_END_TAG: Final = re.compile(_ENDING + r"\Z", re.IGNORECASE)
+_FENCE: Final = "```"
+_OPENING: Final = re.compile(r"```[ \t]*(?P<tag>[A-Za-z][\w.+#-]*)?(?P<rest>[ \t]*\r?\n|[ \t]+|\Z)?")
+_NOT_A_TAG: Final = frozenset(
+    "select with values table insert update delete create drop alter replace merge explain pragma".split()
+)
+_LANGUAGES: Final = frozenset(
+    "sql sqlite sqlite3 postgres postgresql pgsql psql plpgsql mysql plsql tsql text plaintext".split()
+)
+
+_LONGEST_TAG: Final = 24
+_MOST_ROUNDS: Final = 16  # each takes away everything at the ends that needs no other step first
+
+_Change: TypeAlias = tuple[str, tuple[str, ...]]
+"""The text after a change, and the steps that it took."""
+
+_PIECE: Final = re.compile(
+    rf"""
+    (?P<space>\s+)
+  | (?P<comment>--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/)
+  | (?P<semicolon>;)
+  | (?P<open>/\*)
+  | (?P<tag>(?i:{_ENDING}))
+  | (?P<token>
+        (?<![\w$])[eE]'[^'\\]*(?:(?:\\.|'')[^'\\]*)*(?P<end_e>')?
+      | '[^']*(?:''[^']*)*(?P<end_s>')?
+      | "[^"]*(?:""[^"]*)*(?P<end_d>")?
+      | `[^`]*(?:``[^`]*)*(?P<end_b>`)?
+      | \[[^\]'"`\n]{{0,128}}\]
+      | (?<![\w$])(?P<dollar>\$(?:[^\W\d]\w*)?\$)
+      | \w+
+      | .
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*)?\$))")
+
+
+def clean_sql(text: str) -> Cleaned:
+    """Clean one answer; see the module's first lines. What is already clean comes back as it is."""
+    steps: dict[str, None] = {}
+    for _ in range(_MOST_ROUNDS):
+        before = text
+        for change in (_without_bom, _without_space, _without_tags, _without_fence, _without_trailing):
+            if change is _without_fence and "code_fence" in steps:
+                continue
+            text, done = change(text)
+            steps |= dict.fromkeys(done)
+        if text == before:
+            break
+    return Cleaned(text, tuple(steps))
+
+
+def _without_bom(text: str) -> _Change:
+    return (text[1:], ("bom",)) if text.startswith("\ufeff") else (text, ())
+
+
+def _without_space(text: str) -> _Change:
+    stripped = text.strip()
+    return stripped, ("whitespace",) if stripped != text else ()
+
+
+def _without_tags(text: str) -> _Change:
+    start, end = 0, len(text)
+    found = False
+    while match := _START_TAG.match(text, start):
+        start = match.end()
+        found = True
+        while start < end and text[start].isspace():
+            start += 1
+    last = end
+    while match := _END_TAG.search(text, max(start, last - _LONGEST_TAG), last):
+        last = match.start()
+        while last > start and text[last - 1].isspace():
+            last -= 1
+    if last < end and not _is_inside_quotes(text[start:last]):
+        end, found = last, True
+    return text[start:end], ("chat_tag",) if found else ()
+
+
+def _without_fence(text: str) -> _Change:
+    fences = text.count(_FENCE)
+    opens, closes = text.startswith(_FENCE), text.endswith(_FENCE)
+    start, end = 0, len(text)
+    if opens and (fences == 1 or (fences == 2 and closes)):
+        start = _after_opening(text)
+    if closes and fences == 1 + opens and (opens or not _is_inside_quotes(text[: -len(_FENCE)])):
+        end -= len(_FENCE)
+    return text[start:end], ("code_fence",) if end - start < len(text) else ()
+
+
+def _after_opening(text: str) -> int:
+    """Where the SQL begins behind an opening fence and its language tag.
+
+    A word with text behind it on its line is a tag only if it names a language of SQL; a word alone on the
+    fence's line is a tag unless SQL can begin with it.
+    """
+    match = _OPENING.match(text)
+    tag = (match["tag"] or "").lower() if match else ""
+    if match is None or not tag or tag in _NOT_A_TAG or match["rest"] is None:
+        return len(_FENCE)
+    is_alone = "\n" in match["rest"] or match.end() == len(text)
+    return match.end() if is_alone or tag in _LANGUAGES else len(_FENCE)
+
+
+def _pieces(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Each piece and where it ends: a dollar quote with its contents, or its `$` alone if it never closes."""
+    closings = {match[1]: match.start() for match in _DOLLAR.finditer(text)} if "$" in text else {}
+    place = 0
+    while match := _PIECE.match(text, place):
+        place = match.end()
+        if match["dollar"]:
+            is_closed = closings[match["dollar"]] >= place
+            place = (
+                text.index(match["dollar"], place) + place - match.start() if is_closed else match.start() + 1
+            )
+        yield match, place
+
+
+def _is_inside_quotes(text: str) -> bool:
+    """Whether quotes or a block comment are still open at the end of the text."""
+    for match, _ in _pieces(text):
+        if match["open"] or (match["token"] and match["token"][0] in "eE'\"`" and _is_unterminated(match)):
+            return True
+    return False
+
+
+def _is_unterminated(match: re.Match[str]) -> bool:
+    token = match["token"]
+    if token[0] in "eE" and not token[1:].startswith("'"):
+        return False
+    return not any(match[name] for name in ("end_e", "end_s", "end_d", "end_b"))
+
+
+def _without_trailing(text: str) -> _Change:
+    """Cut the text behind its last token.
+
+    Text with a comment in a comment, or one that is not closed, is left alone: dialects disagree on where
+    such a comment ends.
+    """
+    end, kinds = 0, dict[str, None]()
+    for match, after in _pieces(text):
+        if match["open"]:
+            return text, ()
+        if match.lastgroup == "token":
+            end, kinds = after, {}
+        else:
+            kinds["chat_tag" if match.lastgroup == "tag" else str(match.lastgroup)] = None
+    done = tuple(kind for kind in ("semicolon", "comment", "chat_tag") if kind in kinds)
+    return (text[:end], done) if done else (text, ())
+
+
+_NOT_ONE_SELECT: Final = frozenset(
+    {"UNION", "EXCEPT", "INTERSECT", "SEMICOLON", "INSERT", "UPDATE", "DELETE", "MERGE"}
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    start: int
+    end: int
+
+
+def without_outer_distinct(sql: str, dialect: str) -> str:
+    """`sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
+
+    Unchanged: DISTINCT ON, DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a query whose
+    outermost level is a set operation; several statements, or one that is no plain SELECT or WITH ... SELECT;
+    text that sqlglot cannot cut into tokens of `dialect`; text longer than `LONGEST_SQL`, which no database
+    runs.
+    """
+    if len(sql) > LONGEST_SQL or "DISTINCT" not in sql.upper():
+        return sql
+    tokens = _unwrapped(_tokens(sql, dialect))
+    if not tokens or tokens[0].kind not in ("SELECT", "WITH"):
+        return sql
+    outer = _outermost(tokens)
+    selects = [i for i in outer if tokens[i].kind == "SELECT"]
+    if len(selects) != 1 or any(tokens[i].kind in _NOT_ONE_SELECT for i in outer):
+        return sql
+    following = tokens[selects[0] + 1 : selects[0] + 3]
+    kinds = [token.kind for token in following]
+    if kinds[:1] != ["DISTINCT"] or kinds[1:] == ["ON"]:
+        return sql
+    _, start, end = following[0]
+    return sql[:start] + sql[end:] if sql[start:end].upper() == "DISTINCT" else sql
+
+
+def _tokens(sql: str, dialect: str) -> list[_Token]:
+    """The tokens by sqlglot's names, comments left out; none if it cannot read the text."""
+    from sqlglot import tokenize
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return [_Token(token.token_type.name, token.start, token.end + 1) for token in tokenize(sql, dialect)]
+    except SqlglotError:
+        return []
+
+
+def _unwrapped(tokens: list[_Token]) -> list[_Token]:
+    """The tokens without semicolons at the end and parentheses around the whole statement."""
+    closing = _closing(tokens)
+    start, end = 0, len(tokens)
+    while start < end:
+        if tokens[end - 1].kind == "SEMICOLON":
+            end -= 1
+        elif closing.get(start) == end - 1:
+            start, end = start + 1, end - 1
+        else:
+            break
+    return tokens[start:end]
+
+
+def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
+    """Where each parenthesis closes, by where it opens."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.kind == "L_PAREN":
+            opened.append(i)
+        elif token.kind == "R_PAREN" and opened:
+            closing[opened.pop()] = i
+    return closing
+
+
+def _outermost(tokens: list[_Token]) -> list[int]:
+    """Which tokens stand outside all parentheses, the outermost parentheses themselves included."""
+    places, depth = [], 0
+    for i, token in enumerate(tokens):
+        depth -= token.kind == "R_PAREN"
+        if depth <= 0:
+            places.append(i)
+        depth += token.kind == "L_PAREN"
+    return places

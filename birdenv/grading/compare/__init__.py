@@ -1,0 +1,1 @@
+"""Comparing results: canonical cells, tolerance, multisets, order, columns, and why two differ."""

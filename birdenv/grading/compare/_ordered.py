@@ -1,0 +1,195 @@
+"""The comparison that looks at row order where the gold asks for one: an ORDER BY in its outermost query.
+
+Which columns of a query's output are the keys that its outermost ORDER BY sorts by?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import sqlglot
+from sqlglot import exp
+
+from birdenv.databases import QueryResult, Token, sql_tokens
+from birdenv.grading.compare._canonical import CanonicalRow, canonical_row
+from birdenv.grading.compare._explain import show
+from birdenv.grading.compare._multiset import Comparison, compare_multiset
+from birdenv.grading.compare._tolerance import Agreement, compare_numbers
+
+
+def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> Comparison:
+    """As `compare_multiset`, and in the gold's order if the gold's outermost query has ORDER BY.
+
+    Rows that the gold's sort keys leave tied may stand in any order among themselves.
+
+    `dialect`: `sqlite` or `postgres`. Flags: `order_only` where nothing but the order differs;
+    `order_unchecked` where the rows stand in another order but a sort key is not in the output, so that ties
+    cannot be told: then the multiset decides.
+    """
+    comparison = compare_multiset(gold, pred)
+    if not comparison.equal or len(gold.rows) < 2:
+        return comparison
+    expected, returned = list(map(canonical_row, gold.rows)), list(map(canonical_row, pred.rows))
+    if all(_agree([row], [other]) for row, other in zip(expected, returned, strict=True)):
+        return comparison
+    from birdenv.grading.compare._ordered import sort_keys  # only now, because it takes the parser
+
+    keys = sort_keys(gold_sql, dialect, gold.columns)
+    if keys is None:
+        return comparison
+    if not keys.is_complete:
+        return Comparison(True, "", (*comparison.flags, "order_unchecked"))
+    for start, end in _ties(expected, keys.places):
+        if not _agree(expected[start:end], returned[start:end]):
+            place = next(i for i in range(start, end) if expected[i] != returned[i])
+            reason = (
+                f"rows in another order: row {place + 1} should be {show(expected[place])}, "
+                f"and is {show(returned[place])}"
+            )
+            return Comparison(False, reason, (*comparison.flags, "order_only"))
+    return comparison
+
+
+def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
+    start = 0
+    values = [tuple(row[key] for key in keys) for row in rows]
+    for place in range(1, len(rows) + 1):
+        if place == len(rows) or not _agree([values[place - 1]], [values[place]]):
+            yield start, place
+            start = place
+
+
+def _agree(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> bool:
+    return gold == pred or compare_numbers(gold, pred) is Agreement.FULL
+
+
+_AFTER_ORDER_BY: Final = frozenset({"LIMIT", "OFFSET", "FETCH", "FOR", "UNION", "EXCEPT", "INTERSECT", ";"})
+_DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})
+_LONGEST_PARSED: Final = 100_000  # characters
+
+
+class SortKeys(NamedTuple):
+    """Places among the columns of the result, and whether they are all the keys that there are."""
+
+    places: list[int]
+    is_complete: bool
+
+
+@lru_cache(maxsize=512)  # of golds
+def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
+    """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
+
+    `dialect`: `sqlite` or `postgres`. What sqlglot cannot parse is looked at token by token.
+    """
+    tree = _parsed(sql, dialect)
+    if tree is None:
+        return _sort_keys_of_tokens(sql, dialect, columns)
+    while isinstance(tree, exp.Subquery) and tree.args.get("order") is None:
+        tree = tree.this
+    order = tree.args.get("order")
+    if order is None:
+        return None
+    leftmost = tree
+    while isinstance(leftmost, (exp.SetOperation, exp.Subquery)):
+        leftmost = leftmost.this
+    outputs = leftmost.expressions if isinstance(leftmost, exp.Select) else []
+    if len(outputs) != len(columns) or any(output.is_star for output in outputs):
+        outputs = []
+    places = [_place(ordered.this, outputs, columns) for ordered in order.expressions]
+    return _found(places)
+
+
+def _found(places: Sequence[int | None]) -> SortKeys:
+    return SortKeys([place for place in places if place is not None], None not in places)
+
+
+def _parsed(sql: str, dialect: str) -> Any:
+    """The syntax tree of one query; None if it is none, or cannot be parsed."""
+    if len(sql) > _LONGEST_PARSED:
+        return None
+    try:
+        trees = sqlglot.parse(sql, dialect=dialect)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return None
+    tree = trees[0] if len(trees) == 1 else None
+    return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
+
+
+def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
+    """Which output column a sort key is: by its number, its name, or the same expression."""
+    if isinstance(key, exp.Literal) and key.is_int:
+        number = int(key.this)
+        return number - 1 if 1 <= number <= len(columns) else None
+    is_name = isinstance(key, exp.Column)
+    if is_name and not key.table and (named := _named(key.name, columns)) is not None:
+        return named
+    wanted = _lowered(key)
+    for place, output in enumerate(outputs):
+        inner = output.unalias()
+        if _lowered(inner) == wanted:
+            return place
+        same_name = is_name and isinstance(inner, exp.Column) and inner.name.lower() == key.name.lower()
+        if same_name and not (inner.table and key.table):
+            return place
+    if is_name and not outputs:  # SELECT *: by the names that the database gave the columns
+        return _named(key.name, columns)
+    return None
+
+
+def _named(name: str, columns: Sequence[str]) -> int | None:
+    """The place of the only column of this name."""
+    places = [place for place, column in enumerate(columns) if column.lower() == name.lower()]
+    return places[0] if len(places) == 1 else None
+
+
+def _lowered(tree: exp.Expression) -> exp.Expression:
+    """The expression with its names in lower case and without quotes, and no literal changed."""
+    copy = tree.copy()
+    for name in copy.find_all(exp.Identifier):
+        name.set("this", name.this.lower())
+        name.set("quoted", False)
+    return copy
+
+
+def _sort_keys_of_tokens(sql: str, dialect: str, columns: Sequence[str]) -> SortKeys | None:
+    try:
+        tokens = sql_tokens(sql, dialect)
+    except ValueError:
+        return None
+    depth, start = 0, None
+    for place, token in enumerate(tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        follows = place + 1 < len(tokens) and tokens[place + 1].text.upper() == "BY"
+        if depth == 0 and token.text.upper() == "ORDER" and token.kind == "word" and follows:
+            start = place + 2
+    if start is None:
+        return None
+    places = [_place_of_tokens(key, columns) for key in _split_keys(tokens[start:])]
+    return _found(places)
+
+
+def _split_keys(tokens: Sequence[Token]) -> list[list[Token]]:
+    keys: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.kind != "quoted" and token.text.upper() in _AFTER_ORDER_BY:
+            break
+        if depth == 0 and token.text == ",":
+            keys.append([])
+        else:
+            keys[-1].append(token)
+    return keys
+
+
+def _place_of_tokens(key: Sequence[Token], columns: Sequence[str]) -> int | None:
+    words = [token for token in key if token.text.upper() not in _DIRECTIONS]
+    if len(words) != 1:
+        return None
+    text = words[0].text
+    if words[0].kind == "number" and text.isdigit():
+        return int(text) - 1 if 1 <= int(text) <= len(columns) else None
+    return _named(text.strip('"`[]'), columns)

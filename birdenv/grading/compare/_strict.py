@@ -1,0 +1,149 @@
+"""The strict c-Interact comparison (BIRD-Interact's default test, with its known faults put right).
+
+Against the published one: rows are a multiset (a list if the task says `order`), numbers are rounded at the
+stated number of decimals through one Decimal path for every type, a boolean is not a number, two timestamps
+are compared exactly, arrays and JSON are normalised recursively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_UP, Context, Decimal
+from itertools import chain
+from typing import Any, Final
+
+from birdenv.databases import QueryResult, Row
+from birdenv.grading.compare._canonical import (
+    NAN,
+    PLAIN_TYPES,
+    CanonicalRow,
+    canonical_cell,
+    cell_types,
+    in_utc,
+)
+from birdenv.grading.compare._explain import cancel, emptiness, explain, shape_fault
+from birdenv.grading.compare._multiset import Comparison
+
+__all__ = ["Conditions", "compare_strict"]
+
+_DEFAULT_DECIMALS: Final = 2
+_LARGEST_EXPONENT: Final = 999_999
+_SEEN_BY_TYPE: Final = (date, list, tuple, dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
+
+    `decimal`: places that numbers are rounded to; negative means the default, 2. `distinct`: only if False,
+    the DISTINCT of the outermost SELECT is taken out of both queries. `order`: row order matters.
+    """
+
+    decimal: int = -1
+    distinct: bool | None = None
+    order: bool = False
+
+
+def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> Comparison:
+    """Whether a prediction's rows are the gold's under the task's conditions.
+
+    Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
+    without a time zone counts as UTC), but by day where a plain date stands in the same column of either
+    side. Two empty results do not agree (flag `both_empty`): they prove nothing.
+    """
+    flags = emptiness(gold, pred)
+    fault = shape_fault(gold, pred)
+    if fault:
+        return Comparison(False, fault, flags)
+    if not gold.rows and not pred.rows:
+        return Comparison(False, "both results are empty", flags)
+    if _are_identical(gold.rows, pred.rows):
+        return Comparison(True, "", flags)
+    places = conditions.decimal if conditions.decimal >= 0 else _DEFAULT_DECIMALS
+    days = _columns_by_day(gold) | _columns_by_day(pred)
+    expected, returned = _strict_rows(gold, places, days), _strict_rows(pred, places, days)
+    missing, extra = cancel(expected, returned)
+    if missing or extra:
+        reason, why = explain(expected, returned, missing, extra)
+        return Comparison(False, reason, flags + why)
+    if conditions.order and expected != returned:
+        return Comparison(False, "same rows in another order", (*flags, "order_only"))
+    return Comparison(True, "", flags)
+
+
+def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
+    """Whether the same plain values of the same types stand in the same places: no rule can part them."""
+    return (
+        list(gold) == list(pred)
+        and cell_types(gold) <= PLAIN_TYPES
+        and list(map(type, chain.from_iterable(gold))) == list(map(type, chain.from_iterable(pred)))
+    )
+
+
+def _strict_rows(result: QueryResult, places: int, days: frozenset[int]) -> list[CanonicalRow]:
+    by_day = [column in days for column in range(len(result.columns))]
+    return [
+        tuple(_strict_cell(cell, places, day) for cell, day in zip(row, by_day, strict=True))
+        for row in result.rows
+    ]
+
+
+def _strict_cell(cell: Any, places: int, by_day: bool) -> Hashable:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return ("boolean", cell)
+    if isinstance(cell, int):
+        return int(cell)
+    if isinstance(cell, float):
+        return _rounded(Decimal(repr(float(cell))), places)
+    if isinstance(cell, Decimal):
+        return _rounded(cell, places)
+    if isinstance(cell, datetime):
+        return _moment(cell).date() if by_day else _moment(cell)
+    if isinstance(cell, (list, tuple)):
+        return ("array", tuple(_strict_cell(item, places, by_day) for item in cell))
+    if isinstance(cell, dict):
+        items = sorted(cell.items(), key=lambda item: str(item[0]))
+        return ("object", tuple((str(key), _strict_cell(value, places, by_day)) for key, value in items))
+    return canonical_cell(cell)
+
+
+def _moment(cell: datetime) -> datetime:
+    return cell.replace(tzinfo=UTC) if cell.utcoffset() is None else in_utc(cell)
+
+
+def _rounded(number: Decimal, places: int) -> Hashable:
+    """Half up (away from zero) at `places` decimals. Numbers of any size: no digit is lost on the left."""
+    if number.is_nan():
+        return NAN
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or -exponent <= places:
+        return number
+    context = Context(
+        prec=len(digits) + places + 1, Emin=-_LARGEST_EXPONENT, Emax=_LARGEST_EXPONENT, rounding=ROUND_HALF_UP
+    )
+    return number.quantize(Decimal((0, (1,), -places)), context=context)
+
+
+def _columns_by_day(result: QueryResult) -> frozenset[int]:
+    """Columns in which a plain date stands, also inside arrays and JSON."""
+    if not any(issubclass(kind, _SEEN_BY_TYPE) for kind in cell_types(result.rows)):
+        return frozenset()
+    columns = zip(*result.rows, strict=True)
+    return frozenset(column for column, cells in enumerate(columns) if _has_date(cells))
+
+
+def _has_date(cells: Iterable[Any] | Sequence[Any]) -> bool:
+    for cell in cells:
+        if isinstance(cell, dict):
+            if _has_date(cell.values()):
+                return True
+        elif isinstance(cell, (list, tuple)):
+            if _has_date(cell):
+                return True
+        elif isinstance(cell, date) and not isinstance(cell, datetime):
+            return True
+    return False

@@ -1,0 +1,278 @@
+"""Rows that agree but for numbers that are not whole: which agree within the tolerance?
+
+The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)); two whole numbers must be equal.
+
+Which rows of two results have no partner in the other one, as multisets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from itertools import chain, groupby, zip_longest
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
+
+from birdenv.databases import Row
+from birdenv.grading.compare._canonical import (
+    NAN,
+    PLAIN_TYPES,
+    CanonicalRow,
+    canonical_rows,
+    cell_types,
+    projected,
+)
+
+ABSOLUTE: Final = 1e-6
+RELATIVE: Final = 1e-9
+_MOST_MATCHED: Final = 200  # rows in one group up to which a matching is searched
+_FEW: Final = 64  # rows that are grouped at once
+
+_Numbers: TypeAlias = tuple[Any, ...]
+_PLACE: Final = ("number", "any")  # stands in a group's key where a number is compared with tolerance
+
+
+class Agreement(Enum):
+    """How far two lists of rows agree."""
+
+    FULL = "the same within the tolerance"
+    BUT_NUMBERS = "the same but for numbers"
+    NONE = "different"
+
+
+def numbers_match(a: Any, b: Any) -> bool:
+    """Whether two finite canonical numbers are the same within the tolerance."""
+    if a == b:
+        return True
+    if isinstance(a, int) and isinstance(b, int):
+        return False
+    try:
+        return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    except OverflowError:  # a whole number beyond the range of float
+        left, right = Fraction(a), Fraction(b)
+        return abs(left - right) <= Fraction(RELATIVE) * max(abs(left), abs(right))
+
+
+def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
+    """Pair up two lists of canonical rows, numbers within the tolerance and all else exactly.
+
+    Rows are grouped by their other cells and by where their numbers stand. A group is compared in sorted
+    order; if that fails, groups of up to 200 rows are searched for any one-to-one matching.
+    """
+    if len(gold) != len(pred):
+        return Agreement.NONE
+    if not gold:
+        return Agreement.FULL
+    if len(gold) == 1:
+        cells = enumerate(zip(gold[0], pred[0], strict=True))
+        return _compare_pair(
+            gold[0], pred[0], [i for i, (a, b) in cells if not (isinstance(a, int) and isinstance(b, int))]
+        )
+    inexact = sorted(_inexact_columns(gold) | _inexact_columns(pred))
+    if not _same_elsewhere(gold, pred, inexact):
+        return Agreement.NONE
+    if len(gold) <= _FEW:
+        return _compare_run(gold, pred, inexact, look=True)
+    found, none = Agreement.FULL, list[CanonicalRow]()
+    for gold_run, pred_run in zip_longest(_runs(gold, inexact), _runs(pred, inexact), fillvalue=none):
+        if len(gold_run) != len(pred_run):
+            return Agreement.NONE
+        if len(gold_run) == 1:
+            of_run = _compare_pair(gold_run[0], pred_run[0], inexact)
+        else:
+            of_run = _compare_run(gold_run, pred_run, inexact, look=found is Agreement.FULL)
+        if of_run is not Agreement.FULL:
+            found = of_run
+        if found is Agreement.NONE:
+            break
+    return found
+
+
+def _compare_pair(gold: CanonicalRow, pred: CanonicalRow, inexact: list[int]) -> Agreement:
+    found = Agreement.FULL
+    for i, (a, b) in enumerate(zip(gold, pred, strict=True)):
+        if a == b:
+            continue
+        if not (i in inexact and _is_number(a) and _is_number(b)):
+            return Agreement.NONE
+        if not numbers_match(a, b):
+            found = Agreement.BUT_NUMBERS
+    return found
+
+
+def _compare_run(
+    gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int], *, look: bool
+) -> Agreement:
+    """Of rows that may belong to several groups; without `look`, numbers are taken to differ."""
+    gold_groups, pred_groups = _group(gold, inexact), _group(pred, inexact)
+    if {key: len(rows) for key, rows in gold_groups.items()} != {
+        key: len(rows) for key, rows in pred_groups.items()
+    }:
+        return Agreement.NONE
+    agree = look and all(_pair_up(rows, pred_groups[key]) for key, rows in gold_groups.items())
+    return Agreement.FULL if agree else Agreement.BUT_NUMBERS
+
+
+def _is_number(cell: Hashable) -> bool:
+    return isinstance(cell, (int, Decimal)) or (isinstance(cell, float) and math.isfinite(cell))
+
+
+def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
+    """Columns that hold a number that is not whole (canonical whole numbers are `int`)."""
+    found = set()
+    for i in range(len(rows[0])):
+        kinds = set(map(type, map(itemgetter(i), rows)))
+        if any(issubclass(kind, (float, Decimal)) for kind in kinds):
+            cells = map(itemgetter(i), rows)
+            if any(not isinstance(cell, int) and _is_number(cell) for cell in cells):
+                found.add(i)
+    return found
+
+
+def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
+    """False if some other column holds other values: a quick look before any grouping."""
+    return all(
+        sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
+        for i in range(len(gold[0]))
+        if i not in inexact
+    )
+
+
+def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
+    """The rows in runs that hold all rows of the same group, few others, in an order that is the same for
+    the same groups. To group everything at once would take more memory than the rows themselves."""
+    exact = [i for i in range(len(rows[0])) if i not in inexact]
+    digests = [
+        hash((key, *(_PLACE if _is_number(cell) else cell for cell in cells)))
+        for key, cells in zip(projected(rows, exact), projected(rows, inexact), strict=True)
+    ]
+    order = sorted(range(len(rows)), key=digests.__getitem__)
+    return ([rows[i] for i in run] for _, run in groupby(order, key=digests.__getitem__))
+
+
+def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
+    """The numbers in the inexact columns, by the other cells and by where something else stands there."""
+    groups: dict[CanonicalRow, list[_Numbers]] = {}
+    for row in rows:
+        key = list(row)
+        numbers = []
+        for i in inexact:
+            if _is_number(row[i]):
+                key[i] = _PLACE
+                numbers.append(row[i])
+        groups.setdefault(tuple(key), []).append(tuple(numbers))
+    return groups
+
+
+def _pair_up(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
+    if len(gold) == 1:
+        return _all_match(gold[0], pred[0])
+    pairs = zip(sorted(gold), sorted(pred), strict=True)
+    if all(_all_match(a, b) for a, b in pairs):
+        return True
+    return len(gold) <= _MOST_MATCHED and _has_matching(gold, pred)
+
+
+def _all_match(a: _Numbers, b: _Numbers) -> bool:
+    return all(map(numbers_match, a, b))
+
+
+def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
+    """Whether every gold row can have a pred row of its own (bipartite matching by augmenting paths)."""
+    choices = [[j for j, other in enumerate(pred) if _all_match(row, other)] for row in gold]
+    owner: dict[int, int] = {}
+
+    def place(row: int, tried: set[int]) -> bool:
+        for j in choices[row]:
+            if j not in tried:
+                tried.add(j)
+                if j not in owner or place(owner[j], tried):
+                    owner[j] = row
+                    return True
+        return False
+
+    return all(place(row, set()) for row in range(len(gold)))
+
+
+_EXACT: Final = frozenset({type(None), str, bytes})  # types whose values agree only if they are equal
+_NUMBERS: Final = frozenset({int, float})
+_QUICKLY: Final = 100  # rows
+
+
+def unmatched(
+    gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The canonical rows of each side without an equal partner on the other.
+
+    Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
+    `plain`: whether both sides `are_plain`, if the caller knows.
+    """
+    if plain is None:
+        plain = are_plain(gold) and are_plain(pred)
+    if not plain:
+        return cancel(canonical_rows(gold), canonical_rows(pred))
+    gold, pred = cancel(gold, pred)
+    missing, extra = canonical_rows(gold), canonical_rows(pred)
+    return cancel(missing, extra) if has_nan(missing) and has_nan(extra) else (missing, extra)
+
+
+def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
+    """Whether they are the same multiset of rows, numbers within the tolerance."""
+    if are_plain(gold) and are_plain(pred):
+        gold, pred = cancel(gold, pred)
+        if len(gold) != len(pred):
+            return False
+        if not gold:
+            return True
+        if len(pred) <= _QUICKLY and not any(_may_agree(gold[0], row) for row in pred):
+            return False
+    missing, extra = unmatched(gold, pred)
+    return compare_numbers(missing, extra) is Agreement.FULL
+
+
+def _may_agree(row: Row, other: Row) -> bool:
+    """False only if two rows of plain cells differ beyond the tolerance for numbers: a quick look."""
+    for a, b in zip(row, other, strict=True):
+        if a == b:
+            continue
+        kinds = {type(a), type(b)}
+        if not kinds.isdisjoint(_EXACT):
+            return False
+        try:
+            if kinds <= _NUMBERS and abs(a - b) > max(ABSOLUTE, RELATIVE * max(abs(a), abs(b))):
+                return False
+        except OverflowError:
+            return True
+    return True
+
+
+def cancel(
+    gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The rows of each side that have no equal partner on the other, in their order."""
+    if len(gold) == 1 and len(pred) == 1:
+        return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
+    open_rows = Counter(gold)
+    extra = []
+    for row in pred:
+        if left := open_rows.get(row):
+            open_rows[row] = left - 1
+        else:
+            extra.append(row)
+    if not extra and len(gold) == len(pred):
+        return [], []
+    return list(open_rows.elements()), extra
+
+
+def has_nan(rows: Sequence[CanonicalRow]) -> bool:
+    """Whether a cell is NaN, which Python calls equal to nothing."""
+    return NAN in chain.from_iterable(rows)
+
+
+def are_plain(rows: Sequence[Row]) -> bool:
+    """Whether Python's equality of these rows is the canonical one, NaN left aside."""
+    return cell_types(rows) <= PLAIN_TYPES

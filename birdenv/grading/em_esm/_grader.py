@@ -1,0 +1,250 @@
+"""EM and ESM: is a predicted query the gold's own text, and does it return what the gold returns?
+
+A pair goes through the rows of one table (`PairGrader.grade`); the first that fits decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias, get_args
+
+from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
+from birdenv.grading._sql_cleaning import Cleaned, clean_sql
+from birdenv.grading.compare._canonical import canonical_row
+from birdenv.grading.compare._multiset import compare_bird, compare_multiset
+from birdenv.grading.compare._normalisation import EXACT, Looseness, loosened
+from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.em_esm._exact_match import EmLevel, em_key
+from birdenv.grading.em_esm._structural import SCHEMA_QUERIES, structural_match
+from birdenv.sql._statements import is_single_query
+
+__all__ = ["BUCKETS", "Bucket", "PairGrader", "PairRules", "PairVerdict", "RunQuery"]
+
+Bucket: TypeAlias = Literal[
+    "ok", "mismatch", "skipped", "non_select", "gold_fail", "pred_fail", "timeout", "other_error"
+]
+BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
+
+RunQuery: TypeAlias = Callable[[str, str], Result]
+"""(SQL, database id) -> what one plain query gives, under the caller's limits."""
+
+_NONE: Final = "None"
+
+
+@dataclass(frozen=True, slots=True)
+class PairRules:
+    """What is worked out, and how.
+
+    `em`, `esm`, `etm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
+    what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
+    `relax_single`: of two results of one row, one of which has one column, the value may stand anywhere in
+    the other. `looseness`: what ESM forgives (the mode `bird` never does).
+    """
+
+    em: bool = True
+    esm: bool = True
+    etm: bool = False
+    em_level: EmLevel = "conservative"
+    none_aliases: frozenset[str] = frozenset()
+    clean: bool = True
+    order: Literal["auto", "ignore"] = "auto"
+    relax_single: bool = False
+    looseness: Looseness = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What became of one pair. Private to graders: `reason` may quote the gold's rows.
+
+    `em`, `esm`, `etm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
+    text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.
+    """
+
+    gold: Cleaned
+    pred: Cleaned
+    bucket: Bucket
+    reason: str = ""
+    em: bool | None = None
+    esm: bool | None = None
+    etm: bool | None = None
+    side: Literal["", "gold", "pred"] = ""
+    error: str | None = None
+    rows_gold: int | None = None
+    rows_pred: int | None = None
+    gold_seconds: float | None = None
+    pred_seconds: float | None = None
+    modes: Mapping[str, bool] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no prediction."""
+        return not self.pred.sql
+
+
+class PairGrader:
+    """Grades pairs; may be used by several threads if `run` may.
+
+    `run` may be None where neither `esm` nor a schema for `etm` is wanted.
+
+    `dialect`: `sqlite` or `postgres`.
+    """
+
+    def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
+        self.rules = rules or PairRules()
+        self.dialect = dialect
+        self._run = run
+        self._nones = {_NONE} | self.rules.none_aliases
+        self._schemas: dict[str, dict[str, dict[str, str]]] = {}
+        if self.rules.esm and run is None:
+            raise ValueError("ESM needs a database")
+
+    def is_none(self, cleaned: Cleaned) -> bool:
+        """Whether a side says that the question has no answer in SQL."""
+        return cleaned.sql in self._nones
+
+    def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
+        """The verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys equal):
+
+        1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
+        4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /
+        skipped. 7 gold no single query: key / - / non_select. 8 prediction no single query: key / fail /
+        non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail. 11 prediction too
+        slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result too large: key / -
+        or fail by side / other_error. 14 no answer: key / - / other_error. 15 results agree: key / pass / ok.
+        16 results differ: key / fail / mismatch.
+
+        A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
+        runs first; the database says that something is no plain query with the error kind `denied`.
+        """
+        verdict = PairVerdict(self._cleaned(gold), self._cleaned(pred), "skipped")
+        verdict = self._by_text(verdict) or self._with_keys(self._by_results(verdict, db_id), db_id)
+        if not self.rules.esm:
+            reason = verdict.reason if verdict.bucket == "skipped" else "disabled"
+            verdict = replace(verdict, esm=None, bucket="skipped", reason=reason, side="")
+        if not self.rules.em:
+            verdict = replace(verdict, em=None)
+        return verdict if self.rules.etm else replace(verdict, etm=None)
+
+    def _cleaned(self, text: str) -> Cleaned:
+        return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
+
+    def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
+        """Rows 1 to 5, which need neither keys nor a database."""
+        gold_none, pred_none = self.is_none(pair.gold), self.is_none(pair.pred)
+        if gold_none and pred_none:
+            return _decided(pair, "ok", "both_unanswerable", passes=True)
+        if pair.is_empty:
+            return replace(pair, reason="pred_empty", side="pred")
+        if not pair.gold.sql:
+            return replace(pair, reason="gold_empty", side="gold")
+        if gold_none:
+            return _decided(pair, "mismatch", "should_be_unanswerable", passes=False)
+        if pred_none:
+            return _decided(pair, "mismatch", "wrongly_unanswerable", passes=False)
+        return None
+
+    def _with_keys(self, pair: PairVerdict, db_id: str) -> PairVerdict:
+        """EM, and the structural match of what is a query on both sides."""
+        rules, dialect = self.rules, self.dialect
+        if rules.em:
+            keys = [em_key(side.sql, dialect, rules.em_level) for side in (pair.gold, pair.pred)]
+            pair = replace(pair, em=keys[0] == keys[1])
+        if rules.etm and pair.bucket != "non_select":
+            match = structural_match(pair.gold.sql, pair.pred.sql, self._schema(db_id), dialect)
+            pair = replace(pair, etm=match)
+        return pair
+
+    def _by_results(self, pair: PairVerdict, db_id: str) -> PairVerdict:
+        """Rows 6 to 16 but for EM."""
+        if not self.rules.esm or self._run is None:
+            return replace(pair, reason="disabled")
+        if not is_single_query(pair.gold.sql, self.dialect):
+            return _non_select(pair, "gold", "not a single query")
+        if not is_single_query(pair.pred.sql, self.dialect):
+            return _non_select(pair, "pred", "not a single query")
+        gold = self._run(pair.gold.sql, db_id)
+        pair = replace(pair, gold_seconds=gold.elapsed, rows_gold=_row_count(gold))
+        failed = _failure(pair, gold, "gold")
+        if failed is not None:
+            return failed
+        pred = self._run(pair.pred.sql, db_id)
+        pair = replace(pair, pred_seconds=pred.elapsed, rows_pred=_row_count(pred))
+        return (
+            _failure(pair, pred, "pred")
+            or _cap_hit(pair, gold, "gold")
+            or _cap_hit(pair, pred, "pred")
+            or self._compared(pair, gold, pred)
+        )
+
+    def _compared(self, pair: PairVerdict, gold: Result, pred: Result) -> PairVerdict:
+        assert isinstance(gold, QueryResult)
+        assert isinstance(pred, QueryResult)
+        bird = compare_bird(gold, pred).equal
+        gold, pred = (loosened(result, self.rules.looseness) for result in (gold, pred))
+        multiset = compare_multiset(gold, pred)
+        ordered = compare_ordered(gold, pred, pair.gold.sql, self.dialect)
+        modes = {"multiset": multiset.equal, "ordered": ordered.equal, "bird": bird}
+        decisive = ordered if self.rules.order == "auto" else multiset
+        passes, reason, flags = decisive.equal, decisive.reason, decisive.flags
+        if not passes and self.rules.relax_single and _shares_single_value(gold, pred):
+            passes, reason, flags = True, "", (*flags, "relaxed_single")
+        bucket: Bucket = "ok" if passes else "mismatch"
+        return replace(pair, bucket=bucket, reason=reason, esm=passes, modes=modes, flags=flags)
+
+    def _schema(self, db_id: str) -> Mapping[str, Mapping[str, str]]:
+        if db_id not in self._schemas:
+            schema: dict[str, dict[str, str]] = {}
+            answer = self._run(SCHEMA_QUERIES[self.dialect], db_id) if self._run else None
+            for table, column, kind in answer.rows if isinstance(answer, QueryResult) else ():
+                schema.setdefault(table, {})[column] = kind
+            self._schemas[db_id] = schema
+        return self._schemas[db_id]
+
+
+def _decided(pair: PairVerdict, bucket: Bucket, reason: str, *, passes: bool) -> PairVerdict:
+    return replace(pair, bucket=bucket, reason=reason, em=passes, esm=passes, etm=passes)
+
+
+def _non_select(pair: PairVerdict, side: Literal["gold", "pred"], why: str) -> PairVerdict:
+    return replace(
+        pair, bucket="non_select", side=side, reason=f"{side}: {why}", esm=None if side == "gold" else False
+    )
+
+
+def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
+    """Rows 7 to 12 and 14 for a query that did not run; None if it did, or if it hit a cap."""
+    if isinstance(result, QueryResult) or (
+        result.kind == "too_large" and not isinstance(result, NoAnswerError)
+    ):
+        return None
+    text = f"{result.kind}: {result.message}"
+    if isinstance(result, NoAnswerError):
+        return replace(pair, bucket="other_error", side=side, reason=text, error=text)
+    if result.kind == "denied":
+        return _non_select(pair, side, result.message)
+    bucket: Bucket = "timeout" if result.kind == "timeout" else "gold_fail" if side == "gold" else "pred_fail"
+    esm = None if side == "gold" else False
+    return replace(pair, bucket=bucket, side=side, reason=text, error=text, esm=esm)
+
+
+def _cap_hit(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
+    """Row 13."""
+    if isinstance(result, QueryResult) and not result.truncated:
+        return None
+    why = result.message if isinstance(result, QueryError) else f"more than {len(result.rows)} rows"
+    text = f"cap: {why}"
+    esm = None if side == "gold" else False
+    return replace(pair, bucket="other_error", side=side, reason=text, error=text, esm=esm)
+
+
+def _row_count(result: Result) -> int | None:
+    return len(result.rows) if isinstance(result, QueryResult) else None
+
+
+def _shares_single_value(gold: QueryResult, pred: QueryResult) -> bool:
+    if len(gold.rows) != 1 or len(pred.rows) != 1:
+        return False
+    short, long = sorted((canonical_row(gold.rows[0]), canonical_row(pred.rows[0])), key=len)
+    return len(short) == 1 and short[0] in long

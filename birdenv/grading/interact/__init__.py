@@ -1,0 +1,1 @@
+"""Grading BIRD-Interact: jobs, Management, and the reference evaluators' rules."""

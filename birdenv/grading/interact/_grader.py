@@ -1,0 +1,123 @@
+"""Grading in c-Interact: a Query by its rows, a Management task by its test cases.
+
+`Assignment.rules` say how: ours (BIRD-Interact §4, the strict column of §7.4), where the gold runs on its own
+pristine copy and never after the prediction, a Query prediction may only read, and a benchmark that does not
+run is not the model's failure; or those of the published evaluators, on a disposable copy.
+
+A Query by our own rules: it may only read, and the gold runs on a pristine copy that it never saw.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result, whole
+from birdenv.grading._sql_cleaning import without_outer_distinct
+from birdenv.grading.compare._strict import compare_strict
+from birdenv.grading.interact._job import (
+    Assignment,
+    Grade,
+    broken,
+    failed,
+    prepare_gold,
+    prepare_prediction,
+)
+from birdenv.grading.interact._management import ManagementGrader
+from birdenv.grading.interact._reference import PublishedGrader
+
+_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
+
+
+class StrictQueryGrader:
+    """Grades Query submissions strictly; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._golds = GoldCache(rows_of_result)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """Exactly one statement that reads and returns rows; they must be the last gold statement's by
+        `compare_strict`."""
+        gold = self._gold_rows(assignment)
+        if isinstance(gold, QueryError):
+            return broken("the gold", gold)
+        if isinstance(gold, Grade):
+            return gold
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_prediction(database, assignment)
+            if fault is not None:
+                return fault
+            if assignment.conditions.distinct is False:
+                prediction = without_outer_distinct(prediction, self._source.dialect)
+            pred = database.query(prediction)
+        if isinstance(pred, QueryError):
+            return failed(pred, rows_gold=len(gold.rows))
+        comparison = compare_strict(gold, pred, assignment.conditions)
+        return Grade(
+            passed=comparison.equal,
+            status="passed" if comparison.equal else "wrong_result",
+            reason=comparison.reason,
+            flags=comparison.flags,
+            rows_gold=len(gold.rows),
+            rows_pred=len(pred.rows),
+        )
+
+    def _gold_rows(self, assignment: Assignment) -> Result | Grade:
+        """What the last gold statement returns, or why it cannot be asked; remembered if the database is as
+        the source has it."""
+        *earlier, last = assignment.gold
+        if assignment.conditions.distinct is False:
+            last = _gold_without_outer_distinct(last, self._source.dialect)
+        statements = (*earlier, last)
+        if assignment.setup or assignment.base_gold:
+            with self._source.open(assignment.database, self._limits) as database:
+                return prepare_gold(database, assignment) or whole(_run_gold(database, statements))
+        if any(map(reads_clock, statements)):
+            return whole(self._run_pristine(assignment, statements))
+        key = (assignment.database, self._source.digest(assignment.database), statements)
+        return self._golds.get(key, lambda: whole(self._run_pristine(assignment, statements)))
+
+    def _run_pristine(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
+        with self._source.open(assignment.database, self._limits) as database:
+            return _run_gold(database, statements)
+
+
+def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
+    ready = database.run(statements[:-1])
+    if isinstance(ready, QueryError):
+        return ready
+    result = database.query(statements[-1])
+    if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
+        result = database.run(statements[-1:])  # several statements in one text, or one that writes
+    return result
+
+
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class ConversationalGrader:
+    """Grades c-Interact submissions under any rules; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
+        self._query = StrictQueryGrader(source, limits)
+        self._management = ManagementGrader(source, limits)
+        self._published = PublishedGrader(source, limits)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """Grade one submission. Raises `InputError` if the database cannot be opened.
+
+        What the prediction leaves in an open transaction is lost, and counts as not done (under strict
+        rules). `base_pred` is the prediction's too: where it fails, the prediction fails.
+        """
+        if not prediction.strip():
+            return Grade(False, "no_submission", "no SQL was submitted")
+        if not assignment.gold:
+            return Grade(False, "infra_error", "there is no gold SQL")
+        if assignment.rules.comparison == "published":
+            return self._published.grade(assignment, prediction)
+        if assignment.category == "Management":
+            return self._management.grade(assignment, prediction)
+        return self._query.grade(assignment, prediction)

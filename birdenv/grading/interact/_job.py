@@ -1,0 +1,193 @@
+"""What a c-Interact grader is asked, and what it answers.
+
+How submissions are judged: the switches in which the published graders of c-Interact differ from ours.
+
+Bringing a fresh copy to where a phase starts, and cleaning up behind a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError
+from birdenv.grading.compare._strict import Conditions
+from birdenv.grading.interact._reference_tests import TestWay
+
+
+@dataclass(frozen=True, slots=True)
+class GradingRules:
+    """One way of judging submissions, as data.
+
+    Attributes:
+        comparison: how a Query is judged. `strict`: it may only read, the gold runs on a pristine copy of its
+            own, rows agree by `compare_strict`. `published`: BIRD-Interact §4.2, on a disposable copy:
+            comments, DISTINCT and ROUND are cut out of both texts; the prediction runs as it is, then as it
+            was cut, then the gold on the same database; rows agree by `compare_published`.
+        tests: how a Management task's test cases are run. `contract`: BIRD-Interact §4.3, ours. Otherwise as
+            `TestWay` says.
+    """
+
+    name: str
+    comparison: Literal["strict", "published"]
+    tests: Literal["contract"] | TestWay
+
+
+STRICT_RULES: Final = GradingRules("strict", comparison="strict", tests="contract")
+
+GRADING_RULES: Final[Mapping[str, GradingRules]] = MappingProxyType(
+    {
+        rules.name: rules
+        for rules in (
+            STRICT_RULES,
+            GradingRules("shell", comparison="published", tests="every_callable"),
+            GradingRules("adk", comparison="published", tests="test_case"),
+        )
+    }
+)
+"""By name: `strict` is birdenv's own, `shell` the original batch evaluator, `adk` the later service."""
+
+
+Category: TypeAlias = Literal["Query", "Management"]
+
+GradeStatus: TypeAlias = Literal[
+    "passed",
+    "wrong_result",
+    "sql_error",
+    "sql_timeout",
+    "no_submission",
+    "malformed",
+    "test_error",
+    "infra_error",
+]
+
+_DEFAULT_CONDITIONS: Final = Conditions()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One phase of a task, as the grader needs it.
+
+    `setup` brings a pristine copy to the task's starting state; `base_gold` and `base_pred`, run after it,
+    bring the gold's and the prediction's copy to this phase's (for follow-ups). `cleanup` runs after these
+    and after a Management script, each statement whatever became of the one before it: it was written for
+    what the gold leaves, so that its errors are nobody's failure. `start`, where it is given, is where the
+    prediction's copy stands already: `setup`, `base_pred` and `cleanup` have run. With `keeps_state`, a
+    submission that passes and may write leaves its own state in `Grade.left`. `tests` are a Management task's
+    test cases; `rules` say how all of it is judged.
+    """
+
+    database: str
+    category: Category
+    gold: tuple[str, ...]
+    conditions: Conditions = _DEFAULT_CONDITIONS
+    setup: tuple[str, ...] = ()
+    base_gold: tuple[str, ...] = ()
+    base_pred: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
+    start: Checkpoint | None = None
+    keeps_state: bool = False
+    tests: tuple[str, ...] = ()
+    rules: GradingRules = STRICT_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What grading one submission found. `reason` (one line, empty if passed) is private to graders.
+
+    `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `malformed` is for
+    callers: what never reached the grader. `left`: what the submission made of its database, after the
+    clean-up, for `Assignment.start`; None unless asked for. `flags`: those of `Comparison`, and
+
+    * `gold_changes_nothing` (Management): it leaves the database as it was;
+    * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
+    * `state_disagrees` (Management): the test cases, which decide, and the comparison of states differ;
+    * `integrity` (published rules): it passes by a hole of theirs. What it did to the database made the gold,
+      which ran there, return other rows than on a pristine copy; or, with `no_usable_test`, a Management task
+      was judged without a test;
+    * `gold_failed` (published rules): the gold, as it was cut, does not run after the prediction.
+    """
+
+    passed: bool
+    status: GradeStatus
+    reason: str = ""
+    error: QueryError | None = None
+    flags: tuple[str, ...] = ()
+    rows_gold: int | None = None
+    rows_pred: int | None = None
+    left: Checkpoint | None = field(default=None, repr=False)
+
+
+def broken(what: str, error: QueryError) -> Grade:
+    """The benchmark's own SQL does not run."""
+    return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
+
+
+def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
+    """The prediction does not run."""
+    status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
+    return Grade(False, status, f"the SQL failed: {_one_line(error)}", error, flags, rows_gold)
+
+
+def _one_line(error: QueryError) -> str:
+    return " ".join(f"{error.kind}: {error.message}".split())
+
+
+def prepare_gold(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
+    """The gold's copy; a grade (`infra_error`) if that cannot be done."""
+    failure = _run_whole(database, assignment.setup)
+    if failure is not None:
+        return broken("the set-up", failure)
+    failure = _run_base(database, assignment.base_gold, assignment.cleanup)
+    return None if failure is None else broken("the starting state", failure)
+
+
+def prepare_prediction(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
+    """The prediction's copy; a grade if that cannot be done."""
+    if assignment.start is not None:
+        failure = database.restore(assignment.start)
+        return None if failure is None else broken("the starting state", failure)
+    failure = _run_whole(database, assignment.setup)
+    if failure is not None:
+        return broken("the set-up", failure)
+    failure = _run_base(database, assignment.base_pred, assignment.cleanup)
+    return None if failure is None else failed(failure)
+
+
+def clean_up(
+    database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
+) -> DatabaseState | QueryError:
+    """The state after the clean-up, which starts from what is committed."""
+    run_each(database, cleanup)
+    return database.state(like)
+
+
+def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
+    """Run the clean-up from what is committed, whatever becomes of each statement."""
+    if cleanup:
+        database.run(("ROLLBACK",))
+    for statement in cleanup:
+        database.run((statement,))
+
+
+def _run_base(
+    database: EpisodeDatabase, base: tuple[str, ...], cleanup: tuple[str, ...]
+) -> QueryError | None:
+    """The earlier phase's SQL, and the clean-up behind it."""
+    failure = _run_whole(database, base)
+    if base and failure is None:
+        run_each(database, cleanup)
+    return failure
+
+
+def _run_whole(database: EpisodeDatabase, scripts: tuple[str, ...]) -> QueryError | None:
+    """Run scripts and end the transaction that they may leave open, so that nothing else ends it."""
+    if not scripts:
+        return None
+    result = database.run(scripts)
+    if isinstance(result, QueryError):
+        return result
+    database.run(("ROLLBACK",))  # an error if there is none, which is as good
+    return None

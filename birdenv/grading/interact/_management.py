@@ -1,0 +1,246 @@
+"""A Management task by our own rules: its test cases decide (BIRD-Interact §4.3).
+
+Tests run on the gold's own state first. Those that do not pass there say nothing about a prediction, nor does
+a task without any (`test_error`). The states that gold and prediction leave are compared, too, and where they
+say otherwise than the tests, the grade is flagged `state_disagrees`.
+
+Do two databases hold the same? Schema and contents, object by object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    DatabaseState,
+    EpisodeDatabase,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+)
+from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
+from birdenv.grading.compare._multiset import compare_multiset
+from birdenv.grading.interact._job import (
+    Assignment,
+    Grade,
+    broken,
+    clean_up,
+    failed,
+    prepare_gold,
+    prepare_prediction,
+    run_each,
+)
+from birdenv.grading.sandbox._report import TestReport, judged
+from birdenv.grading.sandbox._runner import run_test_cases
+
+
+def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
+    """One line on the first difference in schema, then in contents; empty if there is none.
+
+    Rows of tables and results of views are compared as multisets (`compare_multiset`); views that fail are
+    equal if they fail with the same message. Private to graders.
+    """
+    return next(_differences(gold, pred), ("", ""))[1]
+
+
+def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
+    """Names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    return frozenset(name for name, _ in _differences(before, after))
+
+
+def unreadable(state: DatabaseState) -> str:
+    """One line on the first object whose contents could not be read whole; empty if all could.
+
+    A view that fails for what it says (a missing table) is a readable fact, not counted here.
+    """
+    for name, content in sorted(state.contents.items()):
+        if isinstance(content, QueryError) and content.kind in ("timeout", "too_large"):
+            return f"{name} could not be read: {content.message}"
+        if isinstance(content, QueryResult) and content.truncated:
+            return f"{name} has more than {len(content.rows)} rows"
+    return ""
+
+
+def _differences(gold: DatabaseState, pred: DatabaseState) -> Iterator[tuple[str, str]]:
+    for key in sorted(gold.schema.keys() | pred.schema.keys()):
+        if key not in pred.schema:
+            yield key, f"{key} is expected and not there"
+        elif key not in gold.schema:
+            yield key, f"{key} is there and not expected"
+        elif gold.schema[key] != pred.schema[key]:
+            yield key, f"the definition of {key} differs"
+    for name in sorted(gold.contents.keys() | pred.contents.keys()):
+        difference = _content_difference(gold.contents.get(name), pred.contents.get(name))
+        if difference:
+            yield f"rows of {name}", f"{name}: {difference}"
+
+
+def _content_difference(gold: Result | None, pred: Result | None) -> str:
+    if isinstance(gold, QueryResult) and isinstance(pred, QueryResult):
+        return compare_multiset(gold, pred).reason
+    if isinstance(gold, QueryError) and isinstance(pred, QueryError):
+        return "" if gold == pred else f"fails otherwise than expected: {pred.message}"
+    if isinstance(pred, QueryError):
+        return f"cannot be read: {pred.message}"
+    return "can be read and should not be" if pred is not None else "is not there"
+
+
+@dataclass(frozen=True, slots=True)
+class _GoldState:
+    """What a Management gold leaves; `is_worked`: as it was before the clean-up."""
+
+    state: DatabaseState
+    is_worked: bool
+    flags: tuple[str, ...]
+    is_lasting: bool
+    """Whether another run of the same SQL leaves the same: nothing in the database reads the clock."""
+    tests: TestReport
+    """What the task's test cases say of it."""
+
+
+class ManagementGrader:
+    """Grades Management submissions strictly; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._states = GoldCache(_rows_of_state)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """The test cases must pass on what the prediction leaves, before the clean-up.
+
+        For the flag, schema, tables' rows and views' results are held against those after the gold, both
+        after the clean-up, or before it if it undoes anything that the gold did.
+        """
+        if not assignment.tests:
+            return Grade(
+                False, "test_error", "the task has no test case, so nothing can be said of an answer"
+            )
+        gold = self._gold_state(assignment)
+        if isinstance(gold, Grade):
+            return gold
+        if gold.tests.status != "passed":
+            return Grade(
+                False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
+            )
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_prediction(database, assignment)
+            if fault is not None:
+                return fault
+            done = database.run((prediction,))
+            if isinstance(done, QueryError):
+                return failed(done, flags=gold.flags)
+            report = self._tested(database, assignment, prediction, done, gold.tests)
+            if isinstance(report, QueryError):
+                return failed(report, flags=gold.flags)
+            if report.status == "test_error":
+                return Grade(False, "test_error", report.reason, None, gold.flags)
+            returned = clean_up(database, () if gold.is_worked else assignment.cleanup, like=gold.state)
+            grade = _grade(gold, returned, report)
+            if not grade.passed or not assignment.keeps_state:
+                return grade
+            left = _left(database, assignment, gold)
+        return replace(grade, left=left)
+
+    def _tested(
+        self,
+        database: EpisodeDatabase,
+        assignment: Assignment,
+        prediction: str,
+        result: Result,
+        on_gold: TestReport,
+    ) -> TestReport | QueryError:
+        """What the tests say of what is committed, which stays as it is."""
+        before = database.checkpoint()
+        if not isinstance(before, Checkpoint):
+            return before
+        report = judged(on_gold, lambda: self._run_tests(database, assignment, (prediction,), result))
+        return database.restore(before) or report
+
+    def _run_tests(
+        self, database: EpisodeDatabase, assignment: Assignment, sqls: Sequence[str], result: Result
+    ) -> TestReport:
+        return run_test_cases(
+            assignment.tests,
+            sqls,
+            assignment.gold,
+            database,
+            pred_result=result,
+            db_name=assignment.database,
+            dialect=self._source.dialect,
+        )
+
+    def _gold_state(self, assignment: Assignment) -> _GoldState | Grade:
+        """What the gold leaves; remembered if nothing in it reads the clock."""
+        job = assignment
+        scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
+        if any(reads_clock(script) for part in scripts for script in part):
+            return self._run_gold(assignment)
+        digest = self._source.digest(assignment.database)
+        key = (assignment.database, digest, scripts)
+        return self._states.get(key, lambda: self._run_gold(assignment))
+
+    def _run_gold(self, assignment: Assignment) -> _GoldState | Grade:
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = prepare_gold(database, assignment)
+            if fault is not None:
+                return fault
+            start = database.state()
+            if isinstance(start, QueryError):
+                return broken("the starting state", start)
+            done = database.run(assignment.gold)
+            if isinstance(done, QueryError):
+                return broken("the gold", done)
+            worked = database.state()
+            if isinstance(worked, QueryError):
+                return broken("the gold's state", worked)
+            tests = self._gold_tested(database, assignment, done)
+            if isinstance(tests, QueryError):
+                return broken("the gold's state", tests)
+            expected = clean_up(database, assignment.cleanup) if assignment.cleanup else worked
+            if isinstance(expected, QueryError):
+                return broken("the state after the clean-up", expected)
+        for state in (worked, expected):
+            if fault_text := unreadable(state):
+                return Grade(False, "infra_error", f"the gold's state is out of reach: {fault_text}")
+        is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
+        changed = changed_objects(start, worked)
+        flags = () if changed else ("gold_changes_nothing",)
+        if assignment.cleanup and not changed.isdisjoint(changed_objects(worked, expected)):
+            return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting, tests)
+        return _GoldState(expected, False, flags, is_lasting, tests)
+
+    def _gold_tested(
+        self, database: EpisodeDatabase, assignment: Assignment, result: Result
+    ) -> TestReport | QueryError:
+        before = database.checkpoint()
+        if not isinstance(before, Checkpoint):
+            return before
+        report = self._run_tests(database, assignment, assignment.gold, result)
+        return database.restore(before) or report
+
+
+def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:
+    passed = report.status == "passed"
+    agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
+    flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
+    return Grade(passed, "passed" if passed else "wrong_result", report.reason, flags=flags)
+
+
+def _rows_of_state(gold: _GoldState | Grade) -> int | None:
+    """How many rows a gold's state has; None if it may not be remembered."""
+    if isinstance(gold, Grade) or not gold.is_lasting or gold.tests.depends_on_machine:
+        return None
+    return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
+
+
+def _left(database: EpisodeDatabase, assignment: Assignment, gold: _GoldState) -> Checkpoint | None:
+    """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
+    if gold.is_worked:
+        run_each(database, assignment.cleanup)
+    left = database.checkpoint()
+    return left if isinstance(left, Checkpoint) else None

@@ -1,0 +1,324 @@
+"""Grading as the published c-Interact evaluators do it, on a disposable copy (BIRD-Interact §4.2 to §4.4).
+
+For comparability only: their verdicts, faults and all. What a submission passes for although the gold on a
+pristine copy, or our own rules for test cases, say otherwise is flagged `integrity`.
+
+Do rows agree by the rule of the published c-Interact evaluators (BIRD-Interact §4.2)?
+
+The line of reason quotes the gold: it is for graders and reports, never for an agent.
+
+What the published c-Interact evaluators cut out of SQL before they compare (BIRD-Interact §4.2).
+
+They work on the text, not on the SQL: what they do to string literals, names and operators is part of the
+published scores, so it is repeated here, edge cases and all. Never use it to clean SQL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any, Final, TypeAlias
+
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    EpisodeDatabase,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+    Row,
+)
+from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
+from birdenv.grading.compare._explain import emptiness, show
+from birdenv.grading.compare._multiset import Comparison
+from birdenv.grading.interact._job import Assignment, Grade, broken, failed
+from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, published_test
+from birdenv.grading.sandbox._runner import run_test_cases
+
+_PLACES: Final = 2  # whatever the task's `conditions.decimal` says
+_HUNDREDTH: Final = Decimal("0.01")
+_CONTEXT: Final = Context(prec=28)  # Python's default: a number of more digits is an error
+_MOST_ROWS: Final = 10_000  # of what begins with SELECT or WITH; the rest is cut off without a word
+
+_Rows: TypeAlias = list[tuple[Any, ...]]
+
+
+def compare_published(
+    gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
+) -> Comparison:
+    """Set equality of normalised rows; list equality if `order`. Two results must both have rows.
+
+    Numbers have 2 decimals: a Decimal half up, a float by Python's `round`, so that the two may disagree.
+    Dates and timestamps are their day, but not inside arrays and JSON, which are compared as JSON text.
+    Python equality for the rest: true is 1, 1 is 1.0, no NaN is equal to any. Values for which the published
+    code raises an error (an array of numerics or dates, a numeric of 27 digits) never agree: flag `breaks`.
+    """
+    flags = emptiness(gold, pred)
+    if not gold.rows or not pred.rows:
+        sides = [side for side, result in (("gold", gold), ("prediction", pred)) if not result.rows]
+        return Comparison(False, f"no rows from the {' and the '.join(sides)}", flags)
+    try:
+        expected, returned = _normalised(gold.rows, gold_sql), _normalised(pred.rows, pred_sql)
+        equal = expected == returned if order else set(expected) == set(returned)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        return Comparison(False, f"the published comparison breaks ({what})", (*flags, "breaks"))
+    return Comparison(equal, "" if equal else _difference(expected, returned), flags)
+
+
+def _normalised(rows: Sequence[Row], sql: str) -> _Rows:
+    fetched = rows[:_MOST_ROWS] if sql.strip().lower().startswith(("select", "with")) else rows
+    return [tuple(map(_normalised_cell, row)) for row in fetched]
+
+
+def _normalised_cell(cell: Any) -> Any:
+    if isinstance(cell, date):  # a datetime is one
+        return cell.strftime("%Y-%m-%d")
+    rounded = _rounded(cell)
+    return json.dumps(rounded, sort_keys=True) if isinstance(rounded, (list, dict)) else rounded
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return value.quantize(_HUNDREDTH, rounding=ROUND_HALF_UP, context=_CONTEXT)
+    if isinstance(value, float):
+        return round(value, _PLACES)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_rounded, value))
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return value
+
+
+def _difference(gold: _Rows, pred: _Rows) -> str:
+    expected, returned = set(gold), set(pred)
+    if expected == returned:
+        return "same rows in another order"
+    missing = next((row for row in gold if row not in returned), None)
+    extra = next((row for row in pred if row not in expected), None)
+    parts = [f"{what} {show(row)}" for what, row in (("expected", missing), ("returned", extra)) if row]
+    return "rows differ: " + ", ".join(parts)
+
+
+_MOST_ROUNDS: Final = 100
+"""ROUND calls taken out of one text: more are in no benchmark, and each costs a pass over the text."""
+
+_NEWLINE: Final = re.compile(r"\r\n|\r|\n")
+_BLANK_LINES: Final = re.compile(r"\n\s*\n+")
+_ROUND: Final = re.compile(r"ROUND\s*\(", re.IGNORECASE)
+_PUNCTUATION: Final = re.compile(r"[(),]")
+
+
+def published_text(sql: str) -> str:
+    """All three cuts, in the published order: comments, DISTINCT, ROUND."""
+    return without_round(without_distinct(without_comments(sql)))
+
+
+def without_comments(sql: str) -> str:
+    """Without `/*...*/`, and without `--...` where a line end follows; blank lines are joined, ends trimmed.
+
+    A `--` comment at the end of the text stays, and what looks like a comment in a string literal goes.
+
+    >>> without_comments("SELECT '/*x*/' /* a */ -- b")
+    "SELECT ''  -- b"
+    """
+    return _BLANK_LINES.sub("\n", _without_line_comments(_without_block_comments(sql))).strip()
+
+
+def without_distinct(sql: str) -> str:
+    """Without the word DISTINCT wherever single spaces, or the text's ends, stand on both sides of it.
+
+    >>> without_distinct("SELECT DISTINCT COUNT(DISTINCT a), a IS DISTINCT FROM b")
+    'SELECT COUNT(DISTINCT a), a IS FROM b'
+    """
+    return " ".join(word for word in sql.split(" ") if word.lower() != "distinct")
+
+
+def without_round(sql: str) -> str:
+    """Each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
+
+    Any name that ends in "round" counts, quotes mean nothing, and a call that does not close ends it.
+
+    >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
+    'SELECT a + b * 100, backga'
+    """
+    for _ in range(_MOST_ROUNDS):
+        call = _ROUND.search(sql)
+        if call is None:
+            break
+        argument_end, end = _argument_and_call_end(sql, call.end())
+        if end < 0:
+            break
+        sql = sql[: call.start()] + sql[call.end() : argument_end].strip() + sql[end:]
+    return sql
+
+
+def _argument_and_call_end(sql: str, start: int) -> tuple[int, int]:
+    """Where the first argument that begins at `start` ends, and where its call does (-1 if it never does)."""
+    depth, argument_end = 0, -1
+    for mark in _PUNCTUATION.finditer(sql, start):
+        if mark.group() == "(":
+            depth += 1
+        elif depth > 0:
+            depth -= mark.group() == ")"
+        else:
+            if argument_end < 0:
+                argument_end = mark.start()
+            if mark.group() == ")":
+                return argument_end, mark.end()
+    return -1, -1
+
+
+def _without_block_comments(sql: str) -> str:
+    pieces, place = [], 0
+    while (start := sql.find("/*", place)) >= 0 and (end := sql.find("*/", start + 2)) >= 0:
+        pieces.append(sql[place:start])
+        place = end + 2
+    return "".join([*pieces, sql[place:]])
+
+
+def _without_line_comments(sql: str) -> str:
+    pieces, place = [], 0
+    while (start := sql.find("--", place)) >= 0 and (newline := _NEWLINE.search(sql, start + 2)):
+        pieces.append(sql[place:start])
+        place = newline.start()
+    return "".join([*pieces, sql[place:]])
+
+
+class PublishedGrader:
+    """Grades by the published rules; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._golds = GoldCache(rows_of_result)
+
+    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+        """The prediction runs as it is; then the tests of a Management task, or else the comparison of rows.
+
+        Errors of the set-up are ignored, and a gold that fails is the prediction's failure.
+        """
+        with self._source.open(assignment.database, self._limits) as database:
+            fault = _prepare(database, assignment)
+            if fault is not None:
+                return broken("the starting state", fault)
+            result = _run(database, (prediction,))
+            if isinstance(result, QueryError):
+                return failed(result)
+            left = database.checkpoint() if assignment.keeps_state else None
+            if assignment.category == "Management" and _are_run(assignment):
+                grade = self._grade_by_tests(database, assignment, prediction, result)
+            else:
+                grade = self._grade_by_rows(database, assignment, prediction)
+        if grade.passed and isinstance(left, Checkpoint):
+            return replace(grade, left=left)
+        return grade
+
+    def _grade_by_rows(self, database: EpisodeDatabase, assignment: Assignment, prediction: str) -> Grade:
+        pred_sql, gold_sqls = published_text(prediction), tuple(map(published_text, assignment.gold))
+        pred = _run(database, (pred_sql,))
+        if isinstance(pred, QueryError):
+            reason = f"the SQL, without comments, DISTINCT and ROUND, failed: {_one_line(pred)}"
+            return Grade(False, "wrong_result", reason)
+        changed = database.is_private
+        gold = _run(database, gold_sqls)
+        if isinstance(gold, QueryError):
+            reason = f"the gold, without comments, DISTINCT and ROUND, failed: {_one_line(gold)}"
+            return Grade(False, "wrong_result", reason, flags=("gold_failed",), rows_pred=len(pred.rows))
+        order, texts = assignment.conditions.order, {"gold_sql": gold_sqls[-1], "pred_sql": pred_sql}
+        comparison = compare_published(gold, pred, order=order, **texts)
+        flags = comparison.flags
+        if comparison.equal:
+            if assignment.category == "Management":
+                flags = (*flags, "integrity", "no_usable_test")
+            elif changed:
+                pristine = self._pristine_gold(assignment, gold_sqls)
+                if isinstance(pristine, QueryError) or not (
+                    compare_published(pristine, pred, order=order, **texts).equal
+                ):
+                    flags = (*flags, "integrity")
+        return Grade(
+            passed=comparison.equal,
+            status="passed" if comparison.equal else "wrong_result",
+            reason=comparison.reason,
+            flags=flags,
+            rows_gold=len(gold.rows),
+            rows_pred=len(pred.rows),
+        )
+
+    def _pristine_gold(self, assignment: Assignment, gold_sqls: tuple[str, ...]) -> Result:
+        """What the gold returns where the prediction has never been."""
+
+        def run() -> Result:
+            with self._source.open(assignment.database, self._limits) as database:
+                return _prepare(database, assignment) or _run(database, gold_sqls)
+
+        scripts = (assignment.setup, _base(assignment), gold_sqls)
+        if assignment.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
+            return run()
+        return self._golds.get((assignment.database, self._source.digest(assignment.database), scripts), run)
+
+    def _grade_by_tests(
+        self, database: EpisodeDatabase, assignment: Assignment, prediction: str, result: QueryResult
+    ) -> Grade:
+        way = assignment.rules.tests
+        assert way != "contract"
+        report = run_test_cases(
+            [published_test(assignment.tests, way)],
+            [prediction],
+            assignment.gold,
+            database,
+            pred_result=result,
+            db_name=assignment.database,
+            dialect=self._source.dialect,
+        )
+        if report.status != "passed":
+            return Grade(False, "wrong_result", report.reason)
+        proves_nothing = way == "test_case" and not any(map(defines_test_case, assignment.tests))
+        return Grade(True, "passed", flags=("integrity", "no_usable_test") if proves_nothing else ())
+
+
+def _are_run(assignment: Assignment) -> bool:
+    """Whether a Management task has tests that the evaluator runs; else it compares rows."""
+    if assignment.rules.tests == "every_callable":
+        return any(map(defines_callable, assignment.tests))
+    return bool(assignment.tests)
+
+
+def _prepare(database: EpisodeDatabase, assignment: Assignment) -> QueryError | None:
+    """Set-up, the earlier phase's SQL and the clean-up behind it are one list to the evaluator: it ends,
+    unseen, at the first error.
+
+    What is returned is an error of ours: the kept state cannot be restored.
+    """
+    if assignment.start is not None:
+        return database.restore(assignment.start)
+    _run(database, (*assignment.setup, *_base(assignment)))
+    return None
+
+
+def _base(assignment: Assignment) -> tuple[str, ...]:
+    return (*assignment.base_pred, *assignment.cleanup) if assignment.base_pred else ()
+
+
+def _run(database: EpisodeDatabase, scripts: tuple[str, ...]) -> Result:
+    """Run scripts up to the first error, each committed."""
+    result: Result = QueryResult((), ())
+    for script in scripts:
+        result = database.run((script,))
+        if isinstance(result, QueryError):
+            if database.is_private:
+                database.run(("ROLLBACK",))
+            return result
+        if database.is_private:
+            database.run(("COMMIT",))  # an error where nothing is open, which is as good
+    return result
+
+
+def _one_line(error: QueryError) -> str:
+    return " ".join(f"{error.kind}: {error.message}".split())

@@ -1,0 +1,1 @@
+"""Running a benchmark's test cases (Python source) in a confined child process."""

@@ -1,0 +1,336 @@
+"""Runs a Management task's test cases against a database, in a process that can be killed.
+
+The tests are Python of the benchmark, not of the agent; the agent's SQL is handed to them as data. So this
+protects the machine and the other tasks from mistakes: endless loops, memory, processes, files, output. It is
+no prison for a determined attacker: within Python, tests can reach the interpreter and claim to have passed.
+
+Their process has no database, no files, no environment and no descriptor but one end of a socket, over
+which it asks the owner for queries. What it sends is taken apart without trusting it. It leads a process
+group of its own, which is killed as a whole at the end, whatever the end was. Forking is refused by an audit
+hook, then by the kernel (as nobody, if this is root). Only where root may not become nobody does the second
+bar fail, and then the killing of the group is what remains.
+
+What test cases ask of their database, answered where the database is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases import EpisodeDatabase, QueryResult, Result
+from birdenv.errors import InputError
+from birdenv.grading._sql_cleaning import without_outer_distinct
+from birdenv.grading.compare._strict import Conditions, compare_strict
+from birdenv.grading.sandbox._child import OUT_OF_MEMORY
+from birdenv.grading.sandbox._messages import MessageError, receive, send
+from birdenv.grading.sandbox._report import CAUSES, TestCause, TestOutcome, TestReport
+from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
+
+_ROW_BYTES, _CELL_BYTES = 64, 16  # that a row and a cell are counted with, besides text and blobs
+
+
+class TooManyQueriesError(Exception):
+    """The tests asked for more queries than their limits allow."""
+
+
+class Answers:
+    """What the tests ask of the database."""
+
+    def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
+        self._database = database
+        self._dialect = dialect
+        self._most_queries = most_queries
+        self._most_bytes = most_bytes
+        self._queries = 0
+        self.seconds = 0.0
+        """How long the database took, in all."""
+
+    def answer(self, request: Any) -> Any:
+        """Raises `MessageError` for what is no request, `TooManyQueriesError` for one too many."""
+        match request:
+            case ["execute", list(sqls)] if _are_texts(sqls):
+                return rows_of(self._run(sqls), self._most_bytes)
+            case ["compare", list(pred), list(sol), int(decimal), bool() | None as distinct, bool(order)] if (
+                _are_texts(pred) and _are_texts(sol)
+            ):
+                return self._are_equal(pred, sol, Conditions(decimal, distinct, order))
+            case ["without_distinct", list(sqls)] if _are_texts(sqls):
+                return [without_outer_distinct(sql, self._dialect) for sql in sqls]
+        raise MessageError("not a request")
+
+    def _are_equal(self, pred_sqls: list[str], sol_sqls: list[str], conditions: Conditions) -> bool:
+        if not pred_sqls or not sol_sqls:
+            return False
+        results = []
+        for sqls in (pred_sqls, sol_sqls):
+            if conditions.distinct is False:
+                sqls = [*sqls[:-1], without_outer_distinct(sqls[-1], self._dialect)]
+            result = self._run(sqls)
+            if not isinstance(result, QueryResult):
+                return False
+            results.append(result)
+        return compare_strict(results[1], results[0], conditions).equal
+
+    def _run(self, sqls: list[str]) -> Result:
+        self._queries += 1
+        if self._queries > self._most_queries:
+            raise TooManyQueriesError
+        began = time.monotonic()
+        try:
+            return self._database.run(sqls)
+        finally:
+            self.seconds += time.monotonic() - began
+
+
+def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
+    """What `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
+
+    A result that is cut, or larger than `most_bytes`, is an error.
+    """
+    if result is None:
+        return None, False, False
+    if not isinstance(result, QueryResult):
+        is_late = result.kind == "timeout"
+        return None, not is_late, is_late
+    if result.truncated or _is_too_large(result, most_bytes):
+        return None, True, False
+    return (list(result.rows) if result.columns else None), False, False
+
+
+def _is_too_large(result: QueryResult, most_bytes: int) -> bool:
+    size = 0
+    for row in result.rows:
+        size += _ROW_BYTES + sum(
+            _CELL_BYTES + (len(cell) if isinstance(cell, (str, bytes)) else 0) for cell in row
+        )
+        if size > most_bytes:
+            return True
+    return False
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+_KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
+_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # sets and local time, the same everywhere
+_OPTIONS: Final = ("-P", "-s", "-S", "-B", "-W", "ignore")  # as -I, which would ignore PYTHONHASHSEED
+_LONGEST_REQUEST: Final = 16 * 2**20  # bytes
+_LONGEST_REASON: Final = 500
+# The packages are not run (they would import everything), only the modules of the tests' process.
+_PROGRAM: Final = """
+import json, sys, types
+descriptor, packages = json.loads(sys.argv[1])
+for name, folder in packages.items():
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from birdenv.grading.sandbox._child import main
+main(descriptor)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessLimits:
+    """Caps on all tests of one task together.
+
+    `seconds`: wall clock, the database's time included; a query that is running then is not cut short, but
+    ends by the limits of its database. `cpu_seconds`: processor time of the tests' process. `memory_bytes`:
+    besides the interpreter. `output_characters`: printed. `queries`: asked of the database. `result_bytes`:
+    of one result, text and blobs by length; a larger one is an error to the test.
+
+    Raises `InputError` for a limit that lets nothing run.
+    """
+
+    seconds: float = 60.0
+    cpu_seconds: int = 20
+    memory_bytes: int = 512 * 2**20
+    output_characters: int = 65_536
+    queries: int = 1_000
+    result_bytes: int = 16 * 2**20
+
+    def __post_init__(self) -> None:
+        if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
+            raise InputError("test cases need time (at least 1 s of the processor's) and memory")
+        if min(self.output_characters, self.queries, self.result_bytes) < 0:
+            raise InputError("limits on output, queries and results cannot be negative")
+
+
+_DEFAULT_LIMITS: Final = HarnessLimits()
+
+
+def run_test_cases(
+    sources: Sequence[str],
+    pred_sqls: Sequence[str],
+    sol_sqls: Sequence[str],
+    database: EpisodeDatabase,
+    *,
+    pred_result: Result | None = None,
+    limits: HarnessLimits = _DEFAULT_LIMITS,
+    db_name: str = "",
+    dialect: str = "sqlite",
+) -> TestReport:
+    """Run the tests (BIRD-Interact §4.3) on the state that `database` is in, which they may change.
+
+    All sources are loaded, each in a namespace of its own, then each test is called with `(pred_sqls,
+    sol_sqls, db_name, conn)`; what it returns does not matter. In scope are `ex_base`, `execute_queries`,
+    `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
+    `date`, `Decimal` and `pred_query_result`: the rows of `pred_result`, None if it has none.
+
+    `execute_queries(sqls, db_name, conn)` takes SQL or a list of SQL, runs it on `database` up to the first
+    error and returns the last statement's rows (None without columns), whether there was an error, and
+    whether there was a timeout. `ex_base` runs both sides and compares by `compare_strict`: 1 or 0. `conn` is
+    good for handing on only.
+
+    This looks at one state, and where the tests trip over it says `failed`: run them on the gold's state
+    first, and let `judged` blame. Several threads may run tests at once, each on a database of its own.
+    Raises `InputError` if no process can be started.
+    """
+    problems = parse_test_cases(sources) if sources else ["there are no test cases"]
+    if problems:
+        return TestReport("test_error", _one_line("; ".join(problems)))
+    names = [names_of_tests(source) for source in sources]
+    job = {
+        "sources": list(sources),
+        "names": names,
+        "imports": [name for source in sources for name in imports_of(source)],
+        "pred_sqls": list(pred_sqls),
+        "sol_sqls": list(sol_sqls),
+        "db_name": db_name,
+        "pred_rows": rows_of(pred_result, limits.result_bytes)[0],
+        "seconds": limits.seconds,
+        "cpu_seconds": limits.cpu_seconds,
+        "memory_bytes": limits.memory_bytes,
+        "output_characters": limits.output_characters,
+    }
+    steps = [(number, "") for number in range(1, len(sources) + 1)]
+    steps += [(number, name) for number, tests in enumerate(names, 1) for name in tests]
+    return _Owner(steps, Answers(database, dialect, limits.queries, limits.result_bytes), limits).run(job)
+
+
+class _Owner:
+    """The owner's side of one run."""
+
+    def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: HarnessLimits) -> None:
+        self._steps = steps
+        self._answers = answers
+        self._limits = limits
+        self._outcomes: list[TestOutcome] = []
+
+    def run(self, job: dict[str, Any]) -> TestReport:
+        with _process() as (process, connection):
+            deadline = time.monotonic() + self._limits.seconds
+            try:
+                send(connection, job, deadline)
+                self._serve(connection, deadline)
+            except TimeoutError:
+                self._add(*self._lateness())
+            except (EOFError, OSError):
+                _end(process)
+                self._add(*self._death(process.returncode))
+            except MessageError:
+                self._add("process", "sends its owner something else than a request")
+            except TooManyQueriesError:
+                self._add("limit", f"asks for more than {self._limits.queries} queries")
+        last = self._outcomes[-1]
+        reason = f"{_where(last)}: {last.reason}" if last.reason else ""
+        return TestReport(last.status, reason, tuple(self._outcomes))
+
+    def _serve(self, connection: socket.socket, deadline: float) -> None:
+        while len(self._outcomes) < len(self._steps):
+            request = receive(connection, _LONGEST_REQUEST, deadline)
+            match request:
+                case ["outcome", "passed", ""]:
+                    self._add("passed")
+                case ["outcome", str(cause), str(reason)] if cause in CAUSES and cause != "passed":
+                    self._add(cause, reason)
+                    return
+                case _:
+                    send(connection, self._answers.answer(request), deadline)
+
+    def _add(self, cause: TestCause, reason: str = "") -> None:
+        self._outcomes.append(TestOutcome(*self._steps[len(self._outcomes)], cause, _one_line(reason)))
+
+    def _lateness(self) -> tuple[TestCause, str]:
+        seconds = self._limits.seconds
+        if self._answers.seconds > seconds / 2:
+            return "limit", f"is not done in {seconds:g} s, most of which the database took"
+        return "clock", f"is not done in {seconds:g} s"
+
+    def _death(self, code: int) -> tuple[TestCause, str]:
+        if code == OUT_OF_MEMORY:
+            return "limit", "runs out of memory"
+        if code == -signal.SIGXCPU:
+            return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
+        if code == -signal.SIGALRM:
+            return self._lateness()
+        if code < 0 and code != -signal.SIGKILL:
+            return "process", f"dies of {signal.Signals(-code).name}"
+        # Which of them it was depends on who is faster.
+        return "process", "ends its process or its connection, or is killed"
+
+
+@contextmanager
+def _process() -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """A process that waits for its job, and the connection to it; both are gone afterwards."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        process = _start(theirs)
+        try:
+            yield process, ours
+        finally:
+            _end(process)
+
+
+def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+    """The process, in a folder that is gone as soon as it runs: there nothing can ever be made."""
+    package = Path(__file__).parent.parent
+    packages = {"birdenv": str(package), "birdenv.grading": str(package / "grading")}
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    with theirs:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-"))
+            try:
+                return subprocess.Popen(
+                    [sys.executable, *_OPTIONS, "-c", _PROGRAM, json.dumps([theirs.fileno(), packages])],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    cwd=folder,
+                    env=kept | _FIXED_VARIABLES,
+                    start_new_session=True,
+                )
+            finally:
+                folder.rmdir()
+        except OSError as error:
+            raise InputError(f"no process for test cases can be started: {error}") from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process with its group, and wait for it; the exit code of one that is dying stays its own."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a dead one on macOS
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _where(outcome: TestOutcome) -> str:
+    return f"test case {outcome.source}" + (f", {outcome.name}" if outcome.name else "")
+
+
+def _one_line(reason: str) -> str:
+    return " ".join(reason.encode(errors="backslashreplace").decode().split())[:_LONGEST_REASON]

@@ -1,0 +1,1 @@
+"""Child processes: starting them, their limits, and talking to them."""

@@ -1,0 +1,1 @@
+"""Figures of recorded runs: statistics, measures, comparisons, reports and plots."""

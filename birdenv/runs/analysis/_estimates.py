@@ -1,0 +1,84 @@
+"""A figure over many episodes, with what is not sure about it.
+
+Two intervals answer two questions. *Over tasks*: what if other tasks had been asked about these databases?
+*Over databases*: what if the databases had been others, too? The second is wider where databases differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from birdenv.runs.analysis._measures import Measure, Outcome
+from birdenv.runs.analysis._statistics import RESAMPLES, Interval, bootstrap, wilson
+
+__all__ = ["METHODS", "Estimate", "estimate", "rounded"]
+
+METHODS = {
+    "wilson": "Wilson score interval",
+    "tasks": f"bootstrap over tasks, percentiles of {RESAMPLES} resamples",
+    "databases": f"bootstrap over databases, percentiles of {RESAMPLES} resamples",
+}
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`value` is the mean over `count` episodes, None without any; so is an interval if nothing varies."""
+
+    measure: Measure
+    count: int
+    value: float | None
+    over_tasks: Interval | None
+    over_databases: Interval | None
+    method: str
+
+    @property
+    def passed(self) -> int:
+        """Episodes that succeeded (of a rate)."""
+        return round((self.value or 0.0) * self.count)
+
+    def to_json(self) -> dict[str, Any]:
+        passed = {"passed": self.passed} if self.measure.is_rate else {}
+        return {
+            "title": self.measure.title,
+            **passed,
+            "total": self.count,
+            "value": rounded(self.value),
+            "interval_over_tasks": rounded(self.over_tasks),
+            "interval_over_databases": rounded(self.over_databases),
+            "method_over_tasks": self.method,
+        }
+
+
+def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
+    """The mean of a measure over the rated outcomes that have a say in it.
+
+    Over tasks: Wilson for a rate of tasks played once, else the bootstrap with a cluster for each task. Over
+    databases: the bootstrap with a cluster for each database.
+    """
+    rated = [(o, value) for o in outcomes if o.rated and (value := o.values[measure.name]) is not None]
+    values = [value for _, value in rated]
+    databases = bootstrap(values, [o.database for o, _ in rated])
+    if measure.is_rate and not repeated:
+        return Estimate(
+            measure, len(values), _mean(values), wilson(int(sum(values)), len(values)), databases, "wilson"
+        )
+    tasks = bootstrap(values, [o.instance_id for o, _ in rated])
+    return Estimate(measure, len(values), _mean(values), tasks, databases, "tasks")
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def rounded(value: Any) -> Any:
+    """Numbers for files: six digits, so that the last bits of a sum do not show."""
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, Mapping):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [rounded(item) for item in value]
+    return value

@@ -1,0 +1,1 @@
+"""The EM/ESM pipeline over gold and prediction files."""

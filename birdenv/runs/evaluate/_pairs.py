@@ -1,0 +1,202 @@
+"""Pairs of gold and predicted SQL as files.
+
+`gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
+in quotes), and the database of each pair. Its fields are those of `birdenv score`.
+
+Which folder below a root is the newest run of the EM/ESM layout?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
+from birdenv.grading import one_line
+from birdenv.runs._directory import RunDirectory
+
+_DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
+
+
+class NewestRun(NamedTuple):
+    """The folder, and those that looked newer but were passed over, each with the reason."""
+
+    folder: Path
+    skipped: list[str]
+
+
+def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
+    """The newest complete folder `run_*` in `root`.
+
+    Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
+    by the time of their last change and then by name. Links out of `root` do not count. Raises
+    `InputError` if there is none.
+    """
+    skipped: list[str] = []
+    for folder in _candidates(root):
+        if not folder.resolve().is_relative_to(root.resolve()):
+            skipped.append(f"{folder}: a link that leads out of {root}")
+        elif not is_complete(folder):
+            skipped.append(f"{folder}: not complete (the run may be going on)")
+        else:
+            return NewestRun(folder, skipped)
+    why = f"; passed over: {'; '.join(skipped)}" if skipped else ""
+    raise InputError(
+        f"no run found: --run_dir is not given, and --runs_root {root} holds no complete folder run_*{why}"
+    )
+
+
+def _candidates(root: Path) -> list[Path]:
+    if not is_directory(root):
+        return []
+    with file_errors(root):
+        folders = [path for path in root.iterdir() if path.name.startswith("run_") and path.is_dir()]
+        dated = sorted((path for path in folders if _has_date(path.name)), key=lambda path: path.name)
+        others = [path for path in folders if path not in dated]
+        others.sort(key=lambda path: (path.stat().st_mtime_ns, path.name))
+    return [*reversed(dated), *reversed(others)]
+
+
+def _has_date(name: str) -> bool:
+    match = _DATED.fullmatch(name)
+    if match is None:
+        return False
+    try:
+        datetime.strptime(match[1], "%Y%m%d_%H%M%S")
+    except ValueError:
+        return False
+    return True
+
+
+_GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
+_NAMES = ("db_id", "instance_id", "difficulty")
+_LFS = b"version https://git-lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known."""
+
+    idx: int
+    gold: str
+    pred: str
+    db_id: str = ""
+    instance_id: str = ""
+    difficulty: str = ""
+
+
+def holds_pairs(folder: Path) -> bool:
+    """Whether a folder has what `read_pairs` needs."""
+    return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
+
+
+def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[Pair]:
+    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files.
+
+    Only a line feed ends a line, so other separators may stand in a query; a carriage return before it and a
+    byte order mark are not part of the text. `allow_truncate`: of files of different lengths, the
+    longer one is cut; else they are an `InputError`, as is a missing, empty or unreadable file.
+    """
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such directory; --run_dir takes a folder with {_GOLD} and {_PREDS}")
+    if exists(folder / _PAIRS):
+        return _from_records(folder / _PAIRS)
+    missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
+    if missing:
+        raise InputError(f"{folder} holds no {' and no '.join(missing)}; is the run still going on?")
+    golds, preds = _lines(folder / _GOLD), _lines(folder / _PREDS)
+    if len(golds) != len(preds) and not allow_truncate:
+        raise InputError(
+            f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
+            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow_truncate"
+        )
+    if not golds or not preds:
+        raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
+    return [Pair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
+
+
+def write_pairs(folder: Path, pairs: Sequence[Pair], dialect: str) -> None:
+    """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
+    write_records(folder / _PAIRS, map(_record, pairs))
+    write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
+
+
+def write_lines(folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str) -> None:
+    """Write `gold.txt` and `preds.txt`."""
+    for name, queries in ((_GOLD, golds), (_PREDS, preds)):
+        write_text(folder / name, "".join(one_line(sql, dialect) + "\n" for sql in queries))
+
+
+def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
+    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are."""
+    pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
+    write_pairs(folder, pairs, dialect)
+    return len(pairs)
+
+
+def pairs_of_run(
+    runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
+) -> list[Pair]:
+    """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+
+    Of several golds it is the one that matched, else the first. Without a submission the prediction is empty.
+    Tasks without gold, and episodes that could not be played, have no pair.
+    """
+    pairs: list[Pair] = []
+    for name, run in runs.items():
+        golds = private.get(name, {}).get("gold_sql") or []
+        if golds:
+            gold = golds[private[name].get("matched_gold") or 0]
+            result = run["result"]
+            pred = result.get("predicted_sql") or ""
+            known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
+            pairs.append(Pair(len(pairs), gold, pred, instance_id=name, **known))
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    with file_errors(path):
+        data = path.read_bytes()
+        if data.startswith(_LFS):
+            raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull`")
+        lines = data.decode("utf-8-sig").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _record(pair: Pair) -> dict[str, Any]:
+    known = {"difficulty": pair.difficulty} if pair.difficulty else {}
+    return {
+        "idx": pair.idx,
+        "instance_id": pair.instance_id,
+        "db_id": pair.db_id,
+        "gold_sql": pair.gold,
+        "predicted_sql": pair.pred,
+        **known,
+    }
+
+
+def _from_records(path: Path) -> list[Pair]:
+    """What `write_pairs` or `birdenv score --out` wrote: a list of one gold is that gold, null no answer."""
+    pairs = []
+    for idx, record in enumerate(read_records(path, "pairs")):
+        where = f"{path}: record {idx + 1}"
+        gold = record.get("gold_sql")
+        if isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
+        if not isinstance(gold, str):
+            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of one text")
+        pred = record.get("predicted_sql", 0)
+        if not isinstance(pred, str | None):
+            raise InputError(f"{where}: the field `predicted_sql` must be text or null")
+        db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)
+        if not all(isinstance(value, str) for value in (db_id, instance_id, difficulty)):
+            raise InputError(f"{where}: the fields {', '.join(f'`{name}`' for name in _NAMES)} must be text")
+        pairs.append(Pair(idx, gold, pred or "", db_id, instance_id, difficulty))
+    return pairs

@@ -1,0 +1,1 @@
+"""The original pipeline's files: writing them, reading them, and the published score."""

@@ -1,0 +1,404 @@
+"""Reading the result folder of the published c-Interact pipeline, ours (`_official_files`) or its own.
+
+Rows are matched by `instance_id`: the files are not aligned. `sql_results_debug` may hold all tasks or only
+those that failed at first, the follow-up files only some. What can be counted in spite of a fault is counted
+and noted.
+
+Lines of the published pipeline's files, read with care: of each only what figures need is kept.
+
+Reading `eval_<mode>.json`, the result file of the published tool-calling service (BIRD-Interact-ADK).
+
+It does not say whether a phase was passed at once or after debug; the reward does, where it is one of the
+sums of the schedule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final, TypeVar
+
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, parse_json, read_json
+from birdenv.runs.analysis._measures import FollowUpKind, Standing, task_groups
+from birdenv.runs.official._write import MARKER, STAGES
+
+CALLS: Final = {"labeled": "labelled", "unlabeled": "unlabelled", "unanswerable": "unanswerable"}
+"""The words of the user's first stage, and ours."""
+
+_TURN: Final = "prediction_turn_"
+_FAULTS: Final = ("DB reset error: ", "DB connection error: ")
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a reader should know about the files that were read."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def about(self, names: Iterable[str], what: str) -> None:
+        """Say `what` of the tasks, if there are any."""
+        told = list(names)
+        if told:
+            more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+            self.add(f"{what}: {', '.join(told[:3])}{more}")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One task in a result file. `status` is birdenv's of the episode, if it says it; `allowed` likewise.
+
+    `questions` are the numbers of the turns at which the user was asked.
+    """
+
+    passed: bool
+    message: str
+    status: str | None
+    groups: Mapping[str, tuple[str, ...]]
+    questions: frozenset[int]
+    allowed: int | None
+
+    @property
+    def is_fault(self) -> bool:
+        """Of the machine or the database, which the pipeline counts as the model's."""
+        return not self.passed and self.message.startswith(_FAULTS)
+
+
+def read_results(path: Path, notes: Notes) -> dict[str, ResultRow] | None:
+    """A file with verdicts, by `instance_id`; None if it is not there."""
+    return read_rows(path, notes, _result)
+
+
+def read_calls(path: Path, notes: Notes) -> dict[str, dict[int, str]] | None:
+    """What stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
+    return read_rows(path, notes, _calls)
+
+
+def read_rows(path: Path, notes: Notes, keep: Callable[[Mapping[str, Any]], _T]) -> dict[str, _T] | None:
+    """What `keep` makes of each line, by `instance_id`; None if there is no such file.
+
+    A torn last line is left out, of a task that comes twice the last line counts; both are noted. Raises
+    `InputError` naming the first other line that is no record, or that `keep` objects to (`ValueError`).
+    """
+    if not exists(path):
+        return None
+    if is_directory(path):
+        raise InputError(f"{path} is a directory, not a file of results")
+    rows: dict[str, _T] = {}
+    twice: dict[str, None] = {}
+    with file_errors(path):
+        data = path.read_bytes()
+    lines = list(_numbered(data))
+    for number, line in lines:
+        is_last = number == lines[-1][0] and not data.endswith(b"\n")
+        try:
+            record = parse_json(line.decode("utf-8-sig", "replace"), str(path), line=number)
+        except InputError:
+            if is_last:
+                notes.add(f"{path.name}: the last line is torn and was left out")
+                continue
+            raise
+        name = record.get("instance_id") if isinstance(record, dict) else None
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{path}: line {number} is not the record of a task: it has no instance_id")
+        if name in rows:
+            twice[name] = None
+        try:
+            rows[name] = keep(record)
+        except ValueError as error:
+            raise InputError(f"{path}: line {number} ({name}): {error}") from None
+    notes.about(twice, f"{path.name}: several lines for one task, of which the last counts")
+    return rows
+
+
+def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip())
+
+
+def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The groups that a task is in, from its record; where it says nothing, from its id."""
+    name = str(record.get("instance_id", ""))
+    by_id = "Management" if "_M_" in name else "Query"
+    high_level = record.get("high_level")
+    return task_groups(
+        category=str(record.get("category") or by_id),
+        difficulty=str(record.get("difficulty_tier") or "unknown"),
+        database=str(record.get("selected_database") or name.split("_M_")[0].rsplit("_", 1)[0]),
+        high_level=high_level if isinstance(high_level, bool) else None,
+        ambiguity=_ambiguity_types(record),
+    )
+
+
+def _ambiguity_types(record: Mapping[str, Any]) -> Iterator[str]:
+    annotated = record.get("user_query_ambiguity")
+    lists = list(annotated.values()) if isinstance(annotated, Mapping) else []
+    for items in [*lists, record.get("knowledge_ambiguity")]:
+        for item in items if isinstance(items, list) else []:
+            name = item.get("type") if isinstance(item, Mapping) else None
+            if isinstance(name, str) and name:
+                yield name
+
+
+def _result(record: Mapping[str, Any]) -> ResultRow:
+    status, message = record.get("status"), record.get("error_msg") or ""
+    if status not in ("success", "failed"):
+        raise ValueError("the field `status` must be success or failed")
+    max_turn, ours = record.get("max_turn"), record.get("birdenv_status")
+    return ResultRow(
+        passed=status == "success",
+        message=str(message),
+        status=ours if isinstance(ours, str) else None,
+        groups=record_groups(record),
+        questions=frozenset(number for number, text in _turns(record).items() if _is_question(text)),
+        allowed=max(max_turn - 1, 0) if isinstance(max_turn, int) else None,
+    )
+
+
+def _turns(record: Mapping[str, Any]) -> dict[int, str]:
+    return {
+        int(key.removeprefix(_TURN)): text
+        for key, text in record.items()
+        if key.startswith(_TURN) and key.removeprefix(_TURN).isdecimal() and isinstance(text, str)
+    }
+
+
+def _is_question(text: str) -> bool:
+    """As the pipeline sees it: a closing tag before anything that looks like the next turn."""
+    return "</s>" in text.partition(MARKER)[0]
+
+
+def _calls(record: Mapping[str, Any]) -> dict[int, str]:
+    return {number: _call(text) for number, text in _turns(record).items()}
+
+
+def _call(text: str) -> str:
+    said = text.partition("</s>")[0].rpartition("<s>")[2].strip()
+    return CALLS.get(said.partition("(")[0].strip(), "")
+
+
+_FILES = [f"{stage}_output_with_status.jsonl" for stage in STAGES]
+_FIRST, _DEBUG, _FOLLOW_UP, _FOLLOW_UP_DEBUG = _FILES
+_SUBMITTED = "sql_results.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialResults:
+    """What result files say; the means, and the user's `answers` by call, are None where they do not."""
+
+    standings: tuple[Standing, ...]
+    notes: tuple[str, ...]
+    questions_asked: float | None = None
+    questions_allowed: float | None = None
+    answers: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A task's rows by stage, as far as it got: a follow-up counts only behind a phase 1 that was passed."""
+
+    first: ResultRow | None
+    debug: ResultRow | None
+    follow_up: ResultRow | None
+    follow_up_debug: ResultRow | None
+
+    @property
+    def rows(self) -> list[ResultRow]:
+        stages = [self.first, self.debug]
+        stages += [self.follow_up, self.follow_up_debug] if _passed(self.first) or _passed(self.debug) else []
+        return [row for row in stages if row is not None]
+
+    @property
+    def passes(self) -> frozenset[tuple[int, str]]:
+        passes = set()
+        if _passed(self.first) or _passed(self.debug):
+            passes.add((1, "first" if _passed(self.first) else "debug"))
+            if _passed(self.follow_up) or _passed(self.follow_up_debug):
+                passes.add((2, "first" if _passed(self.follow_up) else "debug"))
+        return frozenset(passes)
+
+    @property
+    def status(self) -> str:
+        """Birdenv's own word for the episode, else a fault where the last verdict was one."""
+        if not self.rows:
+            return "infra_error"
+        last = self.rows[-1]
+        return last.status or ("infra_error" if last.is_fault else "completed")
+
+
+def _passed(row: ResultRow | None) -> bool:
+    return row is not None and row.passed
+
+
+def is_stage_folder(folder: Path) -> bool:
+    """Whether a result file of the pipeline is there."""
+    return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
+
+
+def read_stage_folder(folder: Path) -> OfficialResults:
+    """The results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
+
+    Raises `InputError` where the first stage was not evaluated, and naming a line that is damaged (other than
+    a torn last one) or has no verdict.
+    """
+    notes = Notes()
+    found = {name: read_results(folder / name, notes) for name in _FILES}
+    first = found[_FIRST]
+    if first is None:
+        raise InputError(
+            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or name another folder"
+        )
+    for name, rows in found.items():
+        if rows is None:
+            notes.add(f"{name} is not there: nothing counts as passed at that stage")
+    submitted = read_rows(folder / _SUBMITTED, notes, record_groups) or {}
+    stages = [rows or {} for rows in found.values()]
+    names = list(dict.fromkeys([*first, *submitted]))
+    tasks = {name: _Task(*(rows.get(name) for rows in stages)) for name in names}
+    standings = tuple(
+        Standing(
+            name,
+            task.status,
+            task.passes,
+            "graded" if task.follow_up else "none",
+            task.rows[0].groups if task.rows else submitted[name],
+        )
+        for name, task in tasks.items()
+    )
+    _note(notes, tasks, stages)
+    if "_fu" in str(folder.resolve()) and not any(row.status for row in first.values()):
+        notes.add(
+            "the path has `_fu` in it: the pipeline's evaluator takes every file of such a folder for "
+            "follow-ups"
+        )
+    answers = _answers(folder, tasks, notes)
+    asked, allowed = _questions(list(tasks.values()))
+    return OfficialResults(standings, tuple(notes.lines), asked, allowed, answers)
+
+
+def _note(notes: Notes, tasks: Mapping[str, _Task], stages: Sequence[Mapping[str, ResultRow]]) -> None:
+    """Say what the counts do not show."""
+    first, debug, follow_up, follow_up_debug = stages
+    notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
+    strange = {**debug, **follow_up, **follow_up_debug}.keys() - tasks.keys()
+    notes.about(sorted(strange), f"not in {_FIRST}, left out")
+    through = {name for name, task in tasks.items() if task.passes}
+    ungated = [n for n in tasks if n not in through and (n in follow_up or n in follow_up_debug)]
+    notes.about(ungated, "a follow-up although phase 1 failed, not counted")
+    again = [n for n, task in tasks.items() if _passed(task.first) and task.debug and not task.debug.passed]
+    notes.about(again, f"passed at once, failed again in {_DEBUG}; counted as passed")
+    faults = [n for n, task in tasks.items() if task.status == "infra_error" and n in first]
+    notes.about(faults, "a fault of the machine or the database, counted as failed in N")
+
+
+def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
+    """Asked and allowed, means over the tasks that were played."""
+    played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
+    limits = [rows[0].allowed for rows in played]
+    allowed = [limit for limit in limits if limit is not None]
+    if not allowed or len(allowed) < len(limits):
+        return None, None
+    asked = fmean(max(len(row.questions) for row in rows) for rows in played)
+    return round(asked, 6), round(fmean(allowed), 6)  # the digits of `overall.json`
+
+
+def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str, int] | None:
+    """The user's calls. The pipeline also asks its user about the SQL of the last turn: not counted."""
+    file = folder / "user_1_interaction.jsonl"
+    calls = read_calls(file, notes)
+    if calls is None:
+        return None
+    count = Counter(
+        call
+        for name, by_turn in calls.items()
+        for number, call in by_turn.items()
+        if name in tasks and any(number in row.questions for row in tasks[name].rows)
+    )
+    if count[""]:
+        notes.add(f"{file.name}: {count['']} answer(s) to questions are none of the three calls")
+    return {call: count[call] for call in CALLS.values()}
+
+
+_ADK_FIRST: Final = "first"
+_ADK_DEBUG: Final = "debug"
+_ATTEMPTS: Final = {
+    (True, False, 0.7): (_ADK_FIRST, ""),
+    (True, False, 0.5): (_ADK_DEBUG, ""),
+    (True, True, 1.0): (_ADK_FIRST, _ADK_FIRST),
+    (True, True, 0.9): (_ADK_FIRST, _ADK_DEBUG),
+    (True, True, 0.8): (_ADK_DEBUG, _ADK_FIRST),
+    (True, True, 0.7): (_ADK_DEBUG, _ADK_DEBUG),
+    (False, False, 0.0): ("", ""),
+}
+"""By phase 1, phase 2 and the reward: at which attempt each was passed."""
+
+
+def read_adk_file(path: Path) -> OfficialResults:
+    """The results of the file. Raises `InputError` naming the first result that cannot be read.
+
+    A reward that fits no way of passing (a known fault of the service gives one phase's reward twice) is
+    replaced by what the two flags earn at least: at once for a whole phase that was rewarded twice, else
+    after debug.
+    """
+    value = read_json(path)
+    results = value.get("results") if isinstance(value, dict) else None
+    if not isinstance(results, list):
+        raise InputError(f"{path}: expected a JSON object with a list `results`, as the service writes it")
+    notes = Notes()
+    standings: dict[str, Standing] = {}
+    twice: list[str] = []
+    crashed: list[str] = []
+    odd: list[str] = []
+    for number, result in enumerate(results, 1):
+        name = _name(result)
+        if name is None:
+            raise InputError(f"{path}: result {number} has no instance_id or task_id")
+        if name in standings:
+            twice.append(name)
+        if result.get("error") and "phase1_passed" not in result:
+            crashed.append(name)
+            standings[name] = Standing(name, "infra_error", frozenset(), "none", _groups(name, result))
+            continue
+        attempts = _attempts(result, f"{path}: result {number} ({name})")
+        if attempts is None:
+            odd.append(f"{name} {result['total_reward']:g}")
+            attempts = _least(result)
+        passes = frozenset((phase, attempt) for phase, attempt in enumerate(attempts, 1) if attempt)
+        followed: FollowUpKind = "graded" if result.get("has_follow_up") else "none"
+        standings[name] = Standing(name, "completed", passes, followed, _groups(name, result))
+    notes.about(twice, "several results for one task, of which the last counts")
+    notes.about(crashed, "crashed, counted as failed in N")
+    notes.about(odd, "the reward fits no way of passing the two phases; replaced by the least that they earn")
+    return OfficialResults(tuple(standings.values()), tuple(notes.lines))
+
+
+def _name(result: Any) -> str | None:
+    if not isinstance(result, dict):
+        return None
+    name = result.get("instance_id") or result.get("task_id")
+    return name if isinstance(name, str) else None
+
+
+def _groups(name: str, result: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return record_groups({"instance_id": name, "selected_database": result.get("database")})
+
+
+def _attempts(result: Mapping[str, Any], where: str) -> tuple[str, str] | None:
+    flags = [result.get("phase1_passed"), result.get("phase2_passed", False)]
+    reward = result.get("total_reward")
+    if not all(isinstance(flag, bool) for flag in flags) or not isinstance(reward, int | float):
+        raise InputError(f"{where}: needs phase1_passed, phase2_passed (true or false) and total_reward")
+    return _ATTEMPTS.get((bool(flags[0]), bool(flags[1]), round(float(reward), 6)))
+
+
+def _least(result: Mapping[str, Any]) -> tuple[str, str]:
+    if not result["phase1_passed"]:
+        return "", ""
+    at_once = round(float(result["total_reward"]), 6) == 1.4  # 0.7 granted twice
+    return _ADK_FIRST if at_once else _ADK_DEBUG, _ADK_DEBUG if result.get("phase2_passed") else ""

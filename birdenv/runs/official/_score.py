@@ -1,0 +1,128 @@
+"""The published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks (BIRD-Interact §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import exists, is_directory
+from birdenv.runs.analysis._lines import rule
+from birdenv.runs.analysis._measures import GROUPS, Standing, group_figures, official_figures
+from birdenv.runs.analysis._text import (
+    answers_line,
+    group_table,
+    official_lines,
+    questions_line,
+    rate_lines,
+)
+from birdenv.runs.official._read import (
+    Notes,
+    OfficialResults,
+    is_stage_folder,
+    read_adk_file,
+    read_stage_folder,
+    record_groups,
+)
+from birdenv.runs.official._write import OFFICIAL_FOLDER
+
+__all__ = ["OfficialScore", "score_official"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialScore:
+    """Result files and where they were found."""
+
+    path: Path
+    results: OfficialResults
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures, without the path, so that the same files give the same bytes.
+
+        `official` is `official_figures`; a run of birdenv has the same in its `overall.json`. Groups are over
+        all of their tasks, too.
+        """
+        results = self.results
+        groups = {f"by_{kind}": group_figures(results.standings, kind, all_followed=True) for kind in GROUPS}
+        return {
+            "official": official_figures(results.standings),
+            "questions_asked": results.questions_asked,
+            "questions_allowed": results.questions_allowed,
+            "answers": None if results.answers is None else dict(results.answers),
+            **groups,
+            "notes": list(results.notes),
+        }
+
+    def text(self) -> str:
+        """The same for people."""
+        made = self.to_json()
+        lines = [rule("="), "c-Interact, official score", rule("=")]
+        lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
+        asked, allowed = made["questions_asked"], made["questions_allowed"]
+        if asked is not None:
+            lines.append(questions_line(asked, allowed))
+        if made["answers"] is not None:
+            lines.append(answers_line(made["answers"]))
+        for kind, title in GROUPS.items():
+            lines += group_table(title, made[f"by_{kind}"])
+        if made["notes"]:
+            lines += ["", *(f"Note: {note}" for note in made["notes"])]
+        return "\n".join([*lines, rule("=")]) + "\n"
+
+
+def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None) -> OfficialScore:
+    """Read the result files of the pipeline, of the service, or of a run of birdenv.
+
+    `path` is a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
+    files. `tasks` are the records of all tasks that should be there: N is their number, what has no result
+    was not played (`skipped`) and counts as failed, and groups come from them. Raises `InputError` where
+    nothing is found, or too much.
+    """
+    place, results = _read(path)
+    return OfficialScore(place, results if tasks is None else _among(results, tasks, place))
+
+
+def _read(path: Path) -> tuple[Path, OfficialResults]:
+    if not exists(path):
+        raise InputError(f"{path}: no such file or folder")
+    if not is_directory(path):
+        return path, read_adk_file(path)
+    folder = path / OFFICIAL_FOLDER if exists(path / OFFICIAL_FOLDER) else path
+    if is_directory(folder / "repeat_0"):
+        raise InputError(
+            f"{folder} holds a folder for each repeat of a run; name one, as {folder / 'repeat_0'}"
+        )
+    of_service = sorted(folder.glob("eval_*.json"))
+    if is_stage_folder(folder) and of_service:
+        raise InputError(f"{folder} holds stage files and {of_service[0].name}; name the latter to score it")
+    if len(of_service) > 1:
+        raise InputError(f"{folder} holds {' and '.join(file.name for file in of_service)}; name one of them")
+    if of_service:
+        return of_service[0], read_adk_file(of_service[0])
+    if not is_stage_folder(folder):
+        raise InputError(
+            f"{path}: no sql_results_output_with_status.jsonl and no eval_<mode>.json there; for a run of "
+            "birdenv, play it with --official-files"
+        )
+    return folder, read_stage_folder(folder)
+
+
+def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: Path) -> OfficialResults:
+    groups = {str(record.get("instance_id")): record_groups(record) for record in tasks}
+    found = {standing.instance_id: standing for standing in results.standings}
+    strange = sorted(found.keys() - groups.keys())
+    if strange:
+        raise InputError(
+            f"{where}: {strange[0]} is not among the tasks of --data; name the file it was run on"
+        )
+    notes = Notes(list(results.notes))
+    notes.about([n for n in groups if n not in found], "no result for a task of --data, counted as failed")
+    standings = tuple(
+        replace(found[name], groups=of)
+        if name in found
+        else Standing(name, "skipped", frozenset(), "none", of)
+        for name, of in groups.items()
+    )
+    return replace(results, standings=standings, notes=tuple(notes.lines))

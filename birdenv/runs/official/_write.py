@@ -1,0 +1,351 @@
+"""A run as the result folder of the published c-Interact pipeline (BIRD-Interact `bird_interact_conv`).
+
+Nine interaction files: what the system and the two stages of the user (1: what a question is taken for, 2:
+the answer) were told and said. Eight result files: the SQL of each stage, and the same with its verdict. Each
+line is the task's record, ground truth included, with the pipeline's fields:
+
+* `prompt_turn_<i>`, `prediction_turn_<i>`: all that was told by turn i, and what came back;
+* `max_turn`: the turn at which SQL is due at the latest, one behind the last question;
+* `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
+  submitted;
+* `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
+* ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
+  machine from a wrong answer.
+
+`sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
+`sql_results_fu_debug` those of them that failed it at first. The user's prompts are what our user is given:
+the question, and for stage 2 the call of stage 1.
+
+A stored c-Interact episode as turns of the published pipeline: one growing prompt, answers in its markup.
+
+The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text a turn and reads
+questions from `<s>..</s>`, SQL from a fenced block in `<t>..</t>`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import read_records
+from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._interact import CInteractRun
+from birdenv.runs.analysis._measures import passed
+from birdenv.tasks import SYSTEM, USER
+
+MARKER = "### Turn "
+"""What stands before each turn; the pipeline cuts an answer off there."""
+
+_CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One move of the system. `prompt` is all that it had been told by then.
+
+    Where the move is a question that the user answered, `question` and `answer` are without markup, and
+    `call` is what the user took it for: `labeled("term")`, `unlabeled("segment")` or `unanswerable()`.
+    """
+
+    prompt: str
+    prediction: str
+    question: str = ""
+    answer: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One attempt: the turn (from 1) at which it was made, its SQL (None if it was none), its verdict.
+
+    `reason` is private: it may quote the gold.
+    """
+
+    turn: int
+    sql: str | None
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """All turns of an episode, and its attempts by (phase, `first` or `debug`)."""
+
+    turns: tuple[Turn, ...]
+    attempts: Mapping[tuple[int, str], Handed]
+
+
+def read_dialogue(
+    run: Mapping[str, Any], log: Sequence[Mapping[str, Any]], instruction: str, fence: str, where: str
+) -> Dialogue:
+    """The episode of a record of `runs.jsonl` and the `log` of its private record.
+
+    `instruction` is the text that it began with; `fence` opens a block of SQL (`sqlite`, `postgresql`).
+    Raises `InputError`, naming `where`, if the records do not belong together.
+    """
+    try:
+        events = run["example"]["events"] if "example" in run else []
+        moves = [e for e in events if e["agent"] == SYSTEM and e["action"] != "quit"]
+        heard = {e["time"]: e["data"] for e in events if e["agent"] == USER}
+        answers = iter([entry for entry in log if entry["kind"] == "answer"])
+        reasons = [entry.get("reason", "") for entry in log if entry["kind"] == "submission"]
+        places = _places(moves, run["attempts"])
+        turns: list[Turn] = []
+        text = instruction
+        for number, move in enumerate(moves, 1):
+            prompt = f"{text}\n\n{MARKER}{number}:\n- You: "
+            said = _in_markup(move, fence)
+            turn, sender, reply = Turn(prompt, said), "User", ""
+            if move["metadata"] is not None:
+                sender, reply = move["metadata"]["sender"].capitalize(), move["metadata"]["reply"]
+            elif (reply := heard.get(move["time"] + 1, "")) and (entry := next(answers, None)) is not None:
+                turn = Turn(prompt, said, move["data"], reply, _call(entry))
+            turns.append(turn)
+            text = f"{prompt}{said}\n- {sender}: {reply}"
+        attempts = {
+            (attempt["phase"], attempt["attempt"]): Handed(
+                place + 1,
+                moves[place]["data"] if _is_submission(moves[place]) else None,
+                attempt["status"],
+                reason,
+            )
+            for place, attempt, reason in zip(places, run["attempts"], reasons, strict=True)
+        }
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{where}: not the records of a c-Interact episode") from None
+    return Dialogue(tuple(turns), attempts)
+
+
+def _is_submission(move: Mapping[str, Any]) -> bool:
+    return move["action"] == "submit_sql" and isinstance(move["data"], str)
+
+
+def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The index of the move that each attempt was.
+
+    A refused move costs a question while there is one, and is an attempt (`malformed`) only after that: of
+    the refused moves before a submission the last ones are the attempts.
+    """
+    found: list[int] = []
+    for index in range(len(moves) - 1, -1, -1):
+        left = len(attempts) - len(found)
+        is_malformed = left > 0 and attempts[left - 1]["status"] == "malformed"
+        if _is_submission(moves[index]):
+            if left == 0 or is_malformed:
+                raise ValueError("a submission that is no attempt")
+            found.append(index)
+        elif is_malformed and moves[index]["metadata"] is not None:
+            found.append(index)
+    if len(found) != len(attempts):
+        raise ValueError("an attempt without a move")
+    return found[::-1]
+
+
+def _in_markup(move: Mapping[str, Any], fence: str) -> str:
+    """The move as the pipeline's model would have written it; a refused one as its raw text."""
+    data = move["data"] if isinstance(move["data"], str) else ""
+    if _is_submission(move):
+        return f"<t>```{fence}\n{data}\n```</t>"
+    is_question = move["action"] == "clarify" and move["metadata"] is None
+    return f"<s>{data}</s>" if is_question else data
+
+
+def _call(entry: Mapping[str, Any]) -> str:
+    name = _CALLS.get(entry["call"])
+    return f"{name}({json.dumps(entry['target'], ensure_ascii=False)})" if name else "unanswerable()"
+
+
+OFFICIAL_FOLDER = "private_official"
+"""In the run folder; private like `private.jsonl`, for its files hold the gold."""
+
+STAGES: Mapping[str, tuple[int, str]] = {
+    "sql_results": (1, "first"),
+    "sql_results_debug": (1, "debug"),
+    "sql_results_fu": (2, "first"),
+    "sql_results_fu_debug": (2, "debug"),
+}
+"""The pipeline's names of the result files, and the attempts that they are about."""
+
+_EXECUTION_ERROR = "[exec_err_flg] - Execution_Error: "
+_RESET_ERROR = "DB reset error: "
+
+_NO_SQL = "ERROR!"  # what the pipeline takes for the SQL of an answer that has none
+
+
+@dataclass(frozen=True, slots=True)
+class _Episode:
+    task: Mapping[str, Any]
+    run: Mapping[str, Any]
+    dialogue: Dialogue
+
+
+_Rows = Iterator[dict[str, Any]]
+
+
+def write_official_files(directory: RunDirectory, game: CInteractRun, repeats: int = 1) -> Path:
+    """Write the seventeen files of a finished run; the folder that they are in.
+
+    They come from the stored records and the task file alone, the same bytes each time. Where every task was
+    played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is
+    missing, or if the run allowed `execute_sql`, for which the pipeline has no place.
+    """
+    if game.execute_sql:
+        raise InputError(
+            "the official files have no place for SQL that was only tried: leave out --execute-sql or "
+            "--official-files"
+        )
+    tasks = {record["instance_id"]: record for record in read_records(game.data_file)}
+    runs, private = directory.read("runs"), directory.read("private")
+    place = directory.path / OFFICIAL_FOLDER
+    for repeat in range(repeats) if repeats > 1 else [None]:
+        episodes = []
+        for task in game.tasks:
+            name = episode_name(task.public.instance_id, repeat)
+            if name not in runs or name not in private:
+                raise InputError(f"{directory.path}: {name} is not finished; go on with --resume first")
+            run, where = runs[name], f"{directory.path}: {name}"
+            dialogue = read_dialogue(
+                run, private[name]["log"], game.instruction(task), _fence(game.source.dialect), where
+            )
+            episodes.append(_Episode(tasks[task.public.instance_id], run, dialogue))
+        within = OFFICIAL_FOLDER if repeat is None else f"{OFFICIAL_FOLDER}/repeat_{repeat}"
+        for file, rows in _FILES.items():
+            lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))
+            directory.write_text(f"{within}/{file}.jsonl", "".join(lines))
+    return place
+
+
+def _fence(dialect: str) -> str:
+    return "postgresql" if dialect == "postgres" else dialect
+
+
+def _state(episode: _Episode, turns: int) -> dict[str, Any]:
+    """The task's record with the first turns of its conversation."""
+    state = dict(episode.task)
+    for number, turn in enumerate(episode.dialogue.turns[:turns], 1):
+        state |= {f"prompt_turn_{number}": turn.prompt, f"prediction_turn_{number}": turn.prediction}
+    return state | {"max_turn": episode.run["max_questions"] + 1, **_flags(episode, turns)}
+
+
+def _flags(episode: _Episode, turns: int) -> dict[str, Any]:
+    return {
+        "final_turn": turns,
+        "error_flg": "error" in episode.run,
+        "Terminate_flg": (1, "first") in episode.dialogue.attempts,
+    }
+
+
+# --- interaction files
+
+
+def _system(episode: _Episode) -> _Rows:
+    yield _state(episode, len(episode.dialogue.turns))
+
+
+def _last_of_system(part: str) -> Callable[[_Episode], _Rows]:
+    """The last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
+
+    def rows(episode: _Episode) -> _Rows:
+        turns = episode.dialogue.turns
+        if turns:
+            state = _state(episode, len(turns))
+            said = state.pop(f"prediction_turn_{len(turns)}")
+            yield state | {part: turns[-1].prompt if part == "prompt" else said}
+
+    return rows
+
+
+def _user(stage: int) -> Callable[[_Episode], _Rows]:
+    def rows(episode: _Episode) -> _Rows:
+        yield _user_state(episode, stage)
+
+    return rows
+
+
+def _last_of_user(stage: int, part: str) -> Callable[[_Episode], _Rows]:
+    def rows(episode: _Episode) -> _Rows:
+        asked = [number for number, turn in enumerate(episode.dialogue.turns, 1) if turn.question]
+        if asked:
+            state = _user_state(episode, stage)
+            said = state.pop(f"prediction_turn_{asked[-1]}")
+            yield state | {part: state[f"prompt_turn_{asked[-1]}"] if part == "prompt" else said}
+
+    return rows
+
+
+def _user_state(episode: _Episode, stage: int) -> dict[str, Any]:
+    state = dict(episode.task)
+    for number, turn in enumerate(episode.dialogue.turns, 1):
+        if turn.question:
+            given = turn.question if stage == 1 else f"{turn.question}\n{turn.call}"
+            state[f"prompt_turn_{number}"] = given
+            state[f"prediction_turn_{number}"] = f"<s>{turn.call if stage == 1 else turn.answer}</s>"
+    return state | _flags(episode, len(episode.dialogue.turns))
+
+
+# --- result files
+
+
+def _results(stage: str, *, with_status: bool) -> Callable[[_Episode], _Rows]:
+    phase, attempt = STAGES[stage]
+
+    def rows(episode: _Episode) -> _Rows:
+        run = episode.run
+        if phase == 2 and not (passed(run, 1) and run["follow_up"] == "graded"):
+            return
+        if (phase, attempt) == (2, "debug") and passed(run, 2, "first"):
+            return
+        turns, sql, status, message = _outcome(episode, phase, attempt)
+        row = _state(episode, turns) | {"pred_sqls": [sql]}
+        if with_status:
+            row |= {"status": status, "error_msg": message, "birdenv_status": run["status"]}
+        yield row
+
+    return rows
+
+
+def _outcome(episode: _Episode, phase: int, attempt: str) -> tuple[int, str, str, str]:
+    """Turns until then, the SQL, success or failed, and the message. What passed at first stands in debug."""
+    made = episode.dialogue.attempts
+    if attempt == "debug" and (phase, attempt) not in made and passed(episode.run, phase, "first"):
+        attempt = "first"
+    handed = made.get((phase, attempt))
+    if handed is None:
+        return len(episode.dialogue.turns), _NO_SQL, "failed", _why_none(episode.run)
+    sql = _NO_SQL if handed.sql is None else handed.sql
+    if handed.status == "passed":
+        return handed.turn, sql, "success", ""
+    return handed.turn, sql, "failed", _message(handed.status, handed.reason)
+
+
+def _message(status: str, reason: str) -> str:
+    if status in ("sql_error", "malformed", "no_submission"):
+        return f"{_EXECUTION_ERROR}True"
+    if status == "sql_timeout":
+        return f"{_EXECUTION_ERROR}timeout_error"
+    return f"{_RESET_ERROR}{reason}" if status == "infra_error" else reason or status
+
+
+def _why_none(run: Mapping[str, Any]) -> str:
+    status = run["status"]
+    known = ("infra_error", "task error", "skipped", "ungraded")
+    return _message(status, run.get("error", "")) if status in known else f"{_EXECUTION_ERROR}True"
+
+
+_FILES: Mapping[str, Callable[[_Episode], _Rows]] = {
+    "system_interaction_prompt": _last_of_system("prompt"),
+    "system_interaction_response": _last_of_system("response"),
+    "system_interaction": _system,
+    "user_1_interaction_prompt": _last_of_user(1, "prompt"),
+    "user_1_interaction_response": _last_of_user(1, "response"),
+    "user_1_interaction": _user(1),
+    "user_2_interaction_prompt": _last_of_user(2, "prompt"),
+    "user_2_interaction_response": _last_of_user(2, "response"),
+    "user_2_interaction": _user(2),
+    **{stage: _results(stage, with_status=False) for stage in STAGES},
+    **{f"{stage}_output_with_status": _results(stage, with_status=True) for stage in STAGES},
+}

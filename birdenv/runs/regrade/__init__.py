@@ -1,0 +1,1 @@
+"""Grading recorded runs again under other profiles."""

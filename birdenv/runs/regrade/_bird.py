@@ -1,0 +1,187 @@
+"""Grading the submissions of a stored BIRD run again, without playing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.databases import Isolation
+from birdenv.errors import InputError
+from birdenv.grading import ExGrader, ResultStore, reads_clock
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs._episode import UNRATED
+from birdenv.runs.analysis._lines import rate_line, rule
+from birdenv.runs.regrade._stored import (
+    StoredGrades,
+    check_unchanged,
+    grade_key,
+    limits_of,
+    place_of,
+    source_of,
+)
+from birdenv.tasks.bird import BirdTask, load_tasks
+
+__all__ = ["BirdRegrade", "bird_regrade_record", "bird_regrade_text", "regrade_bird"]
+
+_NOT_RATED = UNRATED | {"gold_error"}
+
+
+@dataclass(frozen=True, slots=True)
+class BirdRegrade:
+    """What grading again found: records of episodes, `played` and `now`, each with `ex`, `ex_bird` and
+    `status`. `executed`: submissions that were not remembered from before."""
+
+    played: Mapping[str, Mapping[str, Any]]
+    now: Mapping[str, Mapping[str, Any]]
+    clean: bool
+    changes: tuple[str, ...]
+    executed: int
+    left_out: tuple[str, ...]
+
+    @property
+    def different(self) -> list[str]:
+        """Episodes whose EX or EX by the set rule is another now."""
+        return [
+            name
+            for name, now in self.now.items()
+            if any(now[metric] != self.played[name][metric] for metric in ("ex", "ex_bird"))
+        ]
+
+
+def regrade_bird(
+    directory: RunDirectory,
+    *,
+    clean: bool = False,
+    data_file: Path | None = None,
+    db_dir: Path | None = None,
+    isolation: Isolation = "process",
+    allow_changed: bool = False,
+    parallel: int = 1,
+    store: ResultStore | None = None,
+) -> BirdRegrade:
+    """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
+
+    Verdicts are remembered, and paths and changed data treated, as in `regrade_c_interact`. After a change of
+    the grader verdicts are worked out again, from results in the `store` where they are known.
+    """
+    config = directory.read_config(hint="")
+    clean = clean or bool(config.get("clean"))
+    file = place_of(config, "data_file", "--data", data_file)
+    source = source_of(config, place_of(config, "db_dir", "--data-dir", db_dir), isolation)
+    tasks = {task.public.instance_id: task for task in load_tasks(file, source.dialect)}
+    runs = directory.read("runs")
+    there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}
+    names = sorted({tasks[run["instance_id"]].public.db_id for run in there.values()})
+    changes = check_unchanged(config, file, source, names, allow_changed)
+    limits = limits_of(config)
+    stored, grader = StoredGrades(directory.path), ExGrader(source, limits, clean=clean, store=store)
+    executed: list[str] = []
+
+    def judge(name: str) -> Mapping[str, Any]:
+        task, sql = tasks[there[name]["instance_id"]], _submitted(there[name], directory, name)
+        if not task.has_gold or sql is None:
+            return {"status": there[name]["status"], "ex": 0, "ex_bird": 0, "reason": ""}
+        key = grade_key(
+            db_id=task.public.db_id,
+            digest=source.digest(task.public.db_id),
+            engine=source.engine,
+            seconds=limits.seconds,
+            golds=task.private.gold,
+            sql=sql,
+            clean=clean,
+        )
+
+        def execute() -> dict[str, Any]:
+            executed.append(key)
+            return _executed(grader, task, sql)
+
+        return stored.get(key, not any(map(reads_clock, task.private.gold)), execute)
+
+    try:
+        with ThreadPoolExecutor(parallel) as pool:
+            now = dict(zip(there, pool.map(judge, there), strict=True))
+    finally:
+        stored.save()
+    return BirdRegrade(
+        played={name: _as_played(run) for name, run in there.items()},
+        now=now,
+        clean=clean,
+        changes=tuple(changes),
+        executed=len(executed),
+        left_out=tuple(name for name in runs if name not in there),
+    )
+
+
+def _submitted(run: Mapping[str, Any], directory: RunDirectory, name: str) -> str | None:
+    sql = run.get("result", {}).get("predicted_sql")
+    if sql is not None and not isinstance(sql, str):
+        raise InputError(f"{directory.file('runs')}: {name}: the field `predicted_sql` must be text")
+    return sql
+
+
+def _executed(grader: ExGrader, task: BirdTask, sql: str) -> dict[str, Any]:
+    verdict = grader.grade(task.public.db_id, task.private.gold, sql)
+    return {
+        "status": verdict.status,
+        "ex": int(verdict.ex),
+        "ex_bird": int(verdict.ex_bird),
+        "reason": verdict.reason,
+    }
+
+
+def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
+    result = run.get("result", {})
+    return {
+        "status": run["status"] if run["status"] in UNRATED else result.get("verdict") or run["status"],
+        "ex": int(result.get("ex", 0)),
+        "ex_bird": int(result.get("ex_bird", 0)),
+    }
+
+
+def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
+    """EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
+    cleaned = ", cleaned" if regrade.clean else ""
+    lines = [rule("="), "BIRD, graded again", rule("=")]
+    for title, metric in (("EX", "ex"), ("EX (BIRD set)", "ex_bird")):
+        lines.append(rate_line(f"{title}, as played", _rate(regrade.played.values(), metric)))
+        now = f"{title}, now{cleaned if metric == 'ex' else ''}"
+        lines.append(rate_line(now, _rate(regrade.now.values(), metric)))
+    lines += ["", f"Judged differently: {len(regrade.different)}"]
+    for name in regrade.different:
+        played, now_ = regrade.played[name], regrade.now[name]
+        lines.append(f"  {name:<16} {_shown(played)} -> {_shown(now_)}")
+        if reasons and now_["reason"]:
+            lines.append(f"      {now_['reason']}")
+    lines += ["", f"{len(regrade.now)} episodes; verdicts worked out now: {regrade.executed}"]
+    if regrade.changes:
+        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
+    if regrade.left_out:
+        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
+    return "\n".join(lines) + "\n"
+
+
+def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
+    """The same for `regraded.json`, without reasons."""
+    return {
+        "clean": regrade.clean,
+        "figures": {
+            when: {metric: _rate(records.values(), metric) for metric in ("ex", "ex_bird")}
+            for when, records in (("as played", regrade.played), ("now", regrade.now))
+        },
+        "disagreements": regrade.different,
+        "changes": list(regrade.changes),
+        "left_out": list(regrade.left_out),
+    }
+
+
+def _shown(record: Mapping[str, Any]) -> str:
+    return f"{record['status']} (EX {record['ex']}, set {record['ex_bird']})"
+
+
+def _rate(records: Iterable[Mapping[str, Any]], metric: str) -> dict[str, Any]:
+    rated = [record for record in records if record["status"] not in _NOT_RATED]
+    passed = sum(record[metric] for record in rated)
+    return {"passed": passed, "total": len(rated), "accuracy": passed / len(rated) if rated else 0.0}

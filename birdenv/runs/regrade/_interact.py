@@ -1,0 +1,410 @@
+"""Grading the submissions of a stored c-Interact run again, under several profiles, without playing.
+
+What was submitted is judged; what the agent would have done after another verdict nobody knows. Where a
+profile's verdict leads to something that was never played (a debug attempt, phase 2), that counts as not
+passed, and the episode as cut short: the profile's figures are then lower bounds.
+
+What an agent submitted in a stored c-Interact episode, read back from its public record.
+
+What regrading found, for people and for machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases import Isolation
+from birdenv.errors import InputError
+from birdenv.grading import Assignment, ConversationalGrader, reads_clock
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs._episode import UNRATED
+from birdenv.runs.analysis._lines import rule
+from birdenv.runs.analysis._measures import Standing, count_phases
+from birdenv.runs.regrade._stored import (
+    StoredGrades,
+    check_unchanged,
+    grade_key,
+    limits_of,
+    place_of,
+    source_of,
+)
+from birdenv.tasks import SYSTEM
+from birdenv.tasks.c_interact import CInteractTask, Profile, assignment, load_benchmark
+
+_NEVER_SUBMITTED = "malformed"  # an action that counted as an attempt, and was no submission
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One attempt as it was played. `sql` is empty for an action that only counted as an attempt."""
+
+    phase: int
+    attempt: str
+    sql: str
+    status: str
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+
+def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]:
+    """The attempts of a record of `runs.jsonl`, in order, with their SQL.
+
+    Raises `InputError`, naming `where`, if its attempts and its transcript do not belong together.
+    """
+    try:
+        attempts = [(a["phase"], a["attempt"], a["status"]) for a in run["attempts"]]
+        events = run["example"]["events"] if attempts else []
+        texts = [
+            event["data"]
+            for event in events
+            if event["agent"] == SYSTEM and event["action"] == "submit_sql" and isinstance(event["data"], str)
+        ]
+    except (KeyError, TypeError):
+        raise InputError(f"{where}: not the record of a c-Interact episode") from None
+    if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
+        raise InputError(f"{where}: {len(texts)} submissions in the transcript do not fit its attempts")
+    remaining = iter(texts)
+    return tuple(
+        Submission(phase, attempt, "" if status == _NEVER_SUBMITTED else next(remaining), status)
+        for phase, attempt, status in attempts
+    )
+
+
+AS_PLAYED: Final = "as played"
+_WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})
+_NOBODYS: Final = frozenset({"infra_error", "test_error"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one profile says of one submission; `reason` is private."""
+
+    status: str
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A column of the table: passes by phase, first and after debug, over the tasks that count.
+
+    Phase 2 is over the tasks less those whose follow-up has no gold. `cut_short`: episodes whose end under
+    this profile was never played.
+    """
+
+    tasks: int
+    followed: int
+    phase_1_first: int
+    phase_1: int
+    phase_2_first: int
+    phase_2: int
+    mean_reward: float
+    cut_short: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A submission that is judged differently; verdicts by profile, `AS_PLAYED` among them. A profile that
+    does not get to this submission has none."""
+
+    episode: str
+    phase: int
+    attempt: str
+    verdicts: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Regrade:
+    """What grading again found. `executed`: submissions that were not remembered from before."""
+
+    figures: Mapping[str, Figures]
+    disagreements: tuple[Disagreement, ...]
+    cut_short: Mapping[str, Mapping[str, str]]
+    """Why, by profile and episode."""
+    changes: tuple[str, ...]
+    played_profile: str
+    submissions: int
+    executed: int
+    left_out: tuple[str, ...]
+    """Episodes whose task is not in the task file any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """An episode as a profile judges it. `passes` are (phase, attempt)."""
+
+    passes: frozenset[tuple[int, str]]
+    verdicts: Mapping[tuple[int, str], Verdict]
+    is_rated: bool
+    cut_short: str
+
+
+_Judge = Callable[[Assignment, str], Verdict]
+
+
+def regrade_c_interact(
+    directory: RunDirectory,
+    profiles: Sequence[Profile],
+    *,
+    folder: Path | None = None,
+    task_file: Path | None = None,
+    isolation: Isolation = "process",
+    allow_changed: bool = False,
+    parallel: int = 1,
+) -> Regrade:
+    """Grade a stored run again. Verdicts go to `grades.jsonl` in its folder; those still valid come from it.
+
+    `folder` and `task_file` stand in for those that the run was played on. Raises `InputError` if the folder
+    is no c-Interact run, or if data are missing or, unless `allow_changed`, have changed.
+    """
+    config = directory.read_config(hint="")
+    runs = directory.read("runs")
+    root = place_of(config, "db_dir", "--data-dir", folder)
+    data_file = place_of(config, "data_file", "--data", task_file)
+    wanted = {run["instance_id"] for run in runs.values()}
+    benchmark = load_benchmark(
+        root,
+        data_file,
+        source=source_of(config, root, isolation),
+        select=lambda record: record.instance_id in wanted,
+    )
+    tasks = {task.public.instance_id: task for task in benchmark.tasks}
+    source, limits = benchmark.source, limits_of(config)
+    names = sorted({task.public.database for task in tasks.values()})
+    changes = check_unchanged(config, data_file, source, names, allow_changed)
+    stored, grader = StoredGrades(directory.path), ConversationalGrader(source, limits)
+    executed: list[str] = []
+
+    def judge(job: Assignment, sql: str) -> Verdict:
+        key = grade_key(
+            assignment=asdict(replace(job, start=None)),
+            sql=sql,
+            digest=source.digest(job.database),
+            engine=source.engine,
+            seconds=limits.seconds,
+        )
+
+        def execute() -> dict[str, Any]:
+            executed.append(key)
+            grade = grader.grade(job, sql)
+            return {"status": grade.status, "reason": grade.reason, "flags": list(grade.flags)}
+
+        record = stored.get(key, _is_lasting(job), execute)
+        return Verdict(record["status"], record["reason"], tuple(record["flags"]))
+
+    there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}
+    played = {name: submissions_of(run, f"{directory.file('runs')}: {name}") for name, run in there.items()}
+
+    def replay(name: str) -> dict[str, _Replay]:
+        task = tasks[there[name]["instance_id"]]
+        return {p.name: _replay(task, p, played[name], judge) for p in profiles}
+
+    try:
+        with ThreadPoolExecutor(parallel) as pool:
+            replays = dict(zip(there, pool.map(replay, there), strict=True))
+    finally:
+        stored.save()
+    by_profile: dict[str, dict[str, _Replay]] = {
+        AS_PLAYED: {name: _as_played(run, played[name]) for name, run in there.items()}
+    }
+    for profile in profiles:
+        by_profile[profile.name] = {name: replays[name][profile.name] for name in there}
+    return Regrade(
+        figures={
+            column: _figures([(there[name], replay) for name, replay in episodes.items()])
+            for column, episodes in by_profile.items()
+        },
+        disagreements=tuple(_disagreements(played, by_profile)),
+        cut_short={
+            profile.name: {n: r.cut_short for n, r in by_profile[profile.name].items() if r.cut_short}
+            for profile in profiles
+        },
+        changes=tuple(changes),
+        played_profile=str(config.get("profile", "")),
+        submissions=sum(map(len, played.values())),
+        executed=len(executed),
+        left_out=tuple(name for name in runs if name not in there),
+    )
+
+
+def _is_lasting(job: Assignment) -> bool:
+    scripts = (*job.setup, *job.base_gold, *job.base_pred, *job.gold, *job.cleanup, *job.tests)
+    return not any(map(reads_clock, scripts))
+
+
+def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
+    """The episode's way under one profile, as far as it was played."""
+    verdicts: dict[tuple[int, str], Verdict] = {}
+    passes: dict[tuple[int, str], None] = {}
+    accepted: str | None = None
+    cut_short = ""
+    for phase in (1, 2) if task.has_gold else ():
+        follow_up = task.private.follow_up
+        if phase == 2 and (accepted is None or follow_up is None or not follow_up.gold):
+            break
+        submitted = [submission for submission in played if submission.phase == phase]
+        job = replace(assignment(task, profile, phase, accepted), keeps_state=False)
+        has_passed = False
+        for submission in submitted:
+            place = (phase, submission.attempt)
+            if submission.status in _WITHOUT_SQL:
+                verdicts[place] = Verdict(submission.status)
+                continue
+            verdicts[place] = judge(job, submission.sql)
+            if verdicts[place].status == "passed" and not has_passed:
+                has_passed = True
+                passes[place] = None
+                accepted = submission.sql if phase == 1 else accepted
+        if not has_passed:
+            cut_short = _missing(phase, submitted, played)
+            break
+    is_rated = task.has_gold and not any(v.status in _NOBODYS for v in verdicts.values())
+    return _Replay(frozenset(passes), verdicts, is_rated, cut_short)
+
+
+def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
+    """What the run never played because its own verdicts were others; empty if the agent had its chance."""
+    if submitted and submitted[-1].passed and submitted[-1].attempt == "first":
+        return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
+    if phase == 2 and not submitted and not any(s.passed for s in played if s.phase == 1):
+        return "it passes phase 1, and phase 2 was never played"
+    return ""
+
+
+def _as_played(run: Mapping[str, Any], played: Sequence[Submission]) -> _Replay:
+    verdicts = {(s.phase, s.attempt): Verdict(s.status) for s in played}
+    passes = frozenset((s.phase, s.attempt) for s in played if s.passed)
+    return _Replay(passes, verdicts, run["status"] not in UNRATED, "")
+
+
+def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
+    valid = [(run, replay) for run, replay in episodes if replay.is_rated]
+    counts = count_phases(
+        [
+            Standing(run["instance_id"], run["status"], replay.passes, run.get("follow_up", "none"))
+            for run, replay in valid
+        ]
+    )
+    return Figures(
+        tasks=counts.tasks,
+        followed=counts.followed,
+        phase_1_first=counts.a,
+        phase_1=counts.a + counts.b,
+        phase_2_first=counts.c,
+        phase_2=counts.c + counts.d,
+        mean_reward=counts.mean_reward,
+        cut_short=sum(bool(replay.cut_short) for _, replay in valid),
+    )
+
+
+def _disagreements(
+    played: Mapping[str, Sequence[Submission]], by_profile: Mapping[str, Mapping[str, _Replay]]
+) -> Iterable[Disagreement]:
+    """Submissions that some pass and others do not, and those that pass only by a hole of the rules."""
+    for name, submissions in played.items():
+        for submission in submissions:
+            place = (submission.phase, submission.attempt)
+            verdicts = {
+                column: episodes[name].verdicts[place]
+                for column, episodes in by_profile.items()
+                if place in episodes[name].verdicts
+            }
+            if len({verdict.status == "passed" for verdict in verdicts.values()}) > 1 or any(
+                "integrity" in verdict.flags for verdict in verdicts.values()
+            ):
+                yield Disagreement(name, submission.phase, submission.attempt, verdicts)
+
+
+_NAME, _COLUMN = 24, 17
+_ROWS: Final = (
+    ("Phase 1, first try", "phase_1_first", "tasks"),
+    ("Phase 1, after debug", "phase_1", "tasks"),
+    ("Phase 2, first try", "phase_2_first", "followed"),
+    ("Phase 2, after debug", "phase_2", "followed"),
+)
+_CUT_SHORT: Final = (
+    "Cut short: under that profile the episode goes on where it was never played (a debug attempt, or\n"
+    "phase 2, after another verdict). Nobody knows what the agent would have done: it counts as not passed,\n"
+    "so the profile's figures are lower bounds."
+)
+
+
+def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
+    """The table, the submissions that are judged differently, and notes. Only `reasons` are private."""
+    columns = list(regrade.figures)
+    lines = [rule("="), f"c-Interact, graded again (played under {regrade.played_profile})", rule("=")]
+    lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
+    for title, passed, total in _ROWS:
+        cells = [_rate(regrade.figures[column], passed, total) for column in columns]
+        lines.append(f"{title:<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells))
+    rewards = [f"{figures.mean_reward:.3f}" if figures.tasks else "-" for figures in regrade.figures.values()]
+    lines.append(f"{'Mean reward':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in rewards))
+    cut = ["-" if column == AS_PLAYED else str(regrade.figures[column].cut_short) for column in columns]
+    lines.append(f"{'Cut short':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cut))
+    lines += _different(regrade.disagreements, reasons)
+    lines += _cut_short(regrade)
+    lines += ["", f"{regrade.submissions} submissions; verdicts worked out now: {regrade.executed}"]
+    if regrade.changes:
+        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
+    if regrade.left_out:
+        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
+    return "\n".join(lines) + "\n"
+
+
+def regrade_record(regrade: Regrade) -> dict[str, Any]:
+    """The same for `regraded.json`, without reasons."""
+    return {
+        "played_profile": regrade.played_profile,
+        "figures": {column: asdict(figures) for column, figures in regrade.figures.items()},
+        "disagreements": [
+            {
+                "episode": found.episode,
+                "phase": found.phase,
+                "attempt": found.attempt,
+                "verdicts": {column: _shown(verdict) for column, verdict in found.verdicts.items()},
+            }
+            for found in regrade.disagreements
+        ],
+        "cut_short": {profile: dict(episodes) for profile, episodes in regrade.cut_short.items()},
+        "changes": list(regrade.changes),
+        "left_out": list(regrade.left_out),
+    }
+
+
+def _rate(figures: Figures, passed: str, total: str) -> str:
+    count, of = getattr(figures, passed), getattr(figures, total)
+    return f"{count}/{of} {100 * count / of:5.1f} %" if of else "-"
+
+
+def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str]:
+    if not disagreements:
+        return ["", "All submissions are judged alike."]
+    lines = ["", f"Judged differently: {len(disagreements)} submission(s)"]
+    for found in disagreements:
+        verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())
+        lines.append(f"  {found.episode:<16} phase {found.phase} {found.attempt:<6} {verdicts}")
+        if reasons:
+            told = [(column, verdict.reason) for column, verdict in found.verdicts.items() if verdict.reason]
+            lines += [f"      {column}: {reason}" for column, reason in told]
+    if not reasons:
+        lines.append("  (why: --reasons, or grades.jsonl in the run folder; both quote the gold)")
+    return lines
+
+
+def _shown(verdict: Verdict) -> str:
+    return f"{verdict.status} (integrity)" if "integrity" in verdict.flags else verdict.status
+
+
+def _cut_short(regrade: Regrade) -> list[str]:
+    told = [
+        f"  {profile}: {episode}: {why}"
+        for profile, episodes in regrade.cut_short.items()
+        for episode, why in episodes.items()
+    ]
+    return ["", _CUT_SHORT, *told] if told else []

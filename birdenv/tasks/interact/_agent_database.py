@@ -1,0 +1,75 @@
+"""The database on which the system tries SQL out: its own, never the one that grading runs on."""
+
+from __future__ import annotations
+
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
+from birdenv.errors import BenchmarkError
+from birdenv.tasks.interact._grading_job import own_state
+from birdenv.tasks.interact._profile import Profile
+from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.sql._result_text import Screen, result_text
+
+__all__ = ["OwnDatabase"]
+
+
+class OwnDatabase:
+    """Opened in the task's starting state at the first statement; keeps what the system writes.
+
+    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `own_state`).
+    """
+
+    def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
+        self._task = task
+        self._source = source
+        self._profile = profile
+        self._limits = limits
+        self._accepted: str | None = None
+        self._left: Checkpoint | None = None
+        self._database: EpisodeDatabase | None = None
+        self._screen: Screen | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._database is not None
+
+    def show(self, sql: str) -> str:
+        """Run one statement; its result as text.
+
+        Raises `BenchmarkError` if the task's set-up does not run.
+        """
+        if self._screen is None:
+            fault = self._open()
+            if fault is not None:
+                return result_text(fault)
+            assert self._database is not None
+            self._screen = Screen(self._database, self._limits)
+        return self._screen.show(sql)
+
+    def move_on(self, accepted: str, left: Checkpoint | None) -> None:
+        """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
+        self.close()
+        self._accepted, self._left = accepted, left
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = self._screen = None
+
+    def _open(self) -> QueryError | None:
+        """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
+        self.close()
+        database = self._database = self._source.open(self._task.public.database, self._limits)
+        state = own_state(self._task, self._profile, self._accepted)
+        fault = database.restore(self._left) if self._left else database.run(state.setup)
+        if isinstance(fault, QueryError):
+            raise BenchmarkError(f"set-up fails: {fault.message}")
+        if not self._left and state.own:
+            fault = database.run(state.own)
+            if isinstance(fault, QueryError):  # the system's own SQL, which passed before
+                self.close()
+                return fault
+            for statement in ("ROLLBACK", *state.cleanup):
+                database.run((statement,))
+        if database.is_private:
+            database.checkpoint()  # where the episode goes on from if its process has to be killed
+        return None

@@ -1,0 +1,186 @@
+"""A c-Interact task in two halves that never meet outside the controller.
+
+One submission: how it stands in the public result, and in the private log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from birdenv.grading import Category, Conditions, Grade
+from birdenv.tasks.interact._knowledge import DatabaseNotes
+from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, FollowUpRecord, TaskRecord
+from birdenv.users import Ambiguity, AmbiguityKind, Brief
+
+AttemptName: TypeAlias = Literal["first", "debug"] | int
+"""Which of the two attempts that a phase has; or where it has any number, which of them, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One graded (or empty) submission. `reward` is what it earned."""
+
+    phase: int
+    attempt: AttemptName
+    sql: str
+    status: str
+    passed: bool
+    reward: float
+
+    def public(self) -> dict[str, Any]:
+        return {
+            "phase": self.phase,
+            "attempt": self.attempt,
+            "status": self.status,
+            "reward": self.reward,
+        }
+
+    def private(self, grade: Grade | None) -> dict[str, Any]:
+        """With what grading found, if it came to that; some of it tells of the gold."""
+        entry: dict[str, Any] = {
+            "kind": "submission",
+            "phase": self.phase,
+            "attempt": self.attempt,
+            "status": self.status,
+        }
+        if grade is not None:
+            entry |= {"reason": grade.reason, "flags": list(grade.flags)}
+            entry |= {"rows_gold": grade.rows_gold, "rows_pred": grade.rows_pred}
+        return entry
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTask:
+    """What the system may know: the ambiguous question, and how many questions it may ask.
+
+    `counted_ambiguities` is the number that the turn budget is made of (critical plus knowledge); the system
+    learns it from `turns_left` in any case.
+    """
+
+    index: int
+    instance_id: str
+    database: str
+    question: str
+    counted_ambiguities: int
+    high_level: bool | None
+    difficulty: str
+    readings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """The second sub-task, revealed only when the first is passed.
+
+    `category` may be inferred; `stated_category` is what the record says, if it says anything.
+    """
+
+    query: str
+    gold: tuple[str, ...]
+    test_cases: tuple[str, ...]
+    category: Category
+    conditions: Conditions | None
+    type: str
+    readings: tuple[str, ...]
+    stated_category: Category | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateTask:
+    """What the system must not see: the clear question, the ambiguities, the gold, the follow-up.
+
+    `notes` is here because it still holds the knowledge that the task deletes; the controller shows the rest.
+    """
+
+    category: Category
+    brief: Brief
+    gold: tuple[str, ...]
+    test_cases: tuple[str, ...]
+    conditions: Conditions
+    preprocess: tuple[str, ...]
+    cleanup: tuple[str, ...]
+    deleted_knowledge: frozenset[int]
+    notes: DatabaseNotes
+    follow_up: FollowUp | None
+
+
+class CInteractTask(NamedTuple):
+    public: PublicTask
+    private: PrivateTask
+
+    @property
+    def has_gold(self) -> bool:
+        return bool(self.private.gold)
+
+
+def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: str) -> CInteractTask:
+    """Split a record into its public and its private half."""
+    ambiguities = _ambiguities(record)
+    counted = sum(ambiguity.kind != "non_critical" for ambiguity in ambiguities)
+    public = PublicTask(
+        index=index,
+        instance_id=record.instance_id,
+        database=record.selected_database,
+        question=record.amb_user_query,
+        counted_ambiguities=counted,
+        high_level=record.high_level,
+        difficulty=record.difficulty_tier or "unknown",
+        readings=record.readings,
+    )
+    conditions = _conditions(record.conditions) or Conditions()
+    private = PrivateTask(
+        category=record.category,
+        brief=Brief(
+            clear_query=record.query,
+            ambiguities=ambiguities,
+            gold=record.sol_sql,
+            identifiers=notes.identifiers,
+            dialect=dialect,
+        ),
+        gold=record.sol_sql,
+        test_cases=record.test_cases,
+        conditions=conditions,
+        preprocess=record.preprocess_sql,
+        cleanup=record.clean_up_sqls,
+        deleted_knowledge=frozenset(
+            knowledge_id for ambiguity in ambiguities for knowledge_id in ambiguity.deleted_knowledge
+        ),
+        notes=notes,
+        follow_up=_follow_up(record.follow_up, record.category),
+    )
+    return CInteractTask(public, private)
+
+
+def _ambiguities(record: TaskRecord) -> tuple[Ambiguity, ...]:
+    annotated = record.user_query_ambiguity
+    by_kind: dict[AmbiguityKind, tuple[AmbiguityRecord, ...]] = {
+        "critical": annotated.critical_ambiguity,
+        "non_critical": annotated.non_critical_ambiguity,
+        "knowledge": record.knowledge_ambiguity,
+    }
+    return tuple(
+        Ambiguity(item.term, item.sql_snippet, kind, item.type, item.deleted_knowledge)
+        for kind, items in by_kind.items()
+        for item in items
+    )
+
+
+def _conditions(record: ConditionsRecord | None) -> Conditions | None:
+    if record is None:
+        return None
+    return Conditions(decimal=record.decimal, distinct=record.distinct, order=record.order)
+
+
+def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> FollowUp | None:
+    if record is None or not record.query:
+        return None
+    return FollowUp(
+        query=record.query,
+        gold=record.sol_sql,
+        test_cases=record.test_cases,
+        category=record.category_below(parent_category),
+        conditions=_conditions(record.conditions),
+        type=record.type,
+        readings=record.readings,
+        stated_category=record.category,
+    )

@@ -1,0 +1,1 @@
+"""Shared by the SQL games: actions, views, result texts, chat messages, markup, dialects."""

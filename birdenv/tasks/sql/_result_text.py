@@ -1,0 +1,250 @@
+"""Query results as text that an agent can trust.
+
+Column names and order, row order and duplicates are kept; NULL differs from the empty string and from the
+text 'NULL'; what was cut is marked and counted.
+
+What the system is told of SQL that the database refused.
+
+What the system sees of its database: a statement in, a text out.
+
+Rollouts of one task, and tasks on one database, run the same exploring statements over and over. What is sure
+to give the same rows on the same contents is shown from memory when it comes again: a statement that takes
+some time from the second time on, any other from the third, since most never come again.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+from birdenv._sightings import sightings
+from birdenv.databases import Cell, EpisodeDatabase, Limits, QueryError, QueryResult, Result, Row
+
+SHOWN_ROWS = 100
+FETCHED_ROWS = 1_000
+"""Rows fetched to say how many were cut; beyond it the count is 'more than'."""
+SHOWN_CHARACTERS = 200
+"""Characters shown of one cell."""
+SHOWN_TEXT = 20_000
+"""Characters shown of one whole result."""
+
+_NUMBERS: Final = frozenset({int, float})
+_FEW_CELLS: Final = SHOWN_ROWS  # of a result that may be written in one go; so no more rows than are shown
+_LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer is worked out each time
+_MOST_KNOWN_HEADS: Final = 1_024
+_known_heads: dict[tuple[str, ...], str] = {}
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+
+def result_text(result: Result) -> str:
+    """The result as the system reads it: header, rule, rows, and a last line with the count."""
+    if isinstance(result, QueryError):
+        return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
+    columns, rows = result.columns, result.rows
+    if not columns:
+        changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
+        return f"Statement executed; it returns no rows.{changed}"
+    head = _head(columns)
+    shown = len(rows)
+    body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
+    if body is None or len(head) + len(body) > SHOWN_TEXT:
+        body, shown = _lines(rows, SHOWN_TEXT - len(head))
+    return f"{head}{body}\n{_count_line(result, shown)}"
+
+
+def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
+    """All rows, each after a line break, written in one go; of a long text no more than is shown is copied.
+
+    None if any cell might need what `cell_text` does.
+    """
+    cells = tuple(chain.from_iterable(rows))
+    form = _plain_form(len(rows), width)
+    lines = form % cells
+    nulls = 0
+    if "None" in lines:
+        nulls = cells.count(None)
+        lines = form % tuple(["NULL" if cell is None else cell for cell in cells])
+    flat = lines.replace("\n", " | ")
+    longest = len(flat) - 4 * len(cells) + 1  # if the others take 4 each, the least
+    if (
+        not flat.isprintable()
+        or flat.count("|") != len(cells)
+        or flat.count("NULL") != nulls
+        or "\\" in flat
+        or "'" in flat  # a quote, or a blob
+        or '"' in flat
+        or "  " in flat  # about an empty text, or one with a space at an end
+        or flat[-1:] == " "
+        or (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
+    ):
+        return None
+    return lines
+
+
+@lru_cache(maxsize=256)
+def _plain_form(height: int, width: int) -> str:
+    """What the cells are put into: each line after a line break. One more character than is shown tells that
+    a text is too long."""
+    return ("\n" + " | ".join([f"%.{SHOWN_CHARACTERS + 1}s"] * width)) * height
+
+
+def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
+    """The lines of as many rows as fit, each after a line break, and how many those are."""
+    lines = [""]
+    for row in rows[:SHOWN_ROWS]:
+        line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
+        room -= len(line) + 1
+        if len(lines) > 1 and room < 0:
+            break
+        lines.append(line if room >= 0 else _cut(line, SHOWN_TEXT))
+    return "\n".join(lines), len(lines) - 1
+
+
+def cell_text(cell: Cell) -> str:
+    """One value. Text is quoted where bare text could be read as something else."""
+    if isinstance(cell, str):
+        is_plain = (  # as most texts are: `_marked` would change nothing
+            cell.isprintable()
+            and 0 < len(cell) <= SHOWN_CHARACTERS
+            and cell[0] > "'"
+            and cell[-1] != " "
+            and "|" not in cell
+            and "\\" not in cell
+            and cell != "NULL"
+        )
+        return cell if is_plain else _marked(cell)
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return _cut(f"X'{cell[:SHOWN_CHARACTERS].hex()}'", SHOWN_CHARACTERS, 2 * len(cell) + 3)
+    return repr(cell)
+
+
+def _head(columns: tuple[str, ...]) -> str:
+    """The header and the rule below it; remembered if it is short."""
+    known = _known_heads.get(columns)
+    if known is not None:
+        return known
+    names = [cell_text(name) for name in columns]
+    rule = "-+-".join(["-" * len(name) for name in names])
+    head = f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
+    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD:
+        if len(_known_heads) >= _MOST_KNOWN_HEADS:
+            _known_heads.clear()
+        _known_heads[columns] = head
+    return head
+
+
+def _count_line(result: QueryResult, shown: int) -> str:
+    total = len(result.rows)
+    if result.truncated:
+        return f"(first {shown} of more than {total} rows)"
+    if shown < total:
+        return f"(first {shown} of {total} rows)"
+    return f"({total} row{'' if total == 1 else 's'})"
+
+
+def _marked(text: str) -> str:
+    """A text cut, quoted or escaped, as it needs."""
+    length = len(text)
+    if length > SHOWN_CHARACTERS:
+        return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
+    if not text or text == "NULL" or text[0] in " '" or text[-1] == " " or "|" in text:
+        quoted = text.replace("'", "''")
+        return f"'{escaped(quoted)}'"
+    return escaped(text)
+
+
+def _cut(text: str, limit: int, length: int | None = None) -> str:
+    length = len(text) if length is None else length
+    if length <= limit:
+        return text
+    return f"{text[:limit]}… ({length - limit} more characters)"
+
+
+def escaped(text: str) -> str:
+    """The text with everything unprintable, and backslashes, written as escapes."""
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8, kept by surrogate escape
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+_SHOWN = 300
+"""Characters of a database's message that are passed on."""
+
+
+def not_executed(error: QueryError, error_text: bool = True) -> str:
+    """With the database's own words where they are about the statement, not about the data."""
+    if not error_text:
+        return "Your SQL could not be executed."
+    if error.kind == "engine":
+        return "Your SQL could not be executed: the database reports a fault while running it."
+    return f"Your SQL could not be executed ({error.kind}): {escaped(error.message[:_SHOWN])}"
+
+
+_LONG: Final = 0.001  # seconds
+_MOST_CHARACTERS: Final = 4_000_000  # of statements and texts that are remembered in this process
+
+
+class Screen:
+    """Shows one episode's database, of which `limits` are the limits."""
+
+    def __init__(self, database: EpisodeDatabase, limits: Limits) -> None:
+        self._database = database
+        contents = database.contents
+        self._known = None if contents is None else _shown.page(contents, (type(database), limits))
+
+    def show(self, sql: str) -> str:
+        """Run one statement as the agent's own; its result as text."""
+        database, known = self._database, self._known
+        if known is None or database.is_private:
+            return result_text(database.execute(sql, rows=FETCHED_ROWS))
+        text = known.get(sql)
+        if text is None:
+            result = database.execute(sql, rows=FETCHED_ROWS)
+            text = result_text(result)
+            if result.repeatable and (result.elapsed > _LONG or not sightings.is_new(sql)):
+                _shown.keep(known, sql, text)
+        return text
+
+
+class _Shown:
+    """Texts by contents, rules (what runs it, with what limits) and statement; emptied when it is full."""
+
+    def __init__(self) -> None:
+        self._pages: weakref.WeakKeyDictionary[object, dict[Hashable, dict[str, str]]]
+        self._pages = weakref.WeakKeyDictionary()
+        self._size = 0
+
+    def page(self, contents: object, rules: Hashable) -> dict[str, str]:
+        """Texts of statements on the same contents under the same rules, to look up and to `keep`."""
+        return self._pages.setdefault(contents, {}).setdefault(rules, {})
+
+    def keep(self, page: dict[str, str], sql: str, text: str) -> None:
+        self._size += len(sql) + len(text)
+        if self._size > _MOST_CHARACTERS:
+            self.forget()
+            self._size = len(sql) + len(text)
+        page[sql] = text
+
+    def forget(self) -> None:
+        for pages in list(self._pages.values()):
+            for page in list(pages.values()):
+                page.clear()
+        self._size = 0
+
+
+_shown = _Shown()

@@ -1,0 +1,476 @@
+"""A cursor over tokens, and what every reader asks of it.
+
+What encloses its parts: function calls, CAST and EXTRACT, CASE, windows and their frames.
+
+Read SQL expressions from tokens, broken ones included, and say them in words.
+
+The reader follows the source from left to right and keeps its brackets, so that precedence is neither lost
+nor invented; it only adds brackets where words would blur what symbols keep apart. It never fails: what it
+cannot place is said word by word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from birdenv.users.sql_in_words._lexer import Token, split_words
+from birdenv.users.sql_in_words._words import (
+    ARITHMETIC,
+    ARROWS,
+    ATOM,
+    CALLABLE_CLAUSES,
+    CHAIN,
+    CLAUSE_WORDS,
+    COMPARISONS,
+    CONSTANTS,
+    FRAME,
+    LOOSE,
+    NEGATED,
+    PREFIX,
+    QUANTIFIERS,
+    STOPS,
+    Phrase,
+    Wording,
+    connected,
+    enumerate_words,
+    function_words,
+    name_words,
+    needs_brackets,
+    quoted,
+    side,
+    takes_atoms,
+    type_words,
+)
+
+
+@dataclass
+class TokenReader:
+    """A cursor over tokens. `depth` counts operands within operands, `nested` subqueries within brackets;
+    `hidden` collects the table, alias and CTE names met; they are never said."""
+
+    tokens: list[Token]
+    wording: Wording
+    at: int = 0
+    depth: int = 0
+    nested: int = 0
+    hidden: set[str] = field(default_factory=set)
+
+    def key(self, ahead: int = 0) -> str:
+        """The keyword or symbol `ahead` tokens on; "" for anything else and past the end."""
+        index = self.at + ahead
+        return self.tokens[index].key if index < len(self.tokens) else ""
+
+    @property
+    def ended(self) -> bool:
+        return self.at >= len(self.tokens)
+
+    def take(self, *keys: str) -> bool:
+        """Step over the next token if it is one of `keys`."""
+        if self.key() in keys:
+            self.at += 1
+            return True
+        return False
+
+    def stopped(self) -> bool:
+        key = self.key()
+        if self.ended or self.at_frame():
+            return True
+        return key in STOPS and not (key in CALLABLE_CLAUSES and self.key(1) == "(")
+
+    def at_frame(self) -> bool:
+        """Whether a window frame begins here, not a column of that name."""
+        if self.key() not in ("ROWS", "RANGE", "GROUPS") or self.at + 1 >= len(self.tokens):
+            return False
+        return self.key(1) in ("BETWEEN", "UNBOUNDED", "CURRENT") or self.tokens[self.at + 1].kind == "number"
+
+    def passage(self) -> str:
+        """A subquery up to its closing bracket; the clause reader says how."""
+        raise NotImplementedError
+
+    def expression(self) -> Phrase:
+        """Words for everything up to the next clause word, comma or closing bracket."""
+        raise NotImplementedError
+
+    def pop(self) -> str:
+        token = self.tokens[self.at]
+        self.at += 1
+        return token.text
+
+
+class CallReader(TokenReader):
+    """The reader for calls; `expression` reads their arguments."""
+
+    def listed(self) -> list[Phrase]:
+        """Comma-separated expressions up to the closing bracket, which is consumed."""
+        phrases: list[Phrase] = []
+        while not self.ended and not self.take(")"):
+            before = self.at
+            phrase = self.expression()
+            if phrase.text:
+                phrases.append(phrase)
+            if not self.take(",") and self.at == before:
+                self.at += 1
+        return phrases
+
+    def cast(self) -> Phrase:
+        self.at += 2
+        inner = self.expression()
+        words = "a decimal number"
+        if self.take("AS"):
+            words = self.type_name()
+        self._close()
+        return Phrase(self.wording.say("{} as {}", inner.inside(PREFIX), words), LOOSE)
+
+    def type_name(self) -> str:
+        name = self.pop() if not self.ended else ""
+        while self.key() in ("PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "UNSIGNED"):
+            self.at += 1
+        words = type_words(self.wording, name)
+        if self.take("("):
+            words += f" ({enumerate_words([p.text for p in self.listed()])})"
+        return words
+
+    def extract(self) -> Phrase:
+        self.at += 2
+        unit = self.pop().lower() if not self.ended else ""
+        self.take("FROM")
+        inner = self.expression()
+        self._close()
+        return Phrase(self.wording.say(f"the {unit} of {{}}", inner.inside(PREFIX)), PREFIX)
+
+    def _close(self) -> None:
+        """Skip to and over the closing bracket of the current call."""
+        open_brackets = 1
+        while not self.ended and open_brackets:
+            open_brackets += {"(": 1, ")": -1}.get(self.key(), 0)
+            self.at += 1
+
+    def call(self) -> Phrase:
+        name = self.pop().upper()
+        self.at += 1
+        arguments: list[str] = []
+        extra = ""
+        while not self.ended and not self.take(")"):
+            before = self.at
+            argument = self.expression()
+            if argument.text:
+                arguments.append(argument.inside(ATOM if takes_atoms(name) else PREFIX))
+            if self.key() in ("ORDER", "SELECT", "FROM", "PARTITION"):
+                inner = self.passage()
+                extra += f" ({inner})"
+                break
+            if not self.take(",") and self.at == before:
+                self.at += 1
+        loose = needs_brackets(name, len(arguments)) or bool(extra)
+        return Phrase(function_words(self.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
+
+    def cases(self) -> Phrase:
+        """A CASE after its keyword, or the WHEN .. THEN .. of one that lost it."""
+        subject = "" if self.stopped() else self.expression().inside(LOOSE)
+        parts: list[str] = []
+        repeated = False
+        while self.take("WHEN"):
+            condition = self.expression()
+            test = condition.text
+            if subject:
+                test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
+                repeated = True
+            outcome = self.expression().inside(PREFIX) if self.take("THEN") else ""
+            parts.append(f"{outcome} if {test}" if outcome else f"if {test}")
+        if self.take("ELSE"):
+            parts.append(f"otherwise {self.expression().inside(PREFIX)}")
+        self.take("END")
+        return Phrase(", ".join(parts) if parts else subject, CHAIN)
+
+    def window(self) -> str:
+        if not self.take("("):
+            if not self.ended and self.tokens[self.at].kind in ("word", "gap") and not self.stopped():
+                self.hidden.add(self.pop().lower())
+            return self.wording.say(" within its groups")
+        return f" ({self.passage()})" if self.key() != ")" else self._whole_window()
+
+    def _whole_window(self) -> str:
+        self.at += 1
+        return self.wording.say(" over everything")
+
+    def frame(self) -> str:
+        """A window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
+        words: list[str] = []
+        while not self.ended and self.key() != ")":
+            token = self.tokens[self.at]
+            words.append(self.wording.say(FRAME[token.key]) if token.key in FRAME else token.text.lower())
+            self.at += 1
+        return " ".join(words)
+
+
+_MAX_DEPTH = 30
+_NOT_PROSE = frozenset({"AND", "OR", "IS", "NOT", *COMPARISONS, *STOPS})
+
+
+class ExpressionReader(CallReader):
+    """The reader for expressions; `passage` reads the subqueries in them."""
+
+    def expression(self) -> Phrase:
+        """Words for everything up to the next clause word, comma or closing bracket."""
+        pieces: list[Phrase] = []
+        links: list[str] = []  # links[i] stands before pieces[i]
+        link = ""
+        while not self.stopped():
+            if self.key() in ("AND", "OR") and (pieces or not link):
+                link = self.pop().lower()
+                continue
+            before = self.at
+            piece = self._comparison()
+            if self.at == before:
+                self.at += 1
+                continue
+            pieces.append(piece)
+            links.append(link)
+            link = ""
+        return connected(pieces, links, link)
+
+    def _comparison(self) -> Phrase:
+        """Operands joined by comparisons, up to the next AND or OR."""
+        first = self._arithmetic()
+        parts: list[str] = []
+        while not self.stopped() and self.key() not in ("AND", "OR"):
+            words = self._comparator()
+            if not words:
+                break
+            parts.append(words)
+            if words.endswith("one of"):
+                parts.append(self._members())
+            elif not words.endswith(")"):
+                parts.append(side(self._arithmetic()))
+                if words.endswith("between") and self.take("AND"):
+                    parts += ["and", side(self._arithmetic())]
+        if not parts:
+            return first
+        subject = side(first) or "it"
+        if parts == ["equals", subject] and subject.startswith("the ") and first.bond == ATOM:
+            parts[1] = "that of the other one"
+        elif not parts[-1]:
+            parts[-1] = "something"
+        return Phrase(" ".join([subject, *parts]), CHAIN, True)
+
+    def _comparator(self) -> str:
+        key = self.key()
+        if key == "IS":
+            self.at += 1
+            negated = self.take("NOT")
+            if self.take("NULL"):
+                return self.wording.say("has a value (not null)" if negated else "has no value (null)")
+            if self.take("DISTINCT"):
+                self.at += self.key() == "FROM"
+                return "is not different from" if negated else "is different from"
+            return "is not" if negated else "is"
+        if key in ("ISNULL", "NOTNULL"):
+            self.at += 1
+            return self.wording.say("has no value (null)" if key == "ISNULL" else "has a value (not null)")
+        if key == "NOT" and self.key(1) in NEGATED:
+            self.at += 2
+            return self.wording.say(NEGATED[self.key(-1)])
+        if key == "ESCAPE":
+            self.at += 1
+            return "with the escape sign"
+        if key in COMPARISONS and key != "MATCH":
+            self.at += 1
+            self.at += key == "SIMILAR" and self.key() == "TO"
+            return self.wording.say(COMPARISONS[key])
+        return ""
+
+    def _members(self) -> str:
+        """The bracket after IN: a list or a subquery."""
+        if self.key() != "(" or self.key(1) in ("SELECT", "WITH"):
+            return self._arithmetic().text
+        self.at += 1
+        members = [phrase.inside(LOOSE) for phrase in self.listed()]
+        return enumerate_words(members, "or")
+
+    def _arithmetic(self) -> Phrase:
+        """Operands joined by plus, minus, times ...; two operands side by side are prose and stay so."""
+        phrases: list[Phrase] = []
+        words: list[str] = []
+        condition = False
+        while not self.stopped() and self.key() not in ("AND", "OR"):
+            key = self.key()
+            if key in ARITHMETIC and self._is_binary(key, bool(phrases)):
+                self.at += 1
+                words.append(ARITHMETIC[key])
+            elif key in ("+", "-"):
+                self.at += 1
+                words.append("minus" if key == "-" else "plus")
+            elif key == "NOT" and self.key(1) not in NEGATED and not phrases:
+                while self.take("NOT"):
+                    words.append("not")
+                return Phrase(" ".join([*words, self._comparison().inside(LOOSE)]), CHAIN, True)
+            elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
+                break
+            elif self._passes_gap(bool(words)):
+                words += ["and so on"] if words else []
+            else:
+                operand = self._operand()
+                if not operand.text:
+                    break
+                phrases.append(operand)
+                words.append("{}")
+        if len(words) == 1 and phrases:
+            return phrases[0]
+        if words and words[-1] in ARITHMETIC.values():
+            words.append("something")
+        condition = any(phrase.condition for phrase in phrases)
+        if words.count("{}") + words.count("and so on") == len(
+            words
+        ):  # names side by side without an operator: prose
+            phrases = [Phrase(phrase.text.removeprefix("the "), phrase.bond) for phrase in phrases]
+        filled = iter(phrases)
+        text = " ".join(next(filled).inside(PREFIX) if word == "{}" else word for word in words)
+        return Phrase(text, CHAIN, condition and len(phrases) == 1)
+
+    def _is_binary(self, key: str, has_left: bool) -> bool:
+        """Whether this is an operator, whose left side a fragment may have lost; a lone * is none."""
+        if key in ("DIV", "MOD"):
+            return has_left and self.key(1) != "("
+        if has_left or key != "*":
+            return True
+        self.at += 1
+        alone = self.stopped() or self.key() in COMPARISONS or self.key() in ("AND", "OR", "NOT", "IS")
+        self.at -= 1
+        return not alone
+
+    def _passes_gap(self, after_words: bool) -> bool:
+        """Step over an ellipsis between things that no operator joins; elsewhere it stands for something."""
+        if self.tokens[self.at].kind != "gap":
+            return False
+        joined = after_words and self.key(-1) in ARITHMETIC
+        following = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+        prose = following is not None and following.kind != "symbol" and following.key not in _NOT_PROSE
+        if joined or not (after_words or prose):
+            return False
+        self.at += 1
+        return True
+
+    def _operand(self) -> Phrase:
+        if self.ended:
+            return Phrase("")
+        if self.depth >= _MAX_DEPTH:
+            return self._flat()
+        self.depth += 1
+        phrase = self._postfixed(self._primary())
+        self.depth -= 1
+        return phrase
+
+    def _flat(self) -> Phrase:
+        """Nested beyond reason: this token alone, brackets passed over."""
+        token = self.tokens[self.at]
+        self.at += 1
+        if token.kind == "string":
+            return Phrase(quoted(token.text))
+        return Phrase(token.text if token.kind == "number" else split_words(token.text))
+
+    def _primary(self) -> Phrase:
+        token = self.tokens[self.at]
+        if token.kind == "word":
+            return self._word()
+        self.at += 1
+        if token.kind == "string":
+            return Phrase(quoted(token.text))
+        if token.kind == "number":
+            return Phrase(token.text)
+        if token.kind == "gap":
+            argument = self.at > 1 and self.key(-2) == "(" and self.key() in (",", ")")
+            return Phrase(self.wording.say("the figure") if argument else "something")
+        if token.kind == "quoted":
+            self.at -= 1
+            return self._column()
+        if token.key == "(":
+            return self._bracket()
+        if token.key == "*":
+            return Phrase(self.wording.say("records"))
+        return Phrase("")
+
+    def _bracket(self) -> Phrase:
+        if self.key() in CLAUSE_WORDS and not (self.key() in CALLABLE_CLAUSES and self.key(1) == "("):
+            return Phrase(f"({self.passage()})")
+        phrases = self.listed()
+        if len(phrases) == 1:
+            inner = phrases[0]
+            return inner if inner.bond == ATOM else Phrase(f"({inner.text})", ATOM, inner.condition)
+        return Phrase(f"({enumerate_words([p.inside(LOOSE) for p in phrases])})") if phrases else Phrase("")
+
+    def _word(self) -> Phrase:
+        key = self.key()
+        following = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+        if key == "CASE":
+            self.at += 1
+            return self.cases()
+        if key in CONSTANTS:
+            self.at += 1
+            return Phrase(self.wording.say(CONSTANTS[key]))
+        if key in QUANTIFIERS and (following is None or following.key not in (".", ",", ")", "=")):
+            self.at += 1
+            subject = self._operand().inside(PREFIX).removeprefix("the ")
+            words = self.wording.say(QUANTIFIERS[key] if subject else f"only {QUANTIFIERS[key]} ones")
+            return Phrase(f"{words} {subject}".strip(), PREFIX)
+        if key in ("CAST", "TRY_CAST") and following is not None and following.key == "(":
+            return self.cast()
+        if key == "EXTRACT" and following is not None and following.key == "(":
+            return self.extract()
+        if key == "EXISTS" and following is not None and following.key == "(":
+            self.at += 1
+            return Phrase(f"there is at least one for {self._operand().text}", LOOSE, True)
+        if (
+            key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME")
+            and following is not None
+            and following.kind == "string"
+        ):
+            self.at += 1
+            return Phrase(f"the {key.lower()} {self._operand().text}", PREFIX)
+        if following is not None and following.key == "(":
+            return self.call()
+        return self._column()
+
+    def _column(self) -> Phrase:
+        """A name with its qualifiers; only the last part is said, the others are table names."""
+        token = self.tokens[self.at]
+        self.at += 1
+        while self.key() == "." and self.at + 1 < len(self.tokens):
+            self.hidden.add(token.text.lower())
+            token = self.tokens[self.at + 1]
+            self.at += 2
+        if token.key == "*":
+            return Phrase(self.wording.say("everything"))
+        words = name_words(token)
+        return Phrase(f"the {words}" if words else "")
+
+    def _postfixed(self, phrase: Phrase) -> Phrase:
+        while not self.ended:
+            key = self.key()
+            if key in ARROWS:
+                self.at += 1
+                if self.ended:
+                    break
+                entry = self._primary().text
+                phrase = Phrase(self.wording.say("the {} entry of {}", entry, phrase.inside(PREFIX)), PREFIX)
+            elif key == "::":
+                self.at += 1
+                phrase = Phrase(f"{phrase.inside(PREFIX)} as {self.type_name()}", LOOSE)
+            elif key == "[":
+                self.at += 1
+                index = self.expression().text
+                self.take("]")
+                phrase = Phrase(self.wording.say("entry {} of {}", index, phrase.inside(PREFIX)), PREFIX)
+            elif key == "COLLATE":
+                self.at += 1
+                phrase = Phrase(f"{phrase.inside(PREFIX)} compared by {self._operand().text}", LOOSE)
+            elif key == "OVER":
+                self.at += 1
+                phrase = Phrase(phrase.text + self.window(), LOOSE)
+            elif key in ("FILTER", "WITHIN") and "(" in (self.key(1), self.key(2)):
+                self.at += 1
+                self.take("GROUP")
+                self.take("(")
+                phrase = Phrase(f"{phrase.text} ({self.passage()})", LOOSE)
+            else:
+                break
+        return phrase
