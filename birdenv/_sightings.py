@@ -6,8 +6,6 @@ from array import array
 from collections.abc import Hashable
 from typing import Final
 
-__all__ = ["Sightings", "sightings"]
-
 _PLACES: Final = 2**16  # of 8 bytes
 
 

@@ -15,5 +15,5 @@ for index in range(3):
         observation, reward, terminated, truncated, info = env.step(action)
         total, over = total + float(reward), terminated or truncated
         print(f"  {observation['message']}")
-        action = birdenv.submit_sql(info["readings"][0])  # candidates exist in the demo benchmark only
+        action = birdenv.submit_sql(info["candidates"][0])  # candidates exist in the demo benchmark only
     print(f"  reward {total:.1f}, {[attempt['status'] for attempt in info['attempts']]}")

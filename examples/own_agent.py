@@ -28,5 +28,5 @@ class Session:
             if word is not None:
                 return Move("clarify", f"What do you mean by '{word}'?")
         said = set(self.heard.lower().split())
-        best = max(view.readings or ["SELECT NULL"], key=lambda sql: len(said & set(sql.lower().split())))
+        best = max(view.candidates or ["SELECT NULL"], key=lambda sql: len(said & set(sql.lower().split())))
         return Move("submit_sql", best)

@@ -13,7 +13,7 @@ explore = {"kind": np.full(4, 1), "text": ("SELECT name FROM sqlite_master WHERE
 observations, rewards, *_ = envs.step(explore)
 print(observations["message"][0])
 
-answer = {"kind": np.full(4, 2), "text": tuple(readings[0] for readings in infos["readings"])}
+answer = {"kind": np.full(4, 2), "text": tuple(candidates[0] for candidates in infos["candidates"])}
 observations, rewards, terminations, truncations, infos = envs.step(answer)
 print("EX:", rewards.tolist(), "over:", terminations.tolist())
 envs.close()

@@ -45,16 +45,16 @@ UNSAID = 0.5
 
 
 def rank(
-    readings: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
+    candidates: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
 ) -> list[str]:
-    """The readings from the best to the worst fit; ties are broken by `rng`.
+    """The candidates from the best to the worst fit; ties are broken by `rng`.
 
-    A word counts by how few of the readings contain it. A reading gains for its words that were said. If the
-    words are `complete`, it loses (less) for those that were not; an ambiguous wording alone tells nothing
-    by what it leaves out.
+    A word counts by how few of the candidates contain it. A candidate gains for its words that were said. If
+    the words are `complete`, it loses (less) for those that were not; an ambiguous wording alone tells
+    nothing by what it leaves out.
     """
     loss = UNSAID if complete else 0.0
-    bags = [_bag(reading) for reading in readings]
+    bags = [_bag(reading) for reading in candidates]
     spread = Counter(word for bag in bags for word in bag)
     said: dict[str, float] = {}
     for text, weight in [(wording, 1.0), *((answer, ANSWER_WEIGHT) for answer in answers)]:
@@ -68,10 +68,10 @@ def rank(
             total += rarity * said.get(word, -loss)
         return total
 
-    order = list(range(len(readings)))
+    order = list(range(len(candidates)))
     rng.shuffle(order)
     order.sort(key=lambda number: -fit(bags[number]))
-    return [readings[number] for number in order]
+    return [candidates[number] for number in order]
 
 
 def _bag(sql: str) -> frozenset[str]:

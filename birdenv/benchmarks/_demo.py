@@ -15,8 +15,6 @@ from pathlib import Path
 
 from birdenv.errors import InputError
 
-__all__ = ["DEMO_BIRD_FILE", "DEMO_C_INTERACT_FILE", "demo_folder"]
-
 DEMO_BIRD_FILE = "bird.json"
 DEMO_C_INTERACT_FILE = "c_interact.jsonl"
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["has_2024_signature", "keys_of_2024"]
-
 _ORDER = """
 1471 1472 1473 1476 1479 1480 1481 1482 1483 1484 1486 1490 1493 1498 1500 1501 1505 1506 1507 1509
 1514 1515 1521 1524 1525 1526 1528 1529 1531 1533 1312 1317 1322 1323 1331 1334 1338 1339 1340 1344

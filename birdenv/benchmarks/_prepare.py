@@ -155,11 +155,11 @@ def _by_id(path: Path) -> dict[str, dict[str, Any]]:
 
 def _merge(row: dict[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
     merged = row | {key: truth.get(key) or [] for key in _KEYS}
-    theirs = truth.get("follow_up")
-    if isinstance(theirs, Mapping):
+    child_end = truth.get("follow_up")
+    if isinstance(child_end, Mapping):
         ours = row.get("follow_up")
         if isinstance(ours, Mapping) and ours:
-            merged["follow_up"] = dict(ours) | {key: theirs.get(key) or [] for key in _KEYS}
+            merged["follow_up"] = dict(ours) | {key: child_end.get(key) or [] for key in _KEYS}
         else:
-            merged["follow_up"] = dict(theirs)
+            merged["follow_up"] = dict(child_end)
     return merged

@@ -11,7 +11,7 @@ from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Move, play
 from birdenv.errors import BirdenvError
-from birdenv.grading import ConversationalGrader, parse_test_cases
+from birdenv.grading import InteractGrader, parse_test_cases
 from birdenv.tasks import SystemView, as_script, in_dialect
 from birdenv.tasks.c_interact import (
     CInteractController,
@@ -21,8 +21,6 @@ from birdenv.tasks.c_interact import (
     read_notes,
     split_record,
 )
-
-__all__ = ["verify_records"]
 
 _NO_TRUTH = f"sol_sql is empty: the ground truth is missing. {WHERE_TO_ASK}"
 
@@ -119,7 +117,7 @@ class _Checker:
 
     def __init__(self, folder: Path, source: DatabaseSource) -> None:
         self._source = source
-        self._grader = ConversationalGrader(self._source)
+        self._grader = InteractGrader(self._source)
         self._notes = functools.cache(functools.partial(read_notes, folder))
 
     def unknown_ids(self, record: TaskRecord) -> Iterator[str]:

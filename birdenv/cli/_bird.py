@@ -21,8 +21,6 @@ from birdenv.grading import R_VES_RUNS
 from birdenv.runs import BirdRun, Setting, Summary, make_agent, pairs_of_run, write_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
 
-__all__ = ["bird"]
-
 
 def bird(
     data_file: Annotated[

@@ -21,7 +21,6 @@ from birdenv.files import check_writable, write_text
 if TYPE_CHECKING:
     from birdenv.databases.postgres import Cluster, Loaded, PostgresServer, Template
 
-__all__ = ["app"]
 
 _NOTES_SHOWN = 3
 

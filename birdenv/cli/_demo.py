@@ -33,8 +33,6 @@ from birdenv.tasks.bird import load_tasks
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
 
-__all__ = ["demo"]
-
 AGENTS = {
     "oracle": "knows the reference SQL; proof that every task can be solved",
     "asks-first": "asks about unclear words, picks the candidate SQL that fits the answers",
@@ -47,7 +45,7 @@ submits SQL (one debug attempt), then answers a follow-up request (one more).
 Reward: 0.7 + 0.3; after a debug attempt 0.5 and 0.2. Mean over all tasks.
 BIRD: one question with a hint, no user. EX counts the tasks whose rows are right.
 asks-first and never-asks write no SQL: each demo task offers four candidates
-(`readings`), one of which means the right thing. Real benchmarks have none."""
+(`candidates`), one of which means the right thing. Real benchmarks have none."""
 
 _NEXT = """\
 Next

@@ -14,8 +14,6 @@ from birdenv.benchmarks import demo_folder
 from birdenv.databases import SqliteSource, examine
 from birdenv.errors import InputError
 
-__all__ = ["doctor"]
-
 _IMAGES = {
     "reflink": "a clone made by the file system",
     "memory-map": "mapped privately, copied page by page when written",

@@ -30,8 +30,8 @@ from birdenv.databases import (
 )
 from birdenv.errors import InputError
 from birdenv.files import is_directory
-from birdenv.grading import EM_LEVELS, Looseness, PairGrader, PairRules, RunQuery
-from birdenv.runs import Pair, evaluate_pairs, inspection_text, queries_on, read_details, read_pairs
+from birdenv.grading import EM_LEVELS, Normalisation, PairGrader, PairRules, RunQuery
+from birdenv.runs import ScoredPair, evaluate_pairs, inspection_text, queries_on, read_details, read_pairs
 
 
 def inspect(
@@ -97,7 +97,7 @@ def pair_database(
     dialect: str | None,
     dsn: str | None,
     db: Path | None,
-    pairs: Sequence[Pair],
+    pairs: Sequence[ScoredPair],
     limits: Limits,
     isolation: str,
     rules: PairRules,
@@ -253,7 +253,9 @@ def evaluate(
         clean=clean,
         order=cast(_Order, _one_of("--order", order, get_args(_Order))),
         relax_single=relax_single,
-        looseness=Looseness(trim, casefold, nfc, _one_of("--dates", dates, ("exact", "loose")) == "loose"),
+        normalisation=Normalisation(
+            trim, casefold, nfc, _one_of("--dates", dates, ("exact", "loose")) == "loose"
+        ),
     )
     folder = find_run(run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")

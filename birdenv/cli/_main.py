@@ -9,17 +9,8 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _analyse as _compare
-from birdenv.cli import _analyse as _summary
-from birdenv.cli import _bird, _data, _db, _demo, _doctor, _evaluate, _regrade, _score
-from birdenv.cli import _data as _self_check
-from birdenv.cli import _evaluate as _inspect
-from birdenv.cli import _play as _a_interact
-from birdenv.cli import _play as _c_interact
-from birdenv.cli import _score as _score_official
+from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score
 from birdenv.errors import BirdenvError, InfrastructureError
-
-__all__ = ["main"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -41,16 +32,16 @@ server that starts by itself. `birdenv db` loads databases into it, `birdenv doc
 
 app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
-app.command("c-interact")(_c_interact.c_interact)
-app.command("a-interact")(_a_interact.a_interact)
+app.command("c-interact")(_play.c_interact)
+app.command("a-interact")(_play.a_interact)
 app.command("score")(_score.score)
-app.command("score-official")(_score_official.score_official)
-app.command("self-check")(_self_check.self_check)
+app.command("score-official")(_score.score_official)
+app.command("self-check")(_data.self_check)
 app.command("regrade")(_regrade.regrade)
 app.command("evaluate")(_evaluate.evaluate)
-app.command("inspect")(_inspect.inspect)
-app.command("summary")(_summary.summary)
-app.command("compare")(_compare.compare)
+app.command("inspect")(_evaluate.inspect)
+app.command("summary")(_analyse.summary)
+app.command("compare")(_analyse.compare)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 app.add_typer(_db.app, name="db")

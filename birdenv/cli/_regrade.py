@@ -23,8 +23,6 @@ from birdenv.runs import (
 )
 from birdenv.tasks.c_interact import PROFILES
 
-__all__ = ["regrade"]
-
 
 def regrade(
     run: Annotated[

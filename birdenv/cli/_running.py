@@ -15,8 +15,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from birdenv.errors import InputError
 from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, episode_name, prepare, run, run_config
 
-__all__ = ["RunOptions", "run_game"]
-
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
 

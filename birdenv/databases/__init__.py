@@ -10,7 +10,7 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
-from birdenv.databases._fetching import Seer
+from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
 from birdenv.databases._results import (
@@ -31,8 +31,8 @@ from birdenv.databases.sqlite._file import map_files
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._source import (
     ISOLATIONS,
-    ExpendableSource,
     Isolation,
+    KillableSource,
     SqliteFileSource,
     SqliteSource,
     is_database_name,
@@ -54,10 +54,10 @@ __all__ = [
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
-    "ExpendableSource",
     "Health",
     "ImageKind",
     "Isolation",
+    "KillableSource",
     "Limits",
     "NoAnswerError",
     "PostgresQueries",
@@ -65,8 +65,8 @@ __all__ = [
     "QueryResult",
     "Result",
     "Row",
+    "RowSink",
     "SchemaObject",
-    "Seer",
     "Server",
     "SqliteDatabase",
     "SqliteFileSource",

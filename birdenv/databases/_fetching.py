@@ -10,8 +10,6 @@ from typing import Final, Protocol
 
 from birdenv.databases._results import Row
 
-__all__ = ["Allowance", "Seer", "bytes_of", "fetch", "show"]
-
 _CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
 _SIZED: Final = frozenset({str, bytes})
 _SIZED_OR_NULL: Final = _SIZED | {type(None)}
@@ -33,14 +31,14 @@ class Allowance:
     in_all: float = 0.0
 
 
-class Seer(Protocol):
+class RowSink(Protocol):
     """Sees the rows of a scan as they come, instead of getting them all."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
         """The statement starts; perhaps again, and then what was seen of it before does not count."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows (the list is not the seer's to change); whether to go on to more."""
+        """Take the next rows (the list is not the sink's to change); whether to go on to more."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
@@ -84,9 +82,9 @@ def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[li
 
 
 def show(
-    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, seer: Seer
+    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink
 ) -> tuple[list[Row] | None, bool]:
-    """As `fetch`, but the rows go to the seer, and there is one more too where it had seen enough."""
+    """As `fetch`, but the rows go to the sink, and there is one more too where it had seen enough."""
     left, size = allowance.rows, allowance.bytes
     seen: list[Row] = []  # and not counted: what is fetched together is never too much, and mostly it is all
     while True:
@@ -98,7 +96,7 @@ def show(
                 return None, False
         if is_cut:
             rows.pop()
-        if rows and not seer.see(rows):
+        if rows and not sink.see(rows):
             return [], True
         if is_cut or is_last:
             return [], is_cut

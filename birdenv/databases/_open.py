@@ -10,8 +10,6 @@ from birdenv.databases._protocols import DatabaseSource
 from birdenv.databases.sqlite._source import Isolation, SqliteSource
 from birdenv.errors import InputError
 
-__all__ = ["DIALECTS", "Dialect", "open_source"]
-
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
 """The engines that databases run on, by sqlglot's names of their dialects."""
 

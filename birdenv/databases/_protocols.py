@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 from types import TracebackType
 from typing import Any, Final, Protocol
 
-from birdenv.databases._fetching import Seer
+from birdenv.databases._fetching import RowSink
 from birdenv.databases._results import DatabaseState, Limits, QueryError, Result
 from birdenv.databases.sqlite.images._image import Checkpoint
 
@@ -34,8 +34,8 @@ class EpisodeDatabase(Protocol):
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one plain query that only reads, as grading does."""
 
-    def scan(self, sql: str, seer: Seer) -> Result:
-        """As `query`, with the rows shown to the seer as they come, until it has seen enough."""
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        """As `query`, with the rows shown to the sink as they come, until it has seen enough."""
 
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts up to the first error; otherwise the result of the last statement."""

@@ -131,5 +131,5 @@ class DatabaseState:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ContentId:
     """Which database, as it was loaded; compared by value. What there is to compare each engine adds."""

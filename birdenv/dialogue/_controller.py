@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Protocol
 
 from birdenv.dialogue._event import Event
 
-__all__ = ["Controller", "Move", "Session", "play"]
-
 
 class Move(NamedTuple):
     """What a seat wants to do: the name of an action and its JSON data."""

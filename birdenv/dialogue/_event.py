@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Event"]
-
 
 class Event(NamedTuple):
     """What one seat did, in the fields of CoCoA's event files.

@@ -8,8 +8,6 @@ from typing import Any
 
 from birdenv.dialogue._event import Event
 
-__all__ = ["Example"]
-
 
 @dataclass(frozen=True, slots=True)
 class Example:

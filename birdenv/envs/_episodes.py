@@ -16,7 +16,7 @@ from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.databases import DatabaseSource, Isolation, open_source
 from birdenv.dialogue import Controller
 from birdenv.errors import InputError
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks.a_interact import AInteractController
 from birdenv.tasks.c_interact import (
     PROFILES,
@@ -38,7 +38,7 @@ class EpisodeController(Controller, Protocol):
     def outcome(self) -> dict[str, Any]:
         """The public result."""
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """End the episode, truncated as `infra_error`."""
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ def c_interact_episodes(
     start = partial(
         CInteractController,
         source=source,
-        grader=ConversationalGrader(source),
+        grader=InteractGrader(source),
         profile=PROFILES[profile],
         patience=patience,
         execute_sql=execute_sql,
@@ -200,9 +200,7 @@ def a_interact_episodes(
     """The same tasks under the rules of a-Interact."""
     _check_patience(patience)
     tasks, source = _load(data_dir, data, instances, databases, isolation, dialect, dsn)
-    start = partial(
-        AInteractController, source=source, grader=ConversationalGrader(source), patience=patience
-    )
+    start = partial(AInteractController, source=source, grader=InteractGrader(source), patience=patience)
     return Episodes(tasks, start, source)
 
 

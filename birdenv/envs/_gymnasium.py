@@ -119,7 +119,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
                 seat = controller.turn
                 controller.apply(seat, self._user.move(controller.view(seat)))
         except InfrastructureError:
-            controller.break_off()
+            controller.abort()
         view = controller.view(SYSTEM)
         earned = controller.rewards[SYSTEM] - before
         return (
@@ -143,7 +143,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], dict[str, Any]]):
         super().close()
 
     def _info(self, controller: EpisodeController, view: SystemView) -> dict[str, Any]:
-        info = {**self._title, "readings": view.readings}
+        info = {**self._title, "candidates": view.candidates}
         if controller.turn is None:
             info |= controller.outcome()
         return info
@@ -295,7 +295,7 @@ class CInteractEnv(DialogueEnv, EzPickle):
     `birdenv.clarify`, `birdenv.execute_sql`, `birdenv.submit_sql`. The reward is what the step earned: 0.7
     for the first question, 0.5 in the debug attempt; 0.3 and 0.2 for the follow-up.
 
-    `info` holds `instance_id`, `database`, `readings` (public candidate statements) and, at the end,
+    `info` holds `instance_id`, `database`, `candidates` (public candidate statements) and, at the end,
     `status`, `reward` and `attempts`.
 
     What this class can hide and what it cannot: nothing of the gold SQL, the clear question or the user's

@@ -15,17 +15,6 @@ from birdenv.envs._spaces import UnicodeText
 from birdenv.errors import BenchmarkError
 from birdenv.tasks import KINDS, MAX_TEXT, SENDERS, Kind, SystemView
 
-__all__ = [
-    "BUDGET",
-    "INSTRUCTION_LENGTH",
-    "TEXT_LENGTH",
-    "TURNS",
-    "action_space",
-    "move",
-    "observation",
-    "observation_space",
-]
-
 INSTRUCTION_LENGTH = 2**18
 TEXT_LENGTH = MAX_TEXT
 """Characters of one message, in either direction."""

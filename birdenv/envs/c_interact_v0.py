@@ -160,7 +160,7 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
         try:
             self._controller.apply(seat, self._move(agent, action))
         except InfrastructureError:
-            self._controller.break_off()
+            self._controller.abort()
         self._cumulative_rewards[agent] = 0.0
         after = self._controller.rewards
         self.rewards = {name: round(after[i] - before[i], 10) for i, name in enumerate(_AGENTS)}
@@ -202,9 +202,9 @@ class raw_env(AECEnv, EzPickle):  # type: ignore[misc]  # noqa: N801 (PettingZoo
         assert self._controller is not None
         self.terminations = dict.fromkeys(_AGENTS, self._controller.terminated)
         self.truncations = dict.fromkeys(_AGENTS, self._controller.truncated)
-        readings: Sequence[str] = self._controller.view(SYSTEM).readings
+        candidates: Sequence[str] = self._controller.view(SYSTEM).candidates
         self.infos: dict[str, dict[str, Any]] = {agent: dict(self._title) for agent in _AGENTS}
-        self.infos[_AGENTS[SYSTEM]]["readings"] = tuple(readings)
+        self.infos[_AGENTS[SYSTEM]]["candidates"] = tuple(candidates)
         if self._controller.turn is None:
             for info in self.infos.values():
                 info |= self._controller.outcome()

@@ -31,20 +31,20 @@ from birdenv.grading.compare._metrics import (
     soft_f1,
 )
 from birdenv.grading.compare._multiset import Comparison, compare_bird, compare_multiset
-from birdenv.grading.compare._normalisation import Looseness, loosened
+from birdenv.grading.compare._normalisation import Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.compare._strict import Conditions, compare_strict
 from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
 from birdenv.grading.em_esm._grader import BUCKETS, Bucket, PairGrader, PairRules, PairVerdict, RunQuery
 from birdenv.grading.em_esm._structural import structural_match
-from birdenv.grading.interact._grader import ConversationalGrader
+from birdenv.grading.interact._grader import InteractGrader
 from birdenv.grading.interact._job import (
     GRADING_RULES,
     STRICT_RULES,
-    Assignment,
     Category,
     Grade,
     GradeStatus,
+    GradingJob,
     GradingRules,
 )
 from birdenv.grading.sandbox._report import TestCause, TestOutcome, TestReport, TestStatus, judged
@@ -63,13 +63,11 @@ __all__ = [
     "REWARDS",
     "R_VES_RUNS",
     "STRICT_RULES",
-    "Assignment",
     "Bucket",
     "Category",
     "Cleaned",
     "Comparison",
     "Conditions",
-    "ConversationalGrader",
     "EmLevel",
     "ExGrader",
     "ExStatus",
@@ -77,11 +75,13 @@ __all__ = [
     "GoldCheck",
     "Grade",
     "GradeStatus",
+    "GradingJob",
     "GradingRules",
     "HarnessLimits",
-    "Looseness",
+    "InteractGrader",
     "Metric",
     "Mode",
+    "Normalisation",
     "Pair",
     "PairGrader",
     "PairRules",
@@ -108,8 +108,8 @@ __all__ = [
     "em_key",
     "is_single_query",
     "judged",
-    "loosened",
     "measure_speed",
+    "normalised",
     "one_line",
     "parse_test_cases",
     "r_ves",

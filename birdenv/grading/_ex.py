@@ -23,7 +23,7 @@ from birdenv._sightings import sightings
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult
 from birdenv.grading._gold_cache import reads_clock
 from birdenv.grading._result_store import ResultStore
-from birdenv.grading._rows import Fetched, GoldRows
+from birdenv.grading._rows import FetchedRows, GoldRows
 from birdenv.grading._sql_cleaning import clean_sql
 from birdenv.grading._statements import Statements, Watch
 from birdenv.grading._verdict import ExStatus, ExVerdict
@@ -35,7 +35,7 @@ from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
 
 
-def is_same(gold: GoldRows, pred: Fetched) -> bool:
+def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
     """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
     return (
         pred.total == len(gold.rows)
@@ -46,7 +46,7 @@ def is_same(gold: GoldRows, pred: Fetched) -> bool:
     )
 
 
-def agree_as_multisets(gold: GoldRows, pred: Fetched) -> Comparison:
+def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> Comparison:
     """`compare_multiset` of the two."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
@@ -56,14 +56,14 @@ def agree_as_multisets(gold: GoldRows, pred: Fetched) -> Comparison:
     return compare_multiset(gold.result, pred.result)
 
 
-def are_same_multisets(gold: GoldRows, pred: Fetched) -> bool:
+def are_same_multisets(gold: GoldRows, pred: FetchedRows) -> bool:
     """Whether `agree_as_multisets` calls the two equal, without the work of saying how they differ."""
     if pred.total != len(gold.rows) or len(pred.columns) != len(gold.result.columns):
         return False
     return is_same(gold, pred) or rows_agree(gold.rows, pred.rows)
 
 
-def agree_as_sets(gold: GoldRows, pred: Fetched) -> bool:
+def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
     """Whether `compare_bird` calls the two equal."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True  # as they are
@@ -76,7 +76,7 @@ def agree_as_sets(gold: GoldRows, pred: Fetched) -> bool:
     return len(returned.union(pred.more)) == len(gold.row_set)
 
 
-def _with_repeated_rows(gold: GoldRows, pred: Fetched, total: int) -> Comparison:
+def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Comparison:
     """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
     expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
     returned = Counter(kept)
@@ -144,7 +144,7 @@ def _memory(result: QueryResult) -> int:
 
 _DEFAULT_LIMITS: Final = Limits()
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
-_Fetched = Fetched | QueryError
+_Fetched = FetchedRows | QueryError
 _EQUAL: Final = Comparison(True, "")
 _DIFFERENT: Final = Comparison(False, "")
 
@@ -241,7 +241,7 @@ class ExGrader:
         best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
-        fetched = pred if isinstance(pred, Fetched) else None
+        fetched = pred if isinstance(pred, FetchedRows) else None
         verdict = ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(usable, submitted),
@@ -296,15 +296,15 @@ class ExGrader:
 
 
 def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
-    return isinstance(submitted, Fetched) and any(agree_as_sets(gold, submitted) for gold in golds)
+    return isinstance(submitted, FetchedRows) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _told_apart(gold: GoldRows, pred: Fetched) -> Comparison:
+def _told_apart(gold: GoldRows, pred: FetchedRows) -> Comparison:
     return _EQUAL if are_same_multisets(gold, pred) else _DIFFERENT
 
 
 def _best(
-    usable: Sequence[GoldRows], pred: _Fetched, compare: Callable[[GoldRows, Fetched], Comparison]
+    usable: Sequence[GoldRows], pred: _Fetched, compare: Callable[[GoldRows, FetchedRows], Comparison]
 ) -> tuple[int, Comparison]:
     """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
     if isinstance(pred, QueryError):

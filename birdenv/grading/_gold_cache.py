@@ -12,8 +12,6 @@ from typing import Final, Generic, TypeVar
 
 from birdenv.databases import QueryError, QueryResult, Result
 
-__all__ = ["GoldCache", "may_change", "reads_clock", "rows_of_result", "whole"]
-
 _MOST_REMEMBERED: Final = 1_024  # results or states
 _MOST_ROWS: Final = 100_000  # what has more is worked out again each time
 _MOST_ROWS_IN_ALL: Final = 2_000_000

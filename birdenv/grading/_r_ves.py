@@ -15,8 +15,6 @@ from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError
 
-__all__ = ["R_VES_RUNS", "SpeedMeasurement", "measure_speed", "r_ves", "time_ratio"]
-
 R_VES_RUNS: Final = 100
 """How often the official script runs each of the two queries."""
 

@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from birdenv.databases import QueryError, packed, unpacked
 from birdenv.errors import InputError
-from birdenv.grading._rows import Fetched
+from birdenv.grading._rows import FetchedRows
 
 _MOST_CELLS: Final = 2_000_000  # a result with more is too large to keep, and too large to pack for trying
 _MOST_TEXT_BYTES: Final = 16 * 2**20
@@ -37,7 +37,7 @@ _CHECKSUM: Final = struct.Struct("<I")  # of the rest: a disk that fails shows i
 _TEXTS: Final = frozenset({str, bytes})
 
 
-def encoded(value: Fetched | QueryError) -> bytes | None:
+def encoded(value: FetchedRows | QueryError) -> bytes | None:
     """The bytes of a result; None for one that is too large."""
     if isinstance(value, QueryError):
         return _with_checksum(("error", value.kind, value.message, value.elapsed))
@@ -49,7 +49,7 @@ def encoded(value: Fetched | QueryError) -> bytes | None:
     return _with_checksum(("rows", value.columns, value.rows, more, value.total, value.elapsed))
 
 
-def decoded(data: bytes) -> Fetched | QueryError:
+def decoded(data: bytes) -> FetchedRows | QueryError:
     """What `encoded` was given. Raises `ValueError` for anything else."""
     if len(data) < _CHECKSUM.size:
         raise ValueError("not a stored result: it is too short")
@@ -67,7 +67,7 @@ def decoded(data: bytes) -> Fetched | QueryError:
             float() as elapsed,
         ) if set(map(type, rows)) <= {tuple}:
             try:
-                return Fetched(columns, rows, dict(more), total, elapsed)
+                return FetchedRows(columns, rows, dict(more), total, elapsed)
             except (TypeError, ValueError) as error:
                 raise ValueError(f"not a stored result: {error}") from None
     raise ValueError("not a stored result")
@@ -78,7 +78,7 @@ def _with_checksum(plain: tuple[Any, ...]) -> bytes:
     return _CHECKSUM.pack(zlib.crc32(data)) + data
 
 
-def _text_bytes(value: Fetched) -> int:
+def _text_bytes(value: FetchedRows) -> int:
     """About as much text as the rows hold, by some of them."""
     rows = [*value.rows[:: max(len(value.rows) // _LOOKED_AT, 1)], *islice(value.more, _LOOKED_AT)]
     of_some = sum([len(cell) for cell in chain.from_iterable(rows) if type(cell) in _TEXTS])
@@ -148,7 +148,7 @@ class ResultStore:
         with self._lock:
             return self._connect() is not None
 
-    def find(self, key: bytes, seconds: float) -> Fetched | QueryError | None:
+    def find(self, key: bytes, seconds: float) -> FetchedRows | QueryError | None:
         """The result under a key, if it did not take longer than `seconds`; it is the caller's to change."""
         with self._lock:
             data = self._waiting.get(key)
@@ -165,7 +165,7 @@ class ResultStore:
             return None
         return None if value.elapsed > seconds else value
 
-    def keep(self, key: bytes, value: Fetched | QueryError) -> None:
+    def keep(self, key: bytes, value: FetchedRows | QueryError) -> None:
         """Remember a result, unless it is too large or may be the machine's."""
         if isinstance(value, QueryError) and (
             value.kind == "timeout" or _THE_MACHINES.search(value.message) is not None

@@ -88,7 +88,7 @@ a prediction may show that many: then it says nothing of the gold."""
 
 
 @dataclass(slots=True)
-class Fetched:
+class FetchedRows:
     """`rows`: the first ones, in their order. `more`: how often each row comes behind those, as far as rows
     were counted. `total`: how many rows there are in all; None if fetching ended before the last one.
     `repeatable`: see `QueryResult`."""
@@ -111,7 +111,7 @@ def rows_needed(golds: Sequence[GoldRows]) -> int:
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
-class Collector:
+class RowCollector:
     """Sees the rows of a prediction as they come (`EpisodeDatabase.scan`).
 
     `most`: rows kept while a gold may still hold them all; None to keep every row.
@@ -152,13 +152,13 @@ class Collector:
 
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
-    ) -> Fetched:
+    ) -> FetchedRows:
         """What was seen; `is_whole`: to the last row."""
         more = dict(self._more) if self._more else {}
         total = len(self._rows) + sum(more.values()) if is_whole else None
-        return Fetched(columns, self._rows, more, total, elapsed, repeatable)
+        return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
 
-    def replay(self, earlier: Fetched) -> Fetched | None:
+    def replay(self, earlier: FetchedRows) -> FetchedRows | None:
         """What would be fetched of the prediction now, by what was fetched of it for other golds or rules;
         None where that does not tell."""
         self.begin(earlier.columns)

@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple, cast
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteFileSource, SqliteSource
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
-from birdenv.grading._scoring_pool import Crew, Death
-from birdenv.grading._scoring_worker import Setting, sql_digest
+from birdenv.grading._scoring_pool import ScoringPool, WorkerCrash
+from birdenv.grading._scoring_worker import ScoringConfig, sql_digest
 from birdenv.grading._verdict import ExStatus, ExVerdict, without_results
 from birdenv.grading.compare._metrics import Metric
 
@@ -168,7 +168,7 @@ def score_pairs(
         _in_this_process(distinct, _schedule(distinct, source), grader, judged)
     elif distinct:
         schedule = _schedule(distinct, source)
-        setting = Setting(
+        setting = ScoringConfig(
             str(source.root),
             str(source.file) if isinstance(source, SqliteFileSource) else None,
             source.isolation,
@@ -177,8 +177,8 @@ def score_pairs(
             tuple(metrics),
             None if store is None else (str(store.path), store.most_bytes),
         )
-        with Crew(setting, workers) as crew:
-            _Scoring(distinct, schedule, crew, workers, metrics, store, judged).run()
+        with ScoringPool(setting, workers) as pool:
+            _Scoring(distinct, schedule, pool, workers, metrics, store, judged).run()
     if store is not None:
         store.flush()
     assert None not in verdicts
@@ -223,7 +223,7 @@ class _Scoring:
         self,
         pairs: Sequence[Pair],
         schedule: Schedule,
-        crew: Crew,
+        pool: ScoringPool,
         workers: int,
         metrics: Sequence[Metric],
         store: ResultStore | None,
@@ -231,7 +231,7 @@ class _Scoring:
     ) -> None:
         self._pairs = pairs
         self._schedule = schedule
-        self._crew = crew
+        self._crew = pool
         self._metrics = metrics
         self._store = store
         self._judged = judged
@@ -244,8 +244,8 @@ class _Scoring:
         self._give_to_idle()
         while any(self._under_way.values()):
             for news in self._crew.wait():
-                if isinstance(news, Death):
-                    self._after_death(news)
+                if isinstance(news, WorkerCrash):
+                    self._after_crash(news)
                     continue
                 for number, verdict, seconds in news.verdicts:
                     self._under_way[news.worker].remove(number)
@@ -276,7 +276,7 @@ class _Scoring:
         else:
             self._give_back(taken)
 
-    def _after_death(self, death: Death) -> None:
+    def _after_crash(self, death: WorkerCrash) -> None:
         """Grade the pair again, with what killed the process taken as that statement's error."""
         left, self._under_way[death.worker] = self._under_way[death.worker], []
         for number in left:

@@ -24,10 +24,8 @@ from birdenv.databases import (
     unpacked,
 )
 from birdenv.errors import BirdenvError, InputError
-from birdenv.grading._scoring_worker import PAGE, Setting, Work, running_on
+from birdenv.grading._scoring_worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.grading._verdict import ExVerdict, verdict_of
-
-__all__ = ["Crew", "Death", "Graded"]
 
 _PATIENCE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
 _MOST_IDLE: Final = 8  # processes that are kept between two crews, of each isolation
@@ -48,7 +46,7 @@ class Graded(NamedTuple):
     is_idle: bool
 
 
-class Death(NamedTuple):
+class WorkerCrash(NamedTuple):
     """One of the processes has died, while it graded this pair (-1 if none) and ran this statement; what a
     grader has to take for the statement's result."""
 
@@ -73,7 +71,7 @@ class _Grader(WorkerProcess):
         self.patience = float("inf")
         self.batches = 0  # that it has been sent and has not finished
 
-    def prepare(self, setting: Setting) -> None:
+    def prepare(self, setting: ScoringConfig) -> None:
         with contextlib.suppress(OSError):  # it has died, which will be seen
             send(self.connection, packed(("setting", setting.plain())))
 
@@ -100,18 +98,18 @@ class _Grader(WorkerProcess):
         send(self.connection, work)
 
 
-class Crew:
+class ScoringPool:
     """So many processes with the same setting, numbered from 0; a context manager that ends those that are
     at work."""
 
-    def __init__(self, setting: Setting, size: int) -> None:
+    def __init__(self, setting: ScoringConfig, size: int) -> None:
         self._setting = setting
         self._selector = selectors.DefaultSelector()
         self._graders: dict[int, _Grader] = {}
-        self._stillborn = 0
+        self._startup_crashes = 0
         self._size = size
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> ScoringPool:
         try:
             for worker in range(self._size):
                 self._start(worker)
@@ -149,7 +147,7 @@ class Crew:
                 grader.deadline = float("inf")
         return next(filter(None, faults), "")
 
-    def wait(self) -> Iterator[Graded | Death]:
+    def wait(self) -> Iterator[Graded | WorkerCrash]:
         """What has happened, at least one thing. Raises `InputError` if a database cannot be used, and
         `BirdenvError` if processes cannot live here or meet a fault of ours."""
         now = time.monotonic()
@@ -160,9 +158,9 @@ class Crew:
         now = time.monotonic()
         for worker, grader in list(self._graders.items()):
             if now > grader.deadline and not ready:
-                yield self._bury(worker, "it did not answer")
+                yield self._replace(worker, "it did not answer")
 
-    def _read(self, worker: int) -> Graded | Death:
+    def _read(self, worker: int) -> Graded | WorkerCrash:
         grader = self._graders[worker]
         try:
             kind, body = unpacked(receive(grader.connection, _LONGEST_REPLY))
@@ -173,25 +171,25 @@ class Crew:
             done, (executed, found), fault, left = body
             verdicts = [(int(number), verdict_of(plain), float(took)) for number, plain, took in done]
         except (EOFError, OSError):
-            return self._bury(worker, "")
+            return self._replace(worker, "")
         except (ValueError, TypeError) as error:
-            return self._bury(worker, f"its answer made no sense: {error}")
-        self._stillborn = 0
+            return self._replace(worker, f"its answer made no sense: {error}")
+        self._startup_crashes = 0
         grader.batches -= left == 0
         is_idle = grader.batches == 0
         grader.deadline = float("inf") if is_idle else time.monotonic() + grader.patience
         wants_work = is_idle or (left == 1 and grader.batches == 1)
         return Graded(worker, verdicts, int(executed), int(found), str(fault), wants_work, is_idle)
 
-    def _bury(self, worker: int, why: str) -> Death:
+    def _replace(self, worker: int, why: str) -> WorkerCrash:
         """End what is left of a process, and start another in its place."""
         grader = self._graders.pop(worker)
         number, statement = running_on(grader.page)
         self._selector.unregister(grader.connection)
         grader.end()
         death = WorkerDiedError(why, was_late=True) if why == "it did not answer" else grader.death()
-        self._stillborn = self._stillborn + 1 if number < 0 else 0
-        if self._stillborn >= _MOST_STILLBORN:
+        self._startup_crashes = self._startup_crashes + 1 if number < 0 else 0
+        if self._startup_crashes >= _MOST_STILLBORN:
             raise BirdenvError(f"worker processes die before they do anything: {death}")
         self._start(worker)
         seconds = self._setting.limits[0]
@@ -201,7 +199,7 @@ class Crew:
             )
         else:
             error = QueryError("engine", f"the process that ran it died: {why or death}")
-        return Death(worker, number, statement, error)
+        return WorkerCrash(worker, number, statement, error)
 
     def _start(self, worker: int) -> None:
         grader = self._graders[worker] = _take(self._setting.isolation)
@@ -209,7 +207,7 @@ class Crew:
         self._selector.register(grader.connection, selectors.EVENT_READ, worker)
 
     def _end(self) -> None:
-        """Those that have nothing to do are kept for the next crew, the others killed."""
+        """Those that have nothing to do are kept for the next pool, the others killed."""
         self._selector.close()
         idle = _idle[self._setting.isolation]
         busy = [grader for grader in self._graders.values() if grader.deadline != float("inf")]

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from birdenv.databases import (
-    ExpendableSource,
     Isolation,
+    KillableSource,
     Limits,
     QueryError,
     SqliteFileSource,
@@ -38,8 +38,6 @@ from birdenv.grading._result_store import ResultStore
 from birdenv.grading._verdict import plain_verdict
 from birdenv.grading.compare._metrics import Metric
 
-__all__ = ["PAGE", "Setting", "Work", "main", "running_on", "sql_digest"]
-
 PAGE: Final = struct.Struct("<q16s")
 """The number of the pair that is graded, and the digest of the statement that runs, zeros between two."""
 
@@ -53,7 +51,7 @@ _NONE: Final = bytes(16)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ScoringConfig:
     """How pairs are graded: a plain value, to be sent to a process."""
 
     root: str
@@ -96,7 +94,7 @@ def main(descriptor: int, page: int) -> None:
                 if kind == "setting":
                     if grading is not None:
                         grading.close()
-                    grading = _Grading(Setting(*values), shared, connection)
+                    grading = _Grading(ScoringConfig(*values), shared, connection)
                 elif kind == "rest" and grading is not None:
                     grading.close()
                     grading = None
@@ -113,7 +111,7 @@ def main(descriptor: int, page: int) -> None:
 
 
 class _Grading:
-    def __init__(self, setting: Setting, page: mmap.mmap, connection: socket.socket) -> None:
+    def __init__(self, setting: ScoringConfig, page: mmap.mmap, connection: socket.socket) -> None:
         self._page = page
         self._connection = connection
         self._store = ResultStore(*setting.store) if setting.store else None
@@ -187,5 +185,5 @@ class _Grading:
 @lru_cache(maxsize=1)  # the latest: its connections stay open from one call to the next
 def _source(root: str, file: str | None, isolation: Isolation) -> SqliteSource:
     if isolation == "process":
-        return ExpendableSource(Path(root), Path(file) if file else None)
+        return KillableSource(Path(root), Path(file) if file else None)
     return SqliteFileSource(file) if file else SqliteSource(root)

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.grading._gold_cache import GoldCache, may_change, reads_clock, whole
 from birdenv.grading._result_store import ResultStore, statement_key
-from birdenv.grading._rows import Collector, Fetched, GoldRows, rows_needed
+from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, rows_needed
 
 Program: TypeAlias = Hashable
 
@@ -41,7 +41,7 @@ class SamePrograms:
         self._execute = execute
         self._question: Hashable = None
         self._is_asked = False
-        self._slow: list[tuple[str, Fetched]] = []
+        self._slow: list[tuple[str, FetchedRows]] = []
         self._programs: dict[str, Program | None] = {}
         self._definitions: Sequence[str] | None = None
         self._cells = 0
@@ -50,7 +50,7 @@ class SamePrograms:
         """Whether nothing has been kept of this question."""
         return question != self._question
 
-    def find(self, question: Hashable, db_id: str, sql: str) -> Fetched | None:
+    def find(self, question: Hashable, db_id: str, sql: str) -> FetchedRows | None:
         """What another text of the same program returned.
 
         Nothing is looked up for a question's first answer: there may be no second one.
@@ -63,7 +63,7 @@ class SamePrograms:
             return None
         return next((result for text, result in self._slow if self._program(db_id, text) == program), None)
 
-    def keep(self, question: Hashable, sql: str, result: Fetched) -> None:
+    def keep(self, question: Hashable, sql: str, result: FetchedRows) -> None:
         """Remember what an answer to the question, or its gold, returned, unless it was quick or is large."""
         if question != self._question:
             self._question, self._is_asked = question, False
@@ -158,12 +158,12 @@ class Statements:
 
     def prediction(
         self, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
-    ) -> Fetched | QueryError:
+    ) -> FetchedRows | QueryError:
         """What a prediction returns: all of it, or so much that no gold can agree with it by any rule."""
         most: int | None = rows_needed(golds)
         if all_rows or most is None or most > self._limits.rows:
             most = None
-        collector = Collector(golds, most)
+        collector = RowCollector(golds, most)
         for gold in golds:
             if gold.sql == sql and not reads_clock(sql):
                 same = collector.replay(replace(_fetched(gold.result), repeatable=True))
@@ -185,17 +185,17 @@ class Statements:
                 self._store.keep(key, _nameless(result))
             return result
         found = self._found_or_scanned(db_id, sql, collector, key)
-        if isinstance(found, Fetched):
+        if isinstance(found, FetchedRows):
             self._same.keep(question, sql, found)
         return found
 
     def _found_or_scanned(
-        self, db_id: str, sql: str, collector: Collector, key: bytes
-    ) -> Fetched | QueryError:
+        self, db_id: str, sql: str, collector: RowCollector, key: bytes
+    ) -> FetchedRows | QueryError:
         if self._store is None:
             return self._scan(db_id, sql, collector)
         known = self._store.find(key, self._limits.seconds)
-        if isinstance(known, Fetched):
+        if isinstance(known, FetchedRows):
             known = collector.replay(known)
         if known is None:
             known = self._scan(db_id, sql, collector)
@@ -256,7 +256,7 @@ class Statements:
         with self._source.open(db_id, self._limits) as database:
             return database.query(sql)
 
-    def _scan(self, db_id: str, sql: str, collector: Collector) -> Fetched | QueryError:
+    def _scan(self, db_id: str, sql: str, collector: RowCollector) -> FetchedRows | QueryError:
         said = self._before(sql)
         if said is not None:
             return said
@@ -279,17 +279,17 @@ def _gold(sql: str, result: Result) -> _Gold:
     return GoldRows(sql, result) if isinstance(result, QueryResult) else result
 
 
-def _fetched(result: QueryResult) -> Fetched:
+def _fetched(result: QueryResult) -> FetchedRows:
     total = None if result.truncated else len(result.rows)
-    return Fetched(result.columns, list(result.rows), {}, total, result.elapsed)
+    return FetchedRows(result.columns, list(result.rows), {}, total, result.elapsed)
 
 
-def _nameless(result: Fetched) -> Fetched:
+def _nameless(result: FetchedRows) -> FetchedRows:
     """As a result is stored of which the names of the columns are not known: no gold's."""
     return replace(result, columns=("",) * len(result.columns))
 
 
-def _is_whole(result: Fetched) -> bool:
+def _is_whole(result: FetchedRows) -> bool:
     return result.total == len(result.rows) and any(result.columns)
 
 

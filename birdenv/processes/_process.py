@@ -15,8 +15,6 @@ from typing import Final
 
 from birdenv.errors import BirdenvError, InputError
 
-__all__ = ["WorkerDiedError", "WorkerProcess"]
-
 _KEPT_VARIABLES: Final = (
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
@@ -54,8 +52,8 @@ class WorkerProcess:
     def __init__(self, module: str, descriptors: Sequence[int] = ()) -> None:
         """Start it. `main` gets the number of its end of the socket, then the `descriptors`, which stay open
         for it. Raises `InputError` if no process can be started."""
-        ours, theirs = socket.socketpair()
-        passed = [theirs.fileno(), *descriptors]
+        ours, child_end = socket.socketpair()
+        passed = [child_end.fileno(), *descriptors]
         settings = json.dumps([sys.path, str(Path(__file__).parent.parent), module, passed])
         try:
             self._process = subprocess.Popen(
@@ -71,7 +69,7 @@ class WorkerProcess:
             ours.close()
             raise InputError(f"no worker process can be started: {error}") from error
         finally:
-            theirs.close()
+            child_end.close()
         self.connection = ours
         self._owner = os.getpid()
 

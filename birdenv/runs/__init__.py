@@ -8,7 +8,7 @@ from birdenv.runs._interact import AInteractRun, CInteractRun
 from birdenv.runs._runner import make_agent, prepare, run, run_config
 from birdenv.runs._summary import Summary
 from birdenv.runs._usage import Usage
-from birdenv.runs.analysis._comparison import Comparison, compare, comparison_text
+from birdenv.runs.analysis._comparison import RunComparison, compare, comparison_text
 from birdenv.runs.analysis._lines import difficulty_means, difficulty_table
 from birdenv.runs.analysis._measures import METRIC_TITLES, R_VES_NOTE
 from birdenv.runs.analysis._plot import forest_plot
@@ -23,7 +23,7 @@ from birdenv.runs.evaluate._evaluate import (
 )
 from birdenv.runs.evaluate._pairs import (
     NewestRun,
-    Pair,
+    ScoredPair,
     export_pairs,
     holds_pairs,
     newest_run,
@@ -52,17 +52,17 @@ __all__ = [
     "BirdRegrade",
     "BirdRun",
     "CInteractRun",
-    "Comparison",
     "Evaluation",
     "Game",
     "NewestRun",
     "OfficialScore",
-    "Pair",
     "RecordedRun",
     "Regrade",
+    "RunComparison",
     "RunDirectory",
     "RunGame",
     "RunReport",
+    "ScoredPair",
     "Setting",
     "Summary",
     "Task",

@@ -28,8 +28,6 @@ from birdenv.runs._agents import Agent, AnyPublicTask, Setting, find_agent
 from birdenv.runs._usage import Usage, usage_of
 from birdenv.tasks import SystemView
 
-__all__ = ["AgentCrashError", "AgentProcess"]
-
 MAX_REPLY = 16 * 2**20
 """Bytes of one reply of a child; a longer one ends the child."""
 
@@ -87,12 +85,12 @@ class _Child:
 
     def __init__(self, spec: str, setting: Setting) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, spec, setting), daemon=True)
+        self._connection, child_end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(child_end, spec, setting), daemon=True)
         with _no_interrupts():
             self._process.start()
         self._requests = 0
-        theirs.close()
+        child_end.close()
         try:
             self.ask("make")
         except AgentCrashError as error:

@@ -14,18 +14,6 @@ from birdenv.errors import InputError, describe_error
 from birdenv.tasks.bird import PublicBirdTask
 from birdenv.tasks.c_interact import PublicTask
 
-__all__ = [
-    "Agent",
-    "AgentFactory",
-    "AnyPublicTask",
-    "Game",
-    "Setting",
-    "agent_names",
-    "check_name",
-    "find_agent",
-    "is_ours",
-]
-
 GROUP = "birdenv.agents"
 
 Game: TypeAlias = Literal["bird", "c-interact", "a-interact"]

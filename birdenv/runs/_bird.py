@@ -19,7 +19,7 @@ from birdenv.files import exists, file_digest, read_records, write_records
 from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric, SpeedMeasurement, time_ratio
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._directory import database_digests, episode_name
-from birdenv.runs._episode import UNRATED, Ending, Failure, play_safely, records_for
+from birdenv.runs._episode import UNRATED, EpisodeEnd, Failure, play_safely, records_for
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._lines import (
     breakdown,
@@ -107,7 +107,7 @@ class BirdRun:
             task.public.instance_id, _public(controller, ending), _private(controller), started, durations
         )
 
-    def not_played(self, task: BirdTask, why: Failure) -> dict[str, dict[str, Any]]:
+    def skipped_record(self, task: BirdTask, why: Failure) -> dict[str, dict[str, Any]]:
         public = {"index": task.public.index, "question_id": task.public.question_id, "status": why.status}
         public |= {"turns": 0, "history": [], "result": {"ex": 0, "ex_bird": 0, **_task_fields(task)}}
         public |= {"error": why.error} if why.error else {}
@@ -122,7 +122,7 @@ def _task_fields(task: BirdTask) -> dict[str, Any]:
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 
-def _public(controller: BirdController, ending: Ending) -> dict[str, Any]:
+def _public(controller: BirdController, ending: EpisodeEnd) -> dict[str, Any]:
     task, verdict = controller.task, controller.verdict
     error = verdict.error if verdict and verdict.status != "gold_error" else None
     history = chat_messages(controller.view(0).instruction, controller.events)

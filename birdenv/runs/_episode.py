@@ -23,21 +23,6 @@ from birdenv.runs._usage import Usage, usage_of
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
 
-__all__ = [
-    "RETRIED",
-    "UNRATED",
-    "AnyTask",
-    "Ending",
-    "Failure",
-    "RunGame",
-    "Task",
-    "failure",
-    "mark_repeat",
-    "play_safely",
-    "records_for",
-    "task_rng",
-]
-
 AnyTask = BirdTask | CInteractTask
 Task = TypeVar("Task", bound=AnyTask)
 
@@ -57,7 +42,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class EpisodeEnd:
     """How an episode ended beside its rules: why it broke off, if it did, and what the agent says it took."""
 
     broken: Failure | None
@@ -82,7 +67,7 @@ class RunGame(Protocol[Task]):
     def play(self, task: Task, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
         """One episode, as a record for each stream of the run directory."""
 
-    def not_played(self, task: Task, why: Failure) -> dict[str, dict[str, Any]]:
+    def skipped_record(self, task: Task, why: Failure) -> dict[str, dict[str, Any]]:
         """The records of a task that was skipped, or that could not even be started."""
 
     def summarise(
@@ -104,7 +89,7 @@ class _Closing(Controller, Protocol):
 
 def play_safely(
     controller: _Closing, task: AnyTask, agent: Agent, rng: Random, others: Sequence[Session] = ()
-) -> Ending:
+) -> EpisodeEnd:
     """Seat the agent, play to the end, close; an exception costs this episode only and is told.
 
     Only `InfrastructureError` goes on: the episode says nothing, and may be played again.
@@ -113,11 +98,11 @@ def play_safely(
     try:
         session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
         play(controller, [session, *others])
-        return Ending(None, usage_of(session))
+        return EpisodeEnd(None, usage_of(session))
     except InfrastructureError:
         raise
     except Exception as error:
-        return Ending(failure(error), _usage_so_far(session))
+        return EpisodeEnd(failure(error), _usage_so_far(session))
     finally:
         controller.close()
 

@@ -20,10 +20,10 @@ from typing import Any, Generic, TypeVar
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.dialogue import Example
 from birdenv.files import file_digest
-from birdenv.grading import GRADER_VERSION, ConversationalGrader
+from birdenv.grading import GRADER_VERSION, InteractGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._directory import database_digests, notes_digests
-from birdenv.runs._episode import Ending, Failure, play_safely, records_for
+from birdenv.runs._episode import EpisodeEnd, Failure, play_safely, records_for
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._measures import FollowUpKind
 from birdenv.runs.analysis._summary import dialogue_figures, dialogue_text, tool_figures, tool_text
@@ -95,7 +95,7 @@ class InteractRun(ABC, Generic[Played]):
     selection: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._grader = ConversationalGrader(self.source, self.limits)
+        self._grader = InteractGrader(self.source, self.limits)
 
     @abstractmethod
     def rules(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class InteractRun(ABC, Generic[Played]):
         """The task's episode, at its start."""
 
     @abstractmethod
-    def course(self, controller: Played | None) -> dict[str, Any]:
+    def progress_fields(self, controller: Played | None) -> dict[str, Any]:
         """What the public record says of the way to the attempts; of an episode that never began if None."""
 
     @abstractmethod
@@ -139,14 +139,14 @@ class InteractRun(ABC, Generic[Played]):
         private = private_record(task, controller.private_log)
         return records_for(task.public.instance_id, public, private, started, {})
 
-    def not_played(self, task: CInteractTask, why: Failure) -> dict[str, dict[str, Any]]:
+    def skipped_record(self, task: CInteractTask, why: Failure) -> dict[str, dict[str, Any]]:
         public = {"index": task.public.index, "status": why.status, "reward": 0.0, "attempts": []}
-        public |= self.course(None) | task_fields(task)
+        public |= self.progress_fields(None) | task_fields(task)
         public |= {"error": why.error} if why.error else {}
         private = private_record(task, (), played=False)
         return records_for(task.public.instance_id, public, private, time.perf_counter(), {})
 
-    def _public(self, task: CInteractTask, controller: Played, ending: Ending) -> dict[str, Any]:
+    def _public(self, task: CInteractTask, controller: Played, ending: EpisodeEnd) -> dict[str, Any]:
         told, outcome = task.public, controller.outcome()
         status = controller.status if task.has_gold else "ungraded"
         if ending.broken is not None:
@@ -164,7 +164,7 @@ class InteractRun(ABC, Generic[Played]):
             "status": status,
             "reward": controller.rewards[0],
             "attempts": outcome["attempts"],
-            **self.course(controller),
+            **self.progress_fields(controller),
             **task_fields(task),
             "example": example.to_json(),
             **ending.fields(),
@@ -191,7 +191,7 @@ class AInteractRun(InteractRun[AInteractController]):
             limits=self.limits,
         )
 
-    def course(self, controller: AInteractController | None) -> dict[str, Any]:
+    def progress_fields(self, controller: AInteractController | None) -> dict[str, Any]:
         if controller is None:
             return {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
         return {
@@ -232,7 +232,7 @@ class CInteractRun(InteractRun[CInteractController]):
             limits=self.limits,
         )
 
-    def course(self, controller: CInteractController | None) -> dict[str, Any]:
+    def progress_fields(self, controller: CInteractController | None) -> dict[str, Any]:
         if controller is None:
             return {"questions": 0, "max_questions": 0}
         return {"questions": controller.questions, "max_questions": controller.max_questions}

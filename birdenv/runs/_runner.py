@@ -29,8 +29,6 @@ from birdenv.runs._summary import Summary
 from birdenv.runs._usage import with_usage
 from birdenv.runs.analysis._repeats import with_repeats
 
-__all__ = ["make_agent", "prepare", "run", "run_config"]
-
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
 
@@ -123,7 +121,7 @@ def run(
 
     def play(task: Task, repeat: int | None) -> None:
         if agent.sees_private and not task.has_gold:
-            records = game.not_played(task, Failure("skipped", ""))
+            records = game.skipped_record(task, Failure("skipped", ""))
         else:
             records = _played(game, task, agent, seed, repeat or 0)
         if stopped.is_set():
@@ -161,10 +159,10 @@ def _played(
             return game.play(task, agent, task_rng(seed, task.public, repeat))
         except InfrastructureError as error:
             if trial == _TRIALS:
-                return game.not_played(task, failure(error))
+                return game.skipped_record(task, failure(error))
             time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
         except BirdenvError as error:  # its database is gone or broken
-            return game.not_played(task, failure(error))
+            return game.skipped_record(task, failure(error))
     raise AssertionError("the last trial returns")
 
 

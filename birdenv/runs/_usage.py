@@ -17,8 +17,6 @@ from birdenv.dialogue import Session
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._lines import rule
 
-__all__ = ["USAGE_TITLES", "ReportsUsage", "Usage", "usage_of", "with_usage"]
-
 USAGE_TITLES: Final[Mapping[str, str]] = {
     "calls": "Model calls",
     "prompt_tokens": "Prompt tokens",

@@ -3,7 +3,7 @@
 Nothing here decides what is safe to run (the authorizer does, after SQLite has parsed the text): this cuts
 scripts, names the kind of a statement, and compares definitions.
 
-The tokens of a query by dialect: SQLite's rules (`_sql_text`) or PostgreSQL's.
+The tokens of a query by dialect: SQLite's rules or PostgreSQL's.
 """
 
 from __future__ import annotations

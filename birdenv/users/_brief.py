@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-__all__ = ["Ambiguity", "AmbiguityKind", "Answer", "Brief", "Call", "User"]
-
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
 Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["ASIDE_STEMS", "SMALL_TALK", "STOP_WORDS", "clean", "content_stems", "stem", "words"]
-
 _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″ʼ'"), "'")
 _WORD = re.compile(r"[^\W_]+")
 

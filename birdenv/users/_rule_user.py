@@ -11,7 +11,7 @@ from birdenv.users._brief import Answer, Brief
 from birdenv.users._encoder import Choice, encode
 from birdenv.users.leak_guard import guard_answer
 from birdenv.users.sql_in_words import read_aloud
-from birdenv.users.sql_in_words._clauses import Reading
+from birdenv.users.sql_in_words._clauses import Paraphrase
 from birdenv.users.sql_in_words._words import Wording, quoted
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -40,7 +40,7 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
     return " ".join(sentences)
 
 
-def _sentence(reading: Reading, term: str, identifiers: frozenset[str]) -> str:
+def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
     if not reading.text:
         return _NOTHING
     templates = {

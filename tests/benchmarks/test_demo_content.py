@@ -1,4 +1,4 @@
-"""Checks the content of the demo benchmark itself: databases, tasks, readings, test cases.
+"""Checks the content of the demo benchmark itself: databases, tasks, candidates, test cases.
 
 Self-contained on purpose (standard library only): the committed files are the truth, and nothing here goes
 through the code that normally loads or grades them.
@@ -157,9 +157,9 @@ def words(text: str) -> set[str]:
     return {w for w in stems if len(w) > 1 or w.isdigit()}
 
 
-def overlaps(text: str, readings: list[str]) -> list[int]:
+def overlaps(text: str, candidates: list[str]) -> list[int]:
     target = words(text)
-    return [len(target & words(reading)) for reading in readings]
+    return [len(target & words(reading)) for reading in candidates]
 
 
 def hit_rate(scores: list[int], right: int) -> float:
@@ -222,12 +222,12 @@ def check_gold_query(db: str, sql: list[str], order: bool, before: list[str] | N
 
 
 def check_query_readings(
-    db: str, gold: list[str], readings: list[str], order: bool = False, before: list[str] | None = None
+    db: str, gold: list[str], candidates: list[str], order: bool = False, before: list[str] | None = None
 ) -> int:
-    assert len(readings) == 4 and len({folded(r) for r in readings}) == 4
+    assert len(candidates) == 4 and len({folded(r) for r in candidates}) == 4
     expected = fetch(db, gold, before)
     right = []
-    for index, reading in enumerate(readings):
+    for index, reading in enumerate(candidates):
         assert folded(reading) != folded(gold)
         rows = fetch(db, reading, before)
         if bag(rows) == bag(expected):
@@ -237,7 +237,7 @@ def check_query_readings(
         else:
             assert bag(rows, 2) != bag(expected, 2), reading
             assert set(bag(rows, 2)) != set(bag(expected, 2)), f"only duplicates differ: {reading}"
-    assert len(right) == 1, f"{len(right)} readings agree with the gold"
+    assert len(right) == 1, f"{len(right)} candidates agree with the gold"
     return right[0]
 
 
@@ -247,18 +247,18 @@ def state_after(db: str, steps: list[str], digits: int = 6) -> dict[str, Any]:
     return state(conn, digits)
 
 
-def check_management_readings(db: str, gold: list[str], readings: list[str], before: list[str]) -> int:
-    assert len(readings) == 4 and len({folded(r) for r in readings}) == 4
+def check_management_readings(db: str, gold: list[str], candidates: list[str], before: list[str]) -> int:
+    assert len(candidates) == 4 and len({folded(r) for r in candidates}) == 4
     expected = state_after(db, [*before, *gold])
     assert expected != state_after(db, before), "the gold changes nothing"
     right = []
-    for index, reading in enumerate(readings):
+    for index, reading in enumerate(candidates):
         assert folded(reading) != folded(gold)
         if state_after(db, [*before, reading]) == expected:
             right.append(index)
         else:
             assert state_after(db, [*before, reading], 2) != state_after(db, [*before, *gold], 2), reading
-    assert len(right) == 1, f"{len(right)} readings reach the gold state"
+    assert len(right) == 1, f"{len(right)} candidates reach the gold state"
     return right[0]
 
 
@@ -286,13 +286,13 @@ def run_test_case(source: str, db: str, done: list[str], gold: list[str]) -> Non
 
 
 def check_test_cases(part: dict[str, Any], db: str, right: int, before: list[str]) -> None:
-    gold, readings = part["sol_sql"], part["readings"]
+    gold, candidates = part["sol_sql"], part["candidates"]
     assert part["test_cases"]
     for source in part["test_cases"]:
         assert source.startswith("def test_case(pred_sqls, sol_sqls, db_name, conn):")
         run_test_case(source, db, [*before, *gold], gold)
-        run_test_case(source, db, [*before, readings[right]], gold)
-    for done in [[], *([r] for i, r in enumerate(readings) if i != right)]:
+        run_test_case(source, db, [*before, candidates[right]], gold)
+    for done in [[], *([r] for i, r in enumerate(candidates) if i != right)]:
         with pytest.raises(AssertionError):
             for source in part["test_cases"]:
                 run_test_case(source, db, [*before, *done], gold)
@@ -306,10 +306,10 @@ def base_state(task: dict[str, Any]) -> list[str]:
 @functools.cache
 def right_reading(instance_id: str) -> int:
     task = next(t for t in TASKS if t["instance_id"] == instance_id)
-    db, gold, readings = task["selected_database"], task["sol_sql"], task["readings"]
+    db, gold, candidates = task["selected_database"], task["sol_sql"], task["candidates"]
     if task["category"] == "Management":
-        return check_management_readings(db, gold, readings, [])
-    return check_query_readings(db, gold, readings, task["conditions"]["order"])
+        return check_management_readings(db, gold, candidates, [])
+    return check_query_readings(db, gold, candidates, task["conditions"]["order"])
 
 
 @functools.cache
@@ -317,15 +317,15 @@ def right_follow_up(instance_id: str) -> int:
     task = next(t for t in TASKS if t["instance_id"] == instance_id)
     db, follow = task["selected_database"], task["follow_up"]
     if follow["category"] == "Management":
-        return check_management_readings(db, follow["sol_sql"], follow["readings"], base_state(task))
+        return check_management_readings(db, follow["sol_sql"], follow["candidates"], base_state(task))
     order = follow["conditions"]["order"]
-    return check_query_readings(db, follow["sol_sql"], follow["readings"], order, base_state(task))
+    return check_query_readings(db, follow["sol_sql"], follow["candidates"], order, base_state(task))
 
 
 @functools.cache
 def right_bird(question_id: int) -> int:
     item = next(q for q in BIRD if q["question_id"] == question_id)
-    return check_query_readings(item["db_id"], [item["SQL"]], item["readings"])
+    return check_query_readings(item["db_id"], [item["SQL"]], item["candidates"])
 
 
 def points(task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -487,12 +487,12 @@ def test_gold_and_readings(task: dict[str, Any]) -> None:
 @by_task
 def test_answers_tell_the_right_reading(task: dict[str, Any]) -> None:
     """Hearing every annotated snippet singles out the right reading; missing one leaves a doubt."""
-    right, readings = right_reading(task["instance_id"]), task["readings"]
+    right, candidates = right_reading(task["instance_id"]), task["candidates"]
     told = [words(item["sql_snippet"]) for item in points(task)]
-    scores = [sum(len(t & words(r)) for t in told) for r in readings]
+    scores = [sum(len(t & words(r)) for t in told) for r in candidates]
     assert all(score < scores[right] for i, score in enumerate(scores) if i != right), scores
     for item, tokens in zip(points(task), told, strict=True):
-        found = [len(tokens & words(r)) for r in readings]
+        found = [len(tokens & words(r)) for r in candidates]
         assert min(found) < found[right], f"no reading settles {item['term']!r} the other way: {found}"
         settled = [i for i, n in enumerate(found) if n >= found[right]]
         assert len(points(task)) == 1 or len(settled) > 1, f"{item['term']!r} alone settles the task"
@@ -502,7 +502,7 @@ def test_the_question_alone_does_not_tell_the_right_reading() -> None:
     balanced, chance = 0, 0.0
     for task in TASKS:
         right = right_reading(task["instance_id"])
-        scores = overlaps(task["amb_user_query"], task["readings"])
+        scores = overlaps(task["amb_user_query"], task["candidates"])
         balanced += max(s for i, s in enumerate(scores) if i != right) >= scores[right]
         chance += hit_rate(scores, right)
     assert balanced >= 2 / 3 * len(TASKS)
@@ -523,7 +523,7 @@ def test_follow_up(task: dict[str, Any]) -> None:
         check_test_cases(follow, db, right, before)
     else:
         check_gold_query(db, follow["sol_sql"], follow["conditions"]["order"], before)
-    scores = overlaps(follow["query"], follow["readings"])
+    scores = overlaps(follow["query"], follow["candidates"])
     assert scores[right] == max(scores), f"the text points to another reading: {scores}"
     assert folded(follow["sol_sql"]) != folded(task["sol_sql"])
 
@@ -552,7 +552,7 @@ def test_state_dependent_follow_up_needs_phase_one(task: dict[str, Any]) -> None
 def test_follow_ups_tell_their_reading() -> None:
     rates = []
     for task in TASKS:
-        scores = overlaps(task["follow_up"]["query"], task["follow_up"]["readings"])
+        scores = overlaps(task["follow_up"]["query"], task["follow_up"]["candidates"])
         rates.append(hit_rate(scores, right_follow_up(task["instance_id"])))
     assert sum(rates) >= 0.9 * len(rates)
 
@@ -572,18 +572,18 @@ def test_enough_bird_questions() -> None:
 
 @by_bird
 def test_bird_question(item: dict[str, Any]) -> None:
-    keys = ["question_id", "db_id", "question", "evidence", "SQL", "difficulty", "readings"]
+    keys = ["question_id", "db_id", "question", "evidence", "SQL", "difficulty", "candidates"]
     assert [key for key in item if key != "by_dialect"] == keys
     assert item["db_id"] in DATABASES and "\n" not in item["SQL"]
     check_gold_query(item["db_id"], [item["SQL"]], False)
     right = right_bird(item["question_id"])
-    scores = overlaps(f"{item['question']} {item['evidence']}", item["readings"])
+    scores = overlaps(f"{item['question']} {item['evidence']}", item["candidates"])
     assert scores[right] == max(scores), f"question and evidence point to another reading: {scores}"
 
 
 def test_bird_evidence_tells_the_right_reading() -> None:
     rates = [
-        hit_rate(overlaps(f"{q['question']} {q['evidence']}", q["readings"]), right_bird(q["question_id"]))
+        hit_rate(overlaps(f"{q['question']} {q['evidence']}", q["candidates"]), right_bird(q["question_id"]))
         for q in BIRD
     ]
     assert sum(rates) >= 0.85 * len(rates)

@@ -10,7 +10,7 @@ import pytest
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractController, CInteractTask, load_benchmark
@@ -57,24 +57,24 @@ def test_one_reading_passes_in_each_phase(demo: Path, postgres_dsn: str) -> None
     source = open_source(demo, "postgres")
     tasks = load_benchmark(demo, demo / DEMO_C_INTERACT_FILE, source=source).tasks
     on_sqlite = load_benchmark(demo, demo / DEMO_C_INTERACT_FILE).tasks
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     changed = [task for task, other in zip(tasks, on_sqlite, strict=True) if sql_of(task) != sql_of(other)]
     assert len(changed) == 14
     for task in changed:
         follow_up = task.private.follow_up
         assert follow_up is not None
-        right = [sql for sql in task.public.readings if passes(task, source, grader, sql)]
+        right = [sql for sql in task.public.candidates if passes(task, source, grader, sql)]
         assert len(right) == 1, task.public.instance_id
-        then = [sql for sql in follow_up.readings if passes(task, source, grader, right[0], sql)]
+        then = [sql for sql in follow_up.candidates if passes(task, source, grader, right[0], sql)]
         assert len(then) == 1, task.public.instance_id
 
 
 def sql_of(task: CInteractTask) -> tuple[Any, ...]:
     private = task.private
-    return (private.gold, private.test_cases, private.follow_up, task.public.readings, private.brief.gold)
+    return (private.gold, private.test_cases, private.follow_up, task.public.candidates, private.brief.gold)
 
 
-def passes(task: CInteractTask, source: DatabaseSource, grader: ConversationalGrader, *sqls: str) -> bool:
+def passes(task: CInteractTask, source: DatabaseSource, grader: InteractGrader, *sqls: str) -> bool:
     controller = CInteractController(task, source, grader)
     for sql in sqls:
         controller.apply(SYSTEM, Move("submit_sql", sql))

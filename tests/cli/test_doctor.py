@@ -47,7 +47,7 @@ def test_doctor_reports_what_does_not_work(
 
     for kind in ("memory-map", "deserialize", "copy"):
         monkeypatch.setitem(_images._OPENERS, kind, broken)
-    monkeypatch.setattr(_health, "RemoteDatabase", no_worker)
+    monkeypatch.setattr(_health, "ProcessDatabase", no_worker)
     done = birdenv("doctor")
     assert done.code == 1
     assert "chosen" not in done.out
@@ -158,8 +158,8 @@ def test_doctor_names_the_server_of_the_variable(
     [
         ("oracle", (), "inline"),
         ("oracle", ("--isolation", "process"), "process"),
-        ("birdenv_agents.readings:RandomAgent", (), "process"),
-        ("birdenv_agents.readings:RandomAgent", ("--isolation", "inline"), "inline"),
+        ("birdenv_agents.candidates:RandomAgent", (), "process"),
+        ("birdenv_agents.candidates:RandomAgent", ("--isolation", "inline"), "inline"),
     ],
 )
 @pytest.mark.parametrize("game", ["bird", "c-interact"])

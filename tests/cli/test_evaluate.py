@@ -199,7 +199,7 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
     assert passed("--trim", "--casefold") == [True, False, False]
     assert passed("--dates", "loose", "--nfc") == [False, True, False]
     loose = {"trim": False, "casefold": False, "nfc": True, "dates": True}
-    assert summary(folder)["config"]["looseness"] == loose
+    assert summary(folder)["config"]["normalisation"] == loose
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])

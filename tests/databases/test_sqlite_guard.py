@@ -26,12 +26,12 @@ from birdenv.databases import (
     SqliteSource,
 )
 from birdenv.databases.sqlite._authorizer_rules import (
-    PlainActions,
+    AuthorizerCache,
     beyond_reading,
     is_repeatable,
     outside_a_copy,
 )
-from birdenv.databases.sqlite._guard import Guard
+from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import kind_of_work
 from birdenv.databases.sqlite.images._image import ImageKind
 
@@ -299,7 +299,7 @@ def test_what_is_plain_reading_is_what_the_rules_say(
     is_plain = is_allowed and is_bounded and is_repeatable(action, first, second)
     connection = sqlite3.connect(":memory:")
     for _ in range(2):  # the second time from memory
-        watch = Guard(connection, private=False)
+        watch = StatementGuard(connection, private=False)
         watch.start("", float("inf"), reading=True)
         answer = watch._authorize(action, first, second, "main", None)
         is_unmarked = watch.refusal is None and not watch.wants_count and watch.is_repeatable
@@ -308,7 +308,7 @@ def test_what_is_plain_reading_is_what_the_rules_say(
 
 
 def test_names_are_remembered_up_to_a_number() -> None:
-    actions = PlainActions(frozenset({"notes"}))
+    actions = AuthorizerCache(frozenset({"notes"}))
     for number in range(10_000):
         assert actions.include(sqlite3.SQLITE_READ, f"table_{number}", "a")
         assert not actions.include(sqlite3.SQLITE_READ, "Notes", "a")

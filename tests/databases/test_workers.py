@@ -304,7 +304,7 @@ def test_a_file_that_is_cut_short_costs_the_worker_only(workers: SqliteSource) -
 def test_maps_have_so_much_room_and_give_it_back() -> None:
     program = """
 import sqlite3
-from birdenv.databases import _mapped_files as mapped
+from birdenv.databases.sqlite import _file as mapped
 connection = sqlite3.connect(":memory:")
 assert mapped.map_file(connection, 5) == 0, "nothing is mapped where nobody has said so"
 mapped.map_files()

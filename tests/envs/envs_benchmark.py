@@ -57,12 +57,12 @@ C_INTERACT = [
             "critical_ambiguity": [{"term": "dear", "sql_snippet": "WHERE price > 10", "type": "schema"}],
             "non_critical_ambiguity": [],
         },
-        readings=["SELECT i.name FROM items i WHERE i.price > 10.0", "SELECT i.name FROM items i"],
+        candidates=["SELECT i.name FROM items i WHERE i.price > 10.0", "SELECT i.name FROM items i"],
         follow_up={
             "query": "How many of these are blue?",
             "sol_sql": [GOLD_1_FOLLOW_UP],
             "category": "Query",
-            "readings": ["SELECT COUNT(i.item_id) FROM items i", "SELECT 1"],
+            "candidates": ["SELECT COUNT(i.item_id) FROM items i", "SELECT 1"],
         },
     ),
     _record(
@@ -78,7 +78,7 @@ C_INTERACT = [
                 "type": "knowledge",
             }
         ],
-        readings=["SELECT i.price FROM items i WHERE i.price > 20", WRONG],
+        candidates=["SELECT i.price FROM items i WHERE i.price > 20", WRONG],
     ),
     _record(
         "shop_M_1",
@@ -104,7 +104,7 @@ BIRD = [
         "evidence": "called refers to name",
         "SQL": GOLD_BIRD,
         "difficulty": "simple",
-        "readings": ["SELECT i.name FROM items i WHERE i.item_id IN (2)"],
+        "candidates": ["SELECT i.name FROM items i WHERE i.item_id IN (2)"],
     },
     {
         "question_id": 8,

@@ -24,7 +24,7 @@ def test_explore_and_submit(bird: Make) -> None:
     assert observation["message"] == "What is item 2 called?"
     assert "called refers to name" in observation["instruction"]
     assert observation["action_mask"].tolist() == [0, 1, 1] and observation["turns_left"] == 5
-    assert info["readings"] == ("SELECT i.name FROM items i WHERE i.item_id IN (2)",)
+    assert info["candidates"] == ("SELECT i.name FROM items i WHERE i.item_id IN (2)",)
 
     observation, reward, *_ = env.step(execute_sql("SELECT name FROM items"))
     assert SENDERS[observation["sender"]] == "database" and "查询 🐦" in observation["message"]

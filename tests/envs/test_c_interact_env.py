@@ -15,7 +15,7 @@ from birdenv.dialogue import Move, play
 from birdenv.envs import CInteractEnv
 from birdenv.envs._observation import TEXT_LENGTH, observation, observation_space
 from birdenv.errors import InputError
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import KINDS, SENDERS, SystemView
 from birdenv.tasks.c_interact import CInteractController, UserSession, load_benchmark
 from birdenv.users import RuleUser
@@ -57,7 +57,7 @@ def test_the_first_observation(c_interact: Make) -> None:
     assert info == {
         "instance_id": "shop_1",
         "database": "shop",
-        "readings": ("SELECT i.name FROM items i WHERE i.price > 10.0", "SELECT i.name FROM items i"),
+        "candidates": ("SELECT i.name FROM items i WHERE i.price > 10.0", "SELECT i.name FROM items i"),
     }
 
 
@@ -71,7 +71,7 @@ def test_an_episode_to_its_end(c_interact: Make) -> None:
     observation, reward, terminated, _, info = env.step(submit_sql(GOLD_1))
     assert (reward, terminated, observation["phase"]) == (0.7, False, 2)
     assert "How many of these are blue?" in observation["message"]
-    assert info["readings"] == ("SELECT COUNT(i.item_id) FROM items i", "SELECT 1")
+    assert info["candidates"] == ("SELECT COUNT(i.item_id) FROM items i", "SELECT 1")
     assert "status" not in info
 
     observation, reward, *_ = env.step(submit_sql(WRONG))
@@ -114,7 +114,7 @@ def test_the_same_moves_give_the_same_transcript_as_the_controller_alone(
             return next(self.moves)
 
     loaded = load_benchmark(benchmark, benchmark / "c_interact.jsonl")
-    controller = CInteractController(loaded.tasks[0], loaded.source, ConversationalGrader(loaded.source))
+    controller = CInteractController(loaded.tasks[0], loaded.source, InteractGrader(loaded.source))
     play(controller, [Scripted(), UserSession(RuleUser())])
     assert env.unwrapped._controller.events == controller.events
     assert env.unwrapped._controller.rewards == controller.rewards

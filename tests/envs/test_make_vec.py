@@ -75,7 +75,7 @@ def test_next_step_autoreset_and_infos(mode: str, settings: dict[str, dict[str, 
     submit = {"kind": np.array([2, 1]), "text": ("SELECT '查询 🐦'", "SELECT 1")}
     _, rewards, terminations, _, infos = envs.step(submit)
     assert rewards.tolist() == [1.0, 0.0] and terminations.tolist() == [True, False]
-    assert infos["status"][0] == "completed" and infos["readings"][1] == infos["readings"][0]
+    assert infos["status"][0] == "completed" and infos["candidates"][1] == infos["candidates"][0]
     observation, rewards, terminations, _, _ = envs.step(submit)
     assert rewards.tolist() == [0.0, 0.0] and terminations.tolist() == [False, False]
     assert observation["turns_left"].tolist() == [20, 18]

@@ -93,7 +93,7 @@ def test_follow_ups_of_the_demo(demo: Path, profile: str) -> None:
     for line in (demo / "c_interact.jsonl").read_text().splitlines():
         record = json.loads(line)
         texts = []
-        for reading in record["readings"]:
+        for reading in record["candidates"]:
             env.reset(options={"instance_id": record["instance_id"]})
             observation, *_, info = env.step(submit_sql(reading))
             texts += [*said(observation), *said(info)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from birdenv.databases import DatabaseSource, Limits
-from birdenv.grading import GRADING_RULES, Assignment, Conditions, ConversationalGrader, Grade
+from birdenv.grading import GRADING_RULES, Conditions, Grade, GradingJob, InteractGrader
 
 ORDER = Conditions(order=True)
 PASS, FAIL = "passed", "wrong_result"
@@ -152,30 +152,30 @@ def expected(vector: Vector, rules: str) -> str:
 @pytest.mark.parametrize("name", SQLITE)
 def test_on_sqlite(source: Any, name: str, rules: str) -> None:
     vector = SQLITE[name]
-    grade = grade_of(ConversationalGrader(source, Limits(seconds=5)), "shop", vector, rules)
+    grade = grade_of(InteractGrader(source, Limits(seconds=5)), "shop", vector, rules)
     assert grade.status == expected(vector, rules), grade.reason
     assert bool(grade.reason) == (not grade.passed)
 
 
 @pytest.fixture(scope="session")
-def postgres(shop_on_postgres: DatabaseSource) -> ConversationalGrader:
-    return ConversationalGrader(shop_on_postgres, Limits(seconds=5))
+def postgres(shop_on_postgres: DatabaseSource) -> InteractGrader:
+    return InteractGrader(shop_on_postgres, Limits(seconds=5))
 
 
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("name", POSTGRES)
-def test_on_postgres(postgres: ConversationalGrader, name: str, rules: str) -> None:
+def test_on_postgres(postgres: InteractGrader, name: str, rules: str) -> None:
     vector = POSTGRES[name]
     grade = grade_of(postgres, "shop", vector, rules)
     assert grade.status == expected(vector, rules), grade.reason
 
 
-def grade_of(grader: ConversationalGrader, database: str, vector: Vector, rules: str) -> Grade:
-    assignment = Assignment(database, "Query", (vector.gold,), vector.conditions, rules=GRADING_RULES[rules])
-    return grader.grade(assignment, vector.pred)
+def grade_of(grader: InteractGrader, database: str, vector: Vector, rules: str) -> Grade:
+    job = GradingJob(database, "Query", (vector.gold,), vector.conditions, rules=GRADING_RULES[rules])
+    return grader.grade(job, vector.pred)
 
 
-def test_a_json_text_that_looks_like_the_value_passes_under_shell(postgres: ConversationalGrader) -> None:
+def test_a_json_text_that_looks_like_the_value_passes_under_shell(postgres: InteractGrader) -> None:
     """Both become the same text; §8 says fail, which holds where the spelling differs."""
     vector = Vector("""SELECT '{"a": 1.5}'::text""", """SELECT '{"a": 1.5}'::jsonb""", PASS, FAIL)
     assert grade_of(postgres, "shop", vector, "shell").status == PASS
@@ -230,8 +230,8 @@ MANAGEMENT = {
 def test_management(engine: DatabaseSource, name: str, rules: str) -> None:
     tests, sql, shell, adk, strict = MANAGEMENT[name]
     wanted = {"shell": shell, "adk": adk, "strict": strict}[rules]
-    assignment = Assignment("shop", "Management", (sql,), tests=tuple(tests), rules=GRADING_RULES[rules])
-    grade = ConversationalGrader(engine).grade(assignment, sql)
+    job = GradingJob("shop", "Management", (sql,), tests=tuple(tests), rules=GRADING_RULES[rules])
+    grade = InteractGrader(engine).grade(job, sql)
     assert grade.status == wanted, grade.reason
     no_test_case = name in ("no test_case", "a lambda that is no test")
     untested = not tests or "syntax" in name or (no_test_case and rules == "adk")
@@ -253,22 +253,22 @@ def test_holes_pass_and_are_flagged(
     engine: DatabaseSource, name: str, rules: str, setup: tuple[str, ...]
 ) -> None:
     vector = HOLES[name]
-    assignment = Assignment("shop", "Query", (vector.gold,), setup=setup, rules=GRADING_RULES[rules])
-    grader = ConversationalGrader(engine)
-    assert grader.grade(assignment, vector.pred).flags == ("integrity",)
-    assert grader.grade(assignment, vector.gold).flags == ()
+    job = GradingJob("shop", "Query", (vector.gold,), setup=setup, rules=GRADING_RULES[rules])
+    grader = InteractGrader(engine)
+    assert grader.grade(job, vector.pred).flags == ("integrity",)
+    assert grader.grade(job, vector.gold).flags == ()
     harmless = f"CREATE TEMP TABLE scratch AS {vector.gold}; SELECT * FROM scratch; {vector.gold}"
-    again = grader.grade(assignment, harmless)
+    again = grader.grade(job, harmless)
     assert (again.status, again.flags) == (FAIL, ()), "the second run collides with the first"
     harmless = harmless.replace("TABLE scratch", "TABLE IF NOT EXISTS scratch")
-    again = grader.grade(assignment, harmless)
+    again = grader.grade(job, harmless)
     assert (again.status, again.flags) == (PASS, ()), "it writes, and gains nothing by it"
 
 
 @pytest.mark.parametrize("rules", RULES)
 def test_the_pristine_copy_is_never_changed(engine: DatabaseSource, rules: str) -> None:
     hole = HOLES["UPDATE, then a constant"]
-    grader = ConversationalGrader(engine)
+    grader = InteractGrader(engine)
     for _ in range(2):
         grade_of(grader, "shop", hole, rules)
         plain = Vector(hole.gold, hole.gold, PASS, PASS)
@@ -276,23 +276,23 @@ def test_the_pristine_copy_is_never_changed(engine: DatabaseSource, rules: str) 
 
 
 def test_a_gold_that_fails_after_the_prediction_is_its_failure_under_shell(engine: DatabaseSource) -> None:
-    assignment = Assignment("shop", "Query", (NAMES,), rules=GRADING_RULES["shell"])
+    job = GradingJob("shop", "Query", (NAMES,), rules=GRADING_RULES["shell"])
     with_views = " CASCADE" if engine.dialect == "postgres" else ""
-    grade = ConversationalGrader(engine).grade(assignment, f"DROP TABLE IF EXISTS item{with_views}; SELECT 1")
+    grade = InteractGrader(engine).grade(job, f"DROP TABLE IF EXISTS item{with_views}; SELECT 1")
     assert (grade.status, grade.flags) == (FAIL, ("gold_failed",))
 
 
 def test_only_the_first_10000_rows_of_a_select_count(engine: DatabaseSource) -> None:
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT i FROM n"
     vector = Vector(numbers.format(10_000), numbers.format(10_001), PASS, FAIL)
-    grader = ConversationalGrader(engine)
+    grader = InteractGrader(engine)
     assert grade_of(grader, "shop", vector, "shell").status == PASS
     assert grade_of(grader, "shop", vector, "strict").status == FAIL
 
 
 def test_each_text_is_committed_under_shell(engine: DatabaseSource) -> None:
     """A transaction that is left open would meet its own BEGIN in the second run."""
-    grader = ConversationalGrader(engine)
+    grader = InteractGrader(engine)
     assert grade_of(grader, "shop", Vector(NAMES, f"BEGIN; {NAMES}", PASS, FAIL), "shell").status == PASS
     changing = Vector("SELECT max(price) FROM item", "BEGIN; UPDATE item SET price = 7; SELECT 7", PASS, FAIL)
     grade = grade_of(grader, "shop", changing, "shell")

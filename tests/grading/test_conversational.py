@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits
-from birdenv.grading import GRADING_RULES, Assignment, Conditions, ConversationalGrader, Grade
+from birdenv.grading import GRADING_RULES, Conditions, Grade, GradingJob, InteractGrader
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"
 
 
 @pytest.fixture
-def grader(source: Any) -> ConversationalGrader:
-    return ConversationalGrader(source, Limits(seconds=1.0))
+def grader(source: Any) -> InteractGrader:
+    return InteractGrader(source, Limits(seconds=1.0))
 
 
-def query(*gold: str, **fields: Any) -> Assignment:
-    return Assignment("shop", "Query", gold, **fields)
+def query(*gold: str, **fields: Any) -> GradingJob:
+    return GradingJob("shop", "Query", gold, **fields)
 
 
 TEST = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n    "
@@ -26,9 +26,9 @@ ANYTHING = (TEST + "assert True",)
 NOT_THE_SHORTER = (TEST + "assert len(pred_sqls[0]) >= len(sol_sqls[0])",)
 
 
-def management(*gold: str, tests: tuple[str, ...] = ANYTHING, **fields: Any) -> Assignment:
+def management(*gold: str, tests: tuple[str, ...] = ANYTHING, **fields: Any) -> GradingJob:
     """A task whose test cases pass; where the states differ, the flag tells."""
-    return Assignment("shop", "Management", gold, tests=tests, **fields)
+    return GradingJob("shop", "Management", gold, tests=tests, **fields)
 
 
 QUERY = {
@@ -52,7 +52,7 @@ QUERY = {
 
 
 @pytest.mark.parametrize(("prediction", "status", "reason"), QUERY.values(), ids=QUERY.keys())
-def test_query(grader: ConversationalGrader, prediction: str, status: str, reason: str) -> None:
+def test_query(grader: InteractGrader, prediction: str, status: str, reason: str) -> None:
     grade = grader.grade(query(NAMES), prediction)
     assert (grade.status, grade.passed) == (status, status == "passed")
     assert reason in grade.reason
@@ -60,7 +60,7 @@ def test_query(grader: ConversationalGrader, prediction: str, status: str, reaso
     assert (grade.error is not None) == (status in ("sql_error", "sql_timeout"))
 
 
-def test_query_counts_rows(grader: ConversationalGrader) -> None:
+def test_query_counts_rows(grader: InteractGrader) -> None:
     grade = grader.grade(query(NAMES), "SELECT 1")
     assert (grade.rows_gold, grade.rows_pred) == (4, 1)
 
@@ -72,14 +72,14 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize(("order", "conditions", "passed"), CONDITIONS.values(), ids=CONDITIONS.keys())
-def test_order(grader: ConversationalGrader, order: str, conditions: Conditions, passed: bool) -> None:
-    assignment = query(f"{NAMES} ORDER BY id", conditions=conditions)
-    assert grader.grade(assignment, f"{NAMES} {order}").passed is passed
+def test_order(grader: InteractGrader, order: str, conditions: Conditions, passed: bool) -> None:
+    job = query(f"{NAMES} ORDER BY id", conditions=conditions)
+    assert grader.grade(job, f"{NAMES} {order}").passed is passed
 
 
 @pytest.mark.parametrize(("rule", "passed"), [(None, False), (True, False), (False, True)])
 def test_distinct_is_left_out_of_both_only_if_the_task_says_so(
-    grader: ConversationalGrader, rule: bool | None, passed: bool
+    grader: InteractGrader, rule: bool | None, passed: bool
 ) -> None:
     plain, distinct = NAMES, "SELECT\nDISTINCT name FROM item"
     conditions = Conditions(distinct=rule)
@@ -88,62 +88,62 @@ def test_distinct_is_left_out_of_both_only_if_the_task_says_so(
     assert grader.grade(query(distinct, conditions=conditions), distinct).passed
 
 
-def test_distinct_inside_an_aggregate_always_counts(grader: ConversationalGrader) -> None:
-    assignment = query("SELECT COUNT(DISTINCT name) FROM item", conditions=Conditions(distinct=False))
-    assert not grader.grade(assignment, "SELECT COUNT(name) FROM item").passed
+def test_distinct_inside_an_aggregate_always_counts(grader: InteractGrader) -> None:
+    job = query("SELECT COUNT(DISTINCT name) FROM item", conditions=Conditions(distinct=False))
+    assert not grader.grade(job, "SELECT COUNT(name) FROM item").passed
     same = query("SELECT 1 FROM item WHERE name IS NOT 'x'", conditions=Conditions(distinct=False))
     assert grader.grade(same, same.gold[0]).passed
 
 
-def test_numbers_agree_at_the_stated_precision(grader: ConversationalGrader) -> None:
+def test_numbers_agree_at_the_stated_precision(grader: InteractGrader) -> None:
     gold = "SELECT ROUND(SUM(price) / 3 + 0.001, 2) * 100 FROM item"
     assert grader.grade(query("SELECT ROUND(price / 7, 2) FROM item"), "SELECT price / 7 FROM item").passed
     four = Conditions(decimal=4)
     assert not grader.grade(query(gold, conditions=four), gold.replace("0.001", "0.006")).passed
 
 
-def test_both_empty_fails_and_is_flagged(grader: ConversationalGrader) -> None:
+def test_both_empty_fails_and_is_flagged(grader: InteractGrader) -> None:
     grade = grader.grade(query("SELECT 1 WHERE 0"), "SELECT 2 WHERE 0")
     assert (grade.status, "both_empty" in grade.flags) == ("wrong_result", True)
 
 
-def test_only_the_last_gold_statement_counts(grader: ConversationalGrader) -> None:
+def test_only_the_last_gold_statement_counts(grader: InteractGrader) -> None:
     temp = "CREATE TEMP TABLE pick AS SELECT name FROM item WHERE id < 3"
     for gold in ((temp, "SELECT name FROM pick"), (f"{temp}; SELECT name FROM pick",)):
         assert grader.grade(query(*gold), "SELECT name FROM item WHERE id IN (1, 2)").passed
 
 
-def test_setup_and_base_hold_on_both_sides(grader: ConversationalGrader) -> None:
-    assignment = query(
+def test_setup_and_base_hold_on_both_sides(grader: InteractGrader) -> None:
+    job = query(
         "SELECT count(*) FROM item",
         setup=("DELETE FROM item WHERE id = 4",),
         base_gold=("DELETE FROM item WHERE id = 1",),
         base_pred=("DELETE FROM item WHERE id = 2",),
     )
-    assert grader.grade(assignment, "SELECT 2").passed
-    assert grader.grade(assignment, "SELECT count(*) FROM item WHERE id IN (1, 3)").passed
+    assert grader.grade(job, "SELECT 2").passed
+    assert grader.grade(job, "SELECT count(*) FROM item WHERE id IN (1, 3)").passed
 
 
 @pytest.mark.parametrize("fields", [{"setup": ("BAD",)}, {"base_gold": ("BAD",)}], ids=str)
 @pytest.mark.parametrize("category", ["Query", "Management"])
 def test_a_benchmark_that_does_not_run_is_not_the_models_failure(
-    grader: ConversationalGrader, fields: Any, category: Any
+    grader: InteractGrader, fields: Any, category: Any
 ) -> None:
-    assignment = Assignment("shop", category, ("SELECT 1",), tests=ANYTHING, **fields)
-    grade = grader.grade(assignment, "SELECT 1")
+    job = GradingJob("shop", category, ("SELECT 1",), tests=ANYTHING, **fields)
+    grade = grader.grade(job, "SELECT 1")
     assert (grade.status, grade.passed) == ("infra_error", False)
     assert grade.error is not None
 
 
 @pytest.mark.parametrize("gold", [("SELECT nam FROM item",), ("BAD", "SELECT 1"), ()])
 @pytest.mark.parametrize("category", ["Query", "Management"])
-def test_a_gold_that_does_not_run(grader: ConversationalGrader, gold: Any, category: Any) -> None:
-    assignment = Assignment("shop", category, gold, tests=ANYTHING)
-    assert grader.grade(assignment, "SELECT 1").status == "infra_error"
+def test_a_gold_that_does_not_run(grader: InteractGrader, gold: Any, category: Any) -> None:
+    job = GradingJob("shop", category, gold, tests=ANYTHING)
+    assert grader.grade(job, "SELECT 1").status == "infra_error"
 
 
 def test_the_gold_is_remembered_only_on_pristine_data(source: Any) -> None:
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     for _ in range(3):
         grader.grade(query(NAMES), NAMES)
     assert source.opened == 4
@@ -167,7 +167,7 @@ MANAGEMENT = {
 
 
 @pytest.mark.parametrize(("prediction", "status", "differs"), MANAGEMENT.values(), ids=MANAGEMENT.keys())
-def test_management(grader: ConversationalGrader, prediction: str, status: str, differs: bool) -> None:
+def test_management(grader: InteractGrader, prediction: str, status: str, differs: bool) -> None:
     """The tests look at nothing; that the state is another is told, and decides nothing."""
     grade = grader.grade(management(ADD), prediction)
     assert (grade.status, grade.passed) == (status, status == "passed"), grade.reason
@@ -176,25 +176,25 @@ def test_management(grader: ConversationalGrader, prediction: str, status: str, 
 
 
 @pytest.mark.parametrize("prediction", [ADD, "SELECT 1", "BAD"])
-def test_without_a_test_case_there_is_no_verdict(grader: ConversationalGrader, prediction: str) -> None:
+def test_without_a_test_case_there_is_no_verdict(grader: InteractGrader, prediction: str) -> None:
     grade = grader.grade(management(ADD, tests=()), prediction)
     assert (grade.status, grade.passed) == ("test_error", False)
     assert "no test case" in grade.reason
 
 
-def test_follow_ups_start_where_the_first_phase_ended(grader: ConversationalGrader) -> None:
-    assignment = management(
+def test_follow_ups_start_where_the_first_phase_ended(grader: InteractGrader) -> None:
+    job = management(
         "INSERT INTO t VALUES (1)",
         base_gold=("CREATE TABLE t (a INT)",),
         base_pred=("CREATE TABLE t (a INT);",),
     )
-    assert grader.grade(assignment, "INSERT INTO t SELECT 1").passed
-    alone = management("INSERT INTO t VALUES (1)", base_gold=assignment.base_gold)
+    assert grader.grade(job, "INSERT INTO t SELECT 1").passed
+    alone = management("INSERT INTO t VALUES (1)", base_gold=job.base_gold)
     assert grader.grade(alone, "INSERT INTO t SELECT 1").status == "sql_error"
 
 
 def test_a_follow_up_starts_from_what_was_kept_instead_of_running_it_again(
-    grader: ConversationalGrader,
+    grader: InteractGrader,
 ) -> None:
     """Random values, say, would be others the second time."""
     first = management("CREATE TABLE t (a INT)", keeps_state=True, cleanup=("INSERT INTO t VALUES (7)",))
@@ -214,7 +214,7 @@ def test_a_follow_up_starts_from_what_was_kept_instead_of_running_it_again(
 
 
 def test_what_is_kept_has_been_cleaned_up_even_where_states_were_compared_before(
-    grader: ConversationalGrader,
+    grader: InteractGrader,
 ) -> None:
     undone = management("CREATE TABLE t (a INT)", cleanup=("DROP TABLE t",), keeps_state=True)
     grade = grader.grade(undone, "CREATE TABLE t (a INT)")
@@ -223,7 +223,7 @@ def test_what_is_kept_has_been_cleaned_up_even_where_states_were_compared_before
     assert grader.grade(after, "CREATE TABLE t (b)").passed
 
 
-def test_cleanup_runs_before_states_are_compared(grader: ConversationalGrader) -> None:
+def test_cleanup_runs_before_states_are_compared(grader: InteractGrader) -> None:
     """Scratch tables that the clean-up drops do not count; its errors do not either."""
     cleanup = ("DROP TABLE nowhere", "DROP TABLE IF EXISTS scratch")
     prediction = f"CREATE TABLE scratch AS SELECT 1; {ADD}"
@@ -231,25 +231,25 @@ def test_cleanup_runs_before_states_are_compared(grader: ConversationalGrader) -
     assert grader.grade(management(ADD), prediction).flags == ("state_disagrees",)
 
 
-def test_a_cleanup_that_undoes_the_gold_hides_nothing(grader: ConversationalGrader) -> None:
-    assignment = management(ADD, cleanup=("DELETE FROM item WHERE id = 5",))
-    idle = grader.grade(assignment, "SELECT 1")
+def test_a_cleanup_that_undoes_the_gold_hides_nothing(grader: InteractGrader) -> None:
+    job = management(ADD, cleanup=("DELETE FROM item WHERE id = 5",))
+    idle = grader.grade(job, "SELECT 1")
     assert idle.flags == ("cleanup_undoes_gold", "state_disagrees")
-    assert grader.grade(assignment, ADD).flags == ("cleanup_undoes_gold",)
+    assert grader.grade(job, ADD).flags == ("cleanup_undoes_gold",)
 
 
-def test_a_gold_that_changes_nothing_is_flagged(grader: ConversationalGrader) -> None:
+def test_a_gold_that_changes_nothing_is_flagged(grader: InteractGrader) -> None:
     assert grader.grade(management("SELECT 1"), "SELECT 2").flags == ("gold_changes_nothing",)
 
 
 def test_a_gold_state_that_cannot_be_read_whole(source: Any) -> None:
-    grader = ConversationalGrader(source, Limits(rows=3))
+    grader = InteractGrader(source, Limits(rows=3))
     assert grader.grade(management("DELETE FROM sale"), "DELETE FROM sale").status == "infra_error"
 
 
-def test_the_same_grade_again(grader: ConversationalGrader) -> None:
-    for assignment, prediction in ((query(NAMES), "SELECT 1"), (management(ADD), "SELECT 1")):
-        assert grader.grade(assignment, prediction) == grader.grade(assignment, prediction)
+def test_the_same_grade_again(grader: InteractGrader) -> None:
+    for job, prediction in ((query(NAMES), "SELECT 1"), (management(ADD), "SELECT 1")):
+        assert grader.grade(job, prediction) == grader.grade(job, prediction)
 
 
 HOLDS_CAP = TEST + (
@@ -292,19 +292,19 @@ TESTED = {
 
 @pytest.mark.parametrize(("tests", "prediction", "status", "flags"), TESTED.values(), ids=TESTED.keys())
 def test_test_cases_decide(
-    grader: ConversationalGrader, tests: list[str], prediction: str, status: str, flags: tuple[str, ...]
+    grader: InteractGrader, tests: list[str], prediction: str, status: str, flags: tuple[str, ...]
 ) -> None:
     """Also over a state that says otherwise; and what the tests do is not the prediction's doing."""
-    assignment = management(ADD, tests=tuple(tests))
+    job = management(ADD, tests=tuple(tests))
     for _ in range(2):
-        grade = grader.grade(assignment, prediction)
+        grade = grader.grade(job, prediction)
         if "state_disagrees" in flags or status in ("sql_error", "passed", "test_error"):
             assert grade.flags == flags
         assert grade.status == status, grade.reason
         assert bool(grade.reason) == (not grade.passed)
 
 
-def test_tests_run_before_the_clean_up_and_leave_nothing_behind(grader: ConversationalGrader) -> None:
+def test_tests_run_before_the_clean_up_and_leave_nothing_behind(grader: InteractGrader) -> None:
     cleanup = ("DELETE FROM item WHERE id = 5",)
     first = management(ADD, tests=(HOLDS_CAP,), cleanup=cleanup, keeps_state=True)
     grade = grader.grade(first, ADD)
@@ -314,13 +314,13 @@ def test_tests_run_before_the_clean_up_and_leave_nothing_behind(grader: Conversa
 
 
 def test_the_golds_own_tests_run_once(source: Any) -> None:
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     for _ in range(3):
         grader.grade(management(ADD, tests=(HOLDS_CAP,)), ADD)
     assert source.opened == 4
 
 
-def test_what_a_query_left_is_where_its_follow_up_starts_under_adk(grader: ConversationalGrader) -> None:
+def test_what_a_query_left_is_where_its_follow_up_starts_under_adk(grader: InteractGrader) -> None:
     """As it was after its first run, not after the second one with its text cut."""
     adk = GRADING_RULES["adk"]
     first = query("SELECT 5", rules=adk, keeps_state=True)
@@ -331,12 +331,10 @@ def test_what_a_query_left_is_where_its_follow_up_starts_under_adk(grader: Conve
     assert not grader.grade(replace(follow_up, start=None), "SELECT 5").passed
 
 
-def test_errors_of_the_set_up_are_ignored_under_published_rules(grader: ConversationalGrader) -> None:
+def test_errors_of_the_set_up_are_ignored_under_published_rules(grader: InteractGrader) -> None:
     """And what comes after them is not run: it is one list to the evaluator."""
     shell = GRADING_RULES["shell"]
-    assignment = query(
-        "SELECT count(*) FROM item", setup=("BAD",), base_pred=("DELETE FROM item",), rules=shell
-    )
-    assert grader.grade(assignment, "SELECT 4").passed
-    assignment = replace(assignment, setup=("DELETE FROM item WHERE id = 1",), base_pred=())
-    assert grader.grade(assignment, "SELECT 3").passed
+    job = query("SELECT count(*) FROM item", setup=("BAD",), base_pred=("DELETE FROM item",), rules=shell)
+    assert grader.grade(job, "SELECT 4").passed
+    job = replace(job, setup=("DELETE FROM item WHERE id = 1",), base_pred=())
+    assert grader.grade(job, "SELECT 3").passed

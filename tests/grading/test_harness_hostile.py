@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from harness_databases import INTERPRETER, LIMITS, case, run, shop
 
+import birdenv
 from birdenv.databases import SqliteSource
 from birdenv.grading import HarnessLimits
-from birdenv.grading.sandbox import _child as confinement
 from birdenv.grading.sandbox import _runner as harness
 
 PATIENCE = 30.0  # seconds: much more than anything here takes
@@ -202,8 +202,11 @@ def test_the_process_has_nothing(source: SqliteSource) -> None:
 
 def test_the_kernel_refuses_processes_and_files_where_no_hook_does(tmp_path: Path) -> None:
     program = (
-        "import os, runpy, sys\n"
-        "runpy.run_path(sys.argv[1])['limit'](20, 5, 2**29)\n"
+        "import importlib, os, sys, types\n"
+        "for name, folder in (('birdenv', sys.argv[1]), ('birdenv.grading', sys.argv[1] + '/grading')):\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
+        "    sys.modules[name].__path__ = [folder]\n"
+        "importlib.import_module('birdenv.grading.sandbox._child').limit(20, 5, 2**29)\n"
         "try: os.fork()\n"
         "except BlockingIOError: print('no process')\n"
         "try: open(sys.argv[2], 'w').write('x' * 9)\n"
@@ -212,7 +215,7 @@ def test_the_kernel_refuses_processes_and_files_where_no_hook_does(tmp_path: Pat
     )
     target = tmp_path / "written"
     found = subprocess.run(
-        [sys.executable, "-S", "-c", program, str(confinement.__file__), str(target)],
+        [sys.executable, "-S", "-c", program, str(Path(birdenv.__file__).parent), str(target)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,

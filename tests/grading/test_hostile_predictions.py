@@ -9,21 +9,21 @@ import pytest
 from growth import LINEAR, growth
 
 from birdenv.databases import LONGEST_SQL, Limits, SqliteDatabase, SqliteSource
-from birdenv.grading import Assignment, Conditions, ConversationalGrader, clean_sql, without_outer_distinct
+from birdenv.grading import Conditions, GradingJob, InteractGrader, clean_sql, without_outer_distinct
 
 ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
 
 
 @pytest.fixture
-def grader(source: Any) -> ConversationalGrader:
-    return ConversationalGrader(source, Limits(seconds=1.0))
+def grader(source: Any) -> InteractGrader:
+    return InteractGrader(source, Limits(seconds=1.0))
 
 
 TESTS = ("def test_case(pred_sqls, sol_sqls, db_name, conn):\n    assert True",)
 
 
-def management(*gold: str, **fields: Any) -> Assignment:
-    return Assignment("shop", "Management", gold, tests=TESTS, **fields)
+def management(*gold: str, **fields: Any) -> GradingJob:
+    return GradingJob("shop", "Management", gold, tests=TESTS, **fields)
 
 
 TEXTS = {
@@ -53,35 +53,33 @@ def test_parentheses_are_matched_once() -> None:
 
 
 @pytest.mark.parametrize("category", ["Query", "Management"])
-def test_very_long_predictions(grader: ConversationalGrader, category: Any) -> None:
-    assignment = Assignment("shop", category, ("SELECT 1",), Conditions(distinct=False), tests=TESTS)
-    grade = grader.grade(assignment, "(" * (LONGEST_SQL + 1))
+def test_very_long_predictions(grader: InteractGrader, category: Any) -> None:
+    job = GradingJob("shop", category, ("SELECT 1",), Conditions(distinct=False), tests=TESTS)
+    grade = grader.grade(job, "(" * (LONGEST_SQL + 1))
     assert grade.status == "sql_error"
     assert grade.error is not None
     assert grade.error.kind == "too_large"
 
 
-def test_pragmas_that_rename_columns(grader: ConversationalGrader) -> None:
+def test_pragmas_that_rename_columns(grader: InteractGrader) -> None:
     for pragmas in ("PRAGMA full_column_names=1; PRAGMA short_column_names=0", "PRAGMA short_column_names=0"):
         assert grader.grade(management(ADD), f"{pragmas}; {ADD}").status == "sql_error"
 
 
-def test_work_that_is_never_committed_is_not_done(grader: ConversationalGrader) -> None:
+def test_work_that_is_never_committed_is_not_done(grader: InteractGrader) -> None:
     for cleanup in ((), ("DROP TABLE IF EXISTS scratch",), ("COMMIT",)):
         grade = grader.grade(management(ADD, cleanup=cleanup), f"BEGIN; {ADD}")
         assert "state_disagrees" in grade.flags
 
 
 @pytest.mark.parametrize("category", ["Query", "Management"])
-def test_what_the_prediction_builds_on_is_the_predictions(
-    grader: ConversationalGrader, category: Any
-) -> None:
-    assignment = Assignment("shop", category, ("SELECT 1",), base_pred=("BAD",), tests=TESTS)
-    grade = grader.grade(assignment, "SELECT 1")
+def test_what_the_prediction_builds_on_is_the_predictions(grader: InteractGrader, category: Any) -> None:
+    job = GradingJob("shop", category, ("SELECT 1",), base_pred=("BAD",), tests=TESTS)
+    grade = grader.grade(job, "SELECT 1")
     assert (grade.status, grade.passed) == ("sql_error", False)
 
 
-def test_the_golds_state_is_remembered(grader: ConversationalGrader, source: Any) -> None:
+def test_the_golds_state_is_remembered(grader: InteractGrader, source: Any) -> None:
     for _ in range(3):
         assert grader.grade(management(ADD, cleanup=("SELECT 1",)), ADD).passed
     assert source.opened == 4
@@ -95,7 +93,7 @@ def test_not_where_anything_reads_the_clock(root: Path, setup: str) -> None:
         connection.execute(setup)
     connection.close()
     source = CountingSource(root)
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     for _ in range(2):
         assert grader.grade(management(ADD), ADD).passed
     assert source.opened == 4

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading import Looseness, compare_multiset, loosened
+from birdenv.grading import Normalisation, compare_multiset, normalised
 
 DAY = date(2024, 1, 2)
 MIDNIGHT = datetime(2024, 1, 2)
@@ -49,27 +49,27 @@ CASES: dict[str, tuple[Any, Any, set[str]]] = {
 }
 
 
-def agree(gold: Any, pred: Any, looseness: Looseness) -> bool:
-    results = [loosened(QueryResult(("x",), [(cell,)]), looseness) for cell in (gold, pred)]
+def agree(gold: Any, pred: Any, normalisation: Normalisation) -> bool:
+    results = [normalised(QueryResult(("x",), [(cell,)]), normalisation) for cell in (gold, pred)]
     return compare_multiset(*results).equal
 
 
 @pytest.mark.parametrize(("gold", "pred", "switches"), CASES.values(), ids=CASES.keys())
 def test_each_switch(gold: Any, pred: Any, switches: set[str]) -> None:
-    assert not agree(gold, pred, Looseness())
+    assert not agree(gold, pred, Normalisation())
     for switch in SWITCHES:
-        assert agree(gold, pred, Looseness(**{switch: True})) == (switch in switches), switch
-    assert agree(gold, pred, Looseness(True, True, True, True)) == bool(switches)
+        assert agree(gold, pred, Normalisation(**{switch: True})) == (switch in switches), switch
+    assert agree(gold, pred, Normalisation(True, True, True, True)) == bool(switches)
 
 
 def test_several_at_once() -> None:
-    assert agree(" Caf\u00e9", "cafe\u0301 ", Looseness(trim=True, casefold=True, nfc=True))
-    assert not agree(" Caf\u00e9", "cafe\u0301 ", Looseness(trim=True, casefold=True))
-    assert agree(" 2024-01-02", "2024-01-02 00:00 ", Looseness(trim=True, dates=True))
-    assert not agree(" 2024-01-02", "2024-01-02 00:00", Looseness(dates=True))
+    assert agree(" Caf\u00e9", "cafe\u0301 ", Normalisation(trim=True, casefold=True, nfc=True))
+    assert not agree(" Caf\u00e9", "cafe\u0301 ", Normalisation(trim=True, casefold=True))
+    assert agree(" 2024-01-02", "2024-01-02 00:00 ", Normalisation(trim=True, dates=True))
+    assert not agree(" 2024-01-02", "2024-01-02 00:00", Normalisation(dates=True))
 
 
 def test_exact_leaves_the_result_alone() -> None:
     result = QueryResult(("x",), [("A ",)], truncated=True)
-    assert loosened(result, Looseness()) is result
-    assert loosened(result, Looseness(trim=True)).truncated
+    assert normalised(result, Normalisation()) is result
+    assert normalised(result, Normalisation(trim=True)).truncated

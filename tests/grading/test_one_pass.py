@@ -15,7 +15,7 @@ from written_databases import write_database
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader, compare_bird, compare_multiset
 from birdenv.grading._ex import agree_as_multisets, agree_as_sets, are_same_multisets
-from birdenv.grading._rows import Collector, Fetched, GoldRows, rows_needed
+from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, rows_needed
 
 VALUES = "SELECT 1 AS a, 'x' AS b WHERE 0"
 
@@ -94,7 +94,7 @@ def test_whether_two_results_agree_is_what_the_explained_comparison_says(data: s
     more = data.draw(st.lists(st.tuples(*[any_cells] * width), max_size=1))
     columns = ("a", "b")[:width]
     gold = GoldRows("", QueryResult(columns, rows))
-    fetched = Fetched(columns, changed + more, {}, len(changed + more), 0.0)
+    fetched = FetchedRows(columns, changed + more, {}, len(changed + more), 0.0)
     assert are_same_multisets(gold, fetched) == agree_as_multisets(gold, fetched).equal
 
 
@@ -109,19 +109,19 @@ def test_what_was_fetched_for_one_gold_serves_another_or_says_that_it_cannot(dat
         gold = GoldRows("", QueryResult(("a",), data.draw(st.lists(few, max_size=12))))
         seen.append((gold, data.draw(st.integers(len(gold.rows) + 1, 20))))
     (first, most), (second, later) = seen
-    earlier = scanned(Collector([first], most), rows, data.draw(st.integers(1, 50)))
-    replayed = Collector([second], later).replay(earlier)
+    earlier = scanned(RowCollector([first], most), rows, data.draw(st.integers(1, 50)))
+    replayed = RowCollector([second], later).replay(earlier)
     if replayed is None:
         assert earlier.total != len(earlier.rows), "what is whole serves everything"
         return
-    fresh = scanned(Collector([second], later), rows, data.draw(st.integers(1, 50)))
+    fresh = scanned(RowCollector([second], later), rows, data.draw(st.integers(1, 50)))
     assert (replayed.rows, replayed.total) == (fresh.rows, fresh.total)
     assert fresh.total is None or replayed.more == fresh.more
-    again = Collector([first], most).replay(earlier)
+    again = RowCollector([first], most).replay(earlier)
     assert again is not None and (again.rows, again.total) == (earlier.rows, earlier.total)
 
 
-def scanned(collector: Collector, rows: list[Any], batch: int) -> Fetched:
+def scanned(collector: RowCollector, rows: list[Any], batch: int) -> FetchedRows:
     collector.begin(("a",))
     for start in range(0, len(rows), batch):
         if not collector.see(rows[start : start + batch]):
@@ -131,7 +131,7 @@ def scanned(collector: Collector, rows: list[Any], batch: int) -> Fetched:
 
 def test_rows_behind_those_that_are_kept_are_counted_only() -> None:
     gold = GoldRows("", QueryResult(("a",), [(1,), (2,)]))
-    collector = Collector([gold], rows_needed([gold]))
+    collector = RowCollector([gold], rows_needed([gold]))
     fetched = scanned(collector, [(1,), (2,)] * 50_000, 1024)
     assert (len(fetched.rows), fetched.total) == (1001, 100_000)
     assert fetched.more == {(1,): 49_499, (2,): 49_500}
@@ -169,7 +169,7 @@ def test_many_rows_are_compared_as_whole_results_are(gold: GoldRows, rows: list[
     """Also with cells that cannot be hashed, and with a gold that another gold outlives."""
     whole = QueryResult(("a",), rows)
     for golds in ([gold], [gold, TEXTS], [TEXTS, gold]):
-        fetched = scanned(Collector(golds, rows_needed(golds)), rows, 1000)
+        fetched = scanned(RowCollector(golds, rows_needed(golds)), rows, 1000)
         assert agree_as_sets(gold, fetched) == compare_bird(gold.result, whole).equal
         if fetched.total is not None:
             assert fetched.total == len(rows)

@@ -21,7 +21,7 @@ from birdenv.databases import Limits, SqliteFileSource, SqliteSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
 from birdenv.grading import _scoring as scoring
-from birdenv.grading import _scoring_pool as crew
+from birdenv.grading import _scoring_pool as pool
 
 NAMES = "SELECT name FROM item"
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"
@@ -174,8 +174,8 @@ def test_a_process_that_is_killed_is_replaced(root: Path, monkeypatch: pytest.Mo
             os.kill(killed[-1], signal.SIGKILL)
 
     crews: list[Any] = []
-    begin = crew.Crew.__enter__
-    monkeypatch.setattr(crew.Crew, "__enter__", lambda self: crews.append(self) or begin(self))
+    begin = pool.ScoringPool.__enter__
+    monkeypatch.setattr(pool.ScoringPool, "__enter__", lambda self: crews.append(self) or begin(self))
     verdicts = score_pairs(pairs, SqliteSource(root), workers=2, on_done=kill_one)
     assert len(killed) == 2
     others = [verdict for verdict in verdicts if verdict.status != "passed"]
@@ -194,8 +194,8 @@ def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pyt
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(crew, "_PATIENCE_SECONDS", -5.0)
-    begin, stopped = crew._Grader.begin, []
+    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -5.0)
+    begin, stopped = pool._Grader.begin, []
 
     def begin_stopped(grader: Any, work: Any, seconds: float) -> None:
         if not stopped:
@@ -203,7 +203,7 @@ def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch
             os.kill(grader._process.pid, signal.SIGSTOP)
         begin(grader, work, seconds)
 
-    monkeypatch.setattr(crew._Grader, "begin", begin_stopped)
+    monkeypatch.setattr(pool._Grader, "begin", begin_stopped)
     pairs = [Pair("shop", (NAMES,), f"{NAMES} -- {i}" + "x" * 900_000) for i in range(8)]
     verdicts = score_pairs(pairs, SqliteSource(root), limits=LIMITS, workers=2)
     assert [verdict.status for verdict in verdicts] == ["passed"] * 8
@@ -212,8 +212,8 @@ def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch
 
 def test_each_process_has_the_time_that_its_own_pairs_need(root: Path) -> None:
     limits = Limits(seconds=2.0)
-    setting = crew.Setting(str(root), None, "inline", (limits.seconds, 10, 1000), False, (), None)
-    with crew.Crew(setting, 2) as two:
+    setting = pool.ScoringConfig(str(root), None, "inline", (limits.seconds, 10, 1000), False, (), None)
+    with pool.ScoringPool(setting, 2) as two:
         two.give(0, [(0, "shop", (NAMES,) * 50, "SELECT 1", {})])
         two.give(1, [(1, "shop", (NAMES,), "SELECT 1", {})])
         first, second = (two._graders[worker].patience for worker in (0, 1))
@@ -221,14 +221,14 @@ def test_each_process_has_the_time_that_its_own_pairs_need(root: Path) -> None:
 
 
 def test_processes_that_cannot_start_are_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crew._end_idle()
-    started = crew._Grader.prepare
+    pool._end_idle()
+    started = pool._Grader.prepare
 
     def stillborn(grader: Any, setting: Any) -> None:
         started(grader, setting)
         os.kill(grader._process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(crew._Grader, "prepare", stillborn)
+    monkeypatch.setattr(pool._Grader, "prepare", stillborn)
     with pytest.raises(BirdenvError, match="die before they do anything"):
         score_pairs([Pair("shop", (NAMES,), NAMES)] * 2, SqliteSource(root, "process"), workers=2)
 
@@ -237,12 +237,12 @@ def test_processes_are_used_again_and_see_nothing_of_our_environment(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    crew._end_idle()
+    pool._end_idle()
     pairs = [Pair("shop", (NAMES,), str(i)) for i in range(4)]
     seen = set()
     for _ in range(3):
         score_pairs(pairs, SqliteSource(root), workers=2)
-        seen |= {grader._process.pid for grader in crew._idle["inline"]}
+        seen |= {grader._process.pid for grader in pool._idle["inline"]}
     assert len(seen) == 2
     assert all(b"sk-secret" not in Path(f"/proc/{pid}/environ").read_bytes() for pid in seen)
 
@@ -260,13 +260,13 @@ def test_ctrl_c_leaves_no_process_behind(root: Path, tmp_path: Path) -> None:
 import json, sys
 from birdenv.databases import SqliteSource, Limits
 from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _pair_crew as crew
-start = crew.Crew.give
+from birdenv.grading import _scoring_pool as pool
+start = pool.ScoringPool.give
 def give(self, worker, work):
     is_given = start(self, worker, work)
     print(self._graders[worker]._process.pid, flush=True)
     return is_given
-crew.Crew.give = give
+pool.ScoringPool.give = give
 pairs = [Pair("shop", ({NAMES!r}, str(i)), {ENDLESS!r} + " " * i) for i in range(4)]
 score_pairs(pairs, SqliteSource({str(root)!r}, "process"), limits=Limits(seconds=60), workers=2)
 """
@@ -284,15 +284,15 @@ score_pairs(pairs, SqliteSource({str(root)!r}, "process"), limits=Limits(seconds
 def test_ctrl_c_while_processes_are_ended_leaves_none_behind(
     root: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    setting = crew.Setting(str(root), None, "process", (60.0, 10, 1000), False, (), None)
-    three = crew.Crew(setting, 3)
+    setting = pool.ScoringConfig(str(root), None, "process", (60.0, 10, 1000), False, (), None)
+    three = pool.ScoringPool(setting, 3)
     with three:
         workers = [grader._process.pid for grader in three._graders.values()]
         for worker in range(3):
             three.give(worker, [(worker, "shop", (NAMES,), ENDLESS, {})])
         monkeypatch.setattr(three, "_end", lambda: None)
     monkeypatch.undo()
-    monkeypatch.setattr(crew._Grader, moment, interrupted)
+    monkeypatch.setattr(pool._Grader, moment, interrupted)
     with pytest.raises(KeyboardInterrupt):
         three._end()
     del three
@@ -304,9 +304,9 @@ def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytes
     """They have said something by then that nobody has read."""
     pairs = [Pair("shop", (NAMES,), f"{NAMES} WHERE {i} = {i}") for i in range(9)]
     with monkeypatch.context() as patched:
-        setting = crew.Setting(str(root), None, "inline", (2.0, 10, 1000), False, (), None)
-        with pytest.raises(KeyboardInterrupt), crew.Crew(setting, 3) as three:
-            patched.setattr(crew, "receive", interrupted)
+        setting = pool.ScoringConfig(str(root), None, "inline", (2.0, 10, 1000), False, (), None)
+        with pytest.raises(KeyboardInterrupt), pool.ScoringPool(setting, 3) as three:
+            patched.setattr(pool, "receive", interrupted)
             three.finish()
     verdicts = score_pairs(pairs, SqliteSource(root), workers=3)
     assert [verdict.status for verdict in verdicts] == ["passed"] * 9
@@ -321,9 +321,9 @@ def test_processes_end_with_an_owner_that_is_killed(root: Path) -> None:
 import os, signal
 from birdenv.databases import SqliteSource
 from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _pair_crew as crew
+from birdenv.grading import _scoring_pool as pool
 score_pairs([Pair("shop", ({NAMES!r},), str(i)) for i in range(4)], SqliteSource({str(root)!r}), workers=2)
-print([grader._process.pid for grader in crew._idle["inline"]], flush=True)
+print([grader._process.pid for grader in pool._idle["inline"]], flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

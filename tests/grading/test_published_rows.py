@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading.interact._reference import compare_published
+from birdenv.grading.interact._reference import compare_reference
 
 DAY = date(2024, 1, 1)
 
@@ -53,7 +53,7 @@ def compared(gold: list[Any], pred: list[Any], *, order: bool = False, sql: str 
         QueryResult(("a",) * width(rows), [r if isinstance(r, tuple) else (r,) for r in rows])
         for rows in (gold, pred)
     ]
-    return compare_published(*results, order=order, gold_sql=sql, pred_sql=sql)
+    return compare_reference(*results, order=order, gold_sql=sql, pred_sql=sql)
 
 
 def width(rows: list[Any]) -> int:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from birdenv.grading.interact._reference import (
-    published_text,
+    reference_text,
     without_comments,
     without_distinct,
     without_round,
@@ -72,7 +72,7 @@ def test_round(sql: str, left: str) -> None:
 
 
 def test_all_three_in_their_order() -> None:
-    assert published_text("SELECT /* */DISTINCT ROUND(a, 1) -- x\nFROM t") == "SELECT a \nFROM t"
+    assert reference_text("SELECT /* */DISTINCT ROUND(a, 1) -- x\nFROM t") == "SELECT a \nFROM t"
 
 
 @pytest.mark.parametrize(
@@ -82,5 +82,5 @@ def test_all_three_in_their_order() -> None:
 )
 def test_hostile_text_takes_no_time(hostile: str) -> None:
     began = time.perf_counter()
-    published_text(f"SELECT '{hostile}'")
+    reference_text(f"SELECT '{hostile}'")
     assert time.perf_counter() - began < 10

@@ -19,7 +19,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader, ResultStore
 from birdenv.grading import _result_store as module
 from birdenv.grading._result_store import statement_key
-from birdenv.grading._rows import Fetched
+from birdenv.grading._rows import FetchedRows
 
 NAMES = "SELECT name FROM item"
 CELLS: list[tuple[Any, ...]] = [
@@ -35,8 +35,8 @@ def store(tmp_path: Path) -> ResultStore:
     return ResultStore(tmp_path / "cache" / "results.sqlite")
 
 
-def result(*rows: tuple[Any, ...], elapsed: float = 0.25) -> Fetched:
-    return Fetched(tuple("abcde"[: len(rows[0])]) if rows else ("a",), list(rows), {}, len(rows), elapsed)
+def result(*rows: tuple[Any, ...], elapsed: float = 0.25) -> FetchedRows:
+    return FetchedRows(tuple("abcde"[: len(rows[0])]) if rows else ("a",), list(rows), {}, len(rows), elapsed)
 
 
 def reopened(store: ResultStore) -> ResultStore:
@@ -48,7 +48,7 @@ def test_every_cell_comes_back_as_it_was(store: ResultStore) -> None:
     store.keep(b"k", result(*CELLS))
     for opened in (store, reopened(store)):
         found = opened.find(b"k", 30.0)
-        assert isinstance(found, Fetched)
+        assert isinstance(found, FetchedRows)
         assert found == result(*CELLS)
         assert [list(map(type, row)) for row in found.rows] == [list(map(type, row)) for row in CELLS]
         assert math.copysign(1, found.rows[1][1]) == -1
@@ -56,7 +56,7 @@ def test_every_cell_comes_back_as_it_was(store: ResultStore) -> None:
 
 
 def test_what_was_counted_and_errors_come_back_too(store: ResultStore) -> None:
-    counted = Fetched(("a",), [(1,)] * 3, {(1,): 7, (None,): 2}, 12, 0.5)
+    counted = FetchedRows(("a",), [(1,)] * 3, {(1,): 7, (None,): 2}, 12, 0.5)
     error = QueryError("missing", "no such column: nam", 0.125)
     store.keep(b"counted", counted)
     store.keep(b"error", error)
@@ -270,10 +270,10 @@ def test_where_no_file_can_be_results_are_not_kept(tmp_path: Path, root: Path) -
 def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
     program = f"""
 from birdenv.grading import ResultStore
-from birdenv.grading._rows import Fetched
+from birdenv.grading._rows import FetchedRows
 store = ResultStore({str(store.path)!r})
 for number in range(100):
-    store.keep(b"%d" % number, Fetched(("a",), [(number,)], {{}}, 1, 0.25))
+    store.keep(b"%d" % number, FetchedRows(("a",), [(number,)], {{}}, 1, 0.25))
     if number % 10 == 0:
         store.flush()
 store.close()

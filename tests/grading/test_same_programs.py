@@ -230,9 +230,9 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     statements: list[str] = []
     scan = SqliteDatabase.scan
 
-    def watched(self: SqliteDatabase, sql: str, seer: Any) -> Result:
+    def watched(self: SqliteDatabase, sql: str, sink: Any) -> Result:
         statements.append(sql)
-        return scan(self, sql, seer)
+        return scan(self, sql, sink)
 
     monkeypatch.setattr(SqliteDatabase, "scan", watched)
     return statements

@@ -62,7 +62,7 @@ class Miscounting(Chat):
 
 class Guessing:
     def move(self, view: SystemView) -> Move:
-        return Move("submit_sql", view.readings[0])
+        return Move("submit_sql", view.candidates[0])
 
     def usage(self) -> Any:
         return {"prompt_tokens": 5}

@@ -29,7 +29,7 @@ class First:
 
 class FirstSession:
     def move(self, view: SystemView) -> Move:
-        return Move("submit_sql", view.readings[0])
+        return Move("submit_sql", view.candidates[0])
 
 
 class Snoop(First):

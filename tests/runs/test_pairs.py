@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs import Pair, RunDirectory, export_pairs, holds_pairs, read_pairs, write_pairs
+from birdenv.runs import RunDirectory, ScoredPair, export_pairs, holds_pairs, read_pairs, write_pairs
 
 ODD = [
     "SELECT 'a\u2028b'",
@@ -88,7 +88,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     multi = ["SELECT 'a\nb' -- c\n, 1", "SELECT 1,\n 2"]
-    pairs = [Pair(i, sql, sql, "shop", f"q{i}") for i, sql in enumerate([*ODD, *multi])]
+    pairs = [ScoredPair(i, sql, sql, "shop", f"q{i}") for i, sql in enumerate([*ODD, *multi])]
     write_pairs(tmp_path, pairs, "sqlite")
     assert read_pairs(tmp_path) == pairs
     (tmp_path / "pairs.jsonl").unlink()
@@ -135,8 +135,8 @@ def test_from_a_run(tmp_path: Path) -> None:
         )
     assert export_pairs(directory, tmp_path / "out") == 2
     assert read_pairs(tmp_path / "out") == [
-        Pair(0, "SELECT 1", "SELECT 1\n-- x", "a", "1", "simple"),
-        Pair(1, "SELECT 2", "", "b", "2"),
+        ScoredPair(0, "SELECT 1", "SELECT 1\n-- x", "a", "1", "simple"),
+        ScoredPair(1, "SELECT 2", "", "b", "2"),
     ]
     assert (tmp_path / "out" / "preds.txt").read_text() == "SELECT 1\n\n"
     first, second = map(json.loads, (tmp_path / "out" / "pairs.jsonl").read_text().splitlines())
@@ -157,4 +157,7 @@ def test_records_of_score_are_pairs(tmp_path: Path) -> None:
         {"db_id": "a", "gold_sql": "SELECT 2", "predicted_sql": "SELECT 3", "flags": []},
     ]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert read_pairs(tmp_path) == [Pair(0, "SELECT 1", "", "a"), Pair(1, "SELECT 2", "SELECT 3", "a")]
+    assert read_pairs(tmp_path) == [
+        ScoredPair(0, "SELECT 1", "", "a"),
+        ScoredPair(1, "SELECT 2", "SELECT 3", "a"),
+    ]

@@ -14,7 +14,7 @@ from birdenv.tasks.sql._dialects import in_dialect
 
 RECORD: dict[str, Any] = {
     "sol_sql": ["SELECT ifnull(a, 0) FROM t"],
-    "readings": ["SELECT a FROM t", "SELECT b FROM t"],
+    "candidates": ["SELECT a FROM t", "SELECT b FROM t"],
     "follow_up": {"query": "And b?", "sol_sql": ["SELECT total(b) FROM t"]},
 }
 POSTGRES = {
@@ -27,7 +27,7 @@ def test_the_variant_takes_the_place_of_the_records_own_fields() -> None:
     record = RECORD | {"by_dialect": {"postgres": POSTGRES}}
     assert in_dialect(record, "postgres", "here") == {
         "sol_sql": ["SELECT coalesce(a, 0) FROM t"],
-        "readings": RECORD["readings"],
+        "candidates": RECORD["candidates"],
         "follow_up": {"query": "And b?", "sol_sql": ["SELECT sum(b) FROM t"]},
     }
 

@@ -89,7 +89,7 @@ def _package(present: bool) -> Iterator[None]:
         yield
         return
     before = sys.modules.pop(_PACKAGE, None)
-    sys.modules[_PACKAGE] = None  # type: ignore[assignment] # how Python notes that there is no such module
+    sys.modules[_PACKAGE] = None  # type: ignore[grading_job] # how Python notes that there is no such module
     try:
         yield
     finally:

@@ -126,7 +126,7 @@ _LEAVING_SECONDS: Final = 0.05
 _T = TypeVar("_T")
 
 
-class Maker:
+class AdminConnection:
     """Used by one thread; connects when first needed, and again when the server was lost."""
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:

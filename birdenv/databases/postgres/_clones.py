@@ -14,19 +14,17 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres._admin import Maker
+from birdenv.databases.postgres._admin import AdminConnection
 from birdenv.databases.postgres._privileges import (
     CLOSE_DATABASES,
     CONTENTS_OWNER,
     HAND_OVER,
     HIDE_THE_SERVER,
     ONLY_READING,
-    SharedCopies,
+    TemplateCopies,
 )
 from birdenv.databases.postgres._session import Session, open_session
 from birdenv.databases.postgres.server._server import PostgresServer
-
-__all__ = ["Clone", "Login", "Workshop", "open_clone", "open_reading"]
 
 _READERS: Final = "birdenv_reader"
 _SHOWN_ROLE: Final = "birdenv_agent"
@@ -53,17 +51,17 @@ class Clone:
     session: Session | None = None
 
 
-class Workshop:
-    """Used by one thread. Every method but `close` raises as `Maker.attempt` does."""
+class CloneFactory:
+    """Used by one thread. Every method but `close` raises as `AdminConnection.attempt` does."""
 
     def __init__(self, server: PostgresServer) -> None:
         self._server = server
-        self._maker = Maker(server, self._begin)
+        self._maker = AdminConnection(server, self._begin)
         self._databases_of: Counter[str] = Counter()  # by role
-        self._sizes: dict[SharedCopies, int] = {}
+        self._sizes: dict[TemplateCopies, int] = {}
         self._reader = Login(_READERS, None)
 
-    def reader(self, copies: SharedCopies) -> Login:
+    def reader(self, copies: TemplateCopies) -> Login:
         """Who reads in the shared databases, which are made if they are not there (any more)."""
 
         def share() -> Login:
@@ -72,7 +70,7 @@ class Workshop:
 
         return self._maker.attempt(share)
 
-    def clone(self, copies: SharedCopies) -> Clone:
+    def clone(self, copies: TemplateCopies) -> Clone:
         """A new clone of a template, with a session."""
         return self._maker.attempt(lambda: self._clone(copies))
 
@@ -117,7 +115,7 @@ class Workshop:
             self._reader = Login(role, secrets.token_urlsafe(24))
             self._maker.make_role(role, self._reader.password, _READERS)
 
-    def _share(self, copies: SharedCopies) -> None:
+    def _share(self, copies: TemplateCopies) -> None:
         maker = self._maker
         if not maker.exists(copies.master):
             name = maker.create(copies.template, for_an_episode=False)
@@ -140,7 +138,7 @@ class Workshop:
         if copies not in self._sizes:
             self._sizes[copies] = maker.size(copies.master)
 
-    def _clone(self, copies: SharedCopies) -> Clone:
+    def _clone(self, copies: TemplateCopies) -> Clone:
         self._share(copies)
         name = self._maker.create(copies.master)
         role = name.replace("-episode-", "-agent-")
@@ -191,7 +189,7 @@ def open_clone(server: PostgresServer, clone: Clone) -> Session:
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
-def open_reading(server: PostgresServer, copies: SharedCopies, reader: Login) -> Session:
+def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
     """A session in a shared database. Raises `ServerError` if there is none to be had."""
     shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
     return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

@@ -42,7 +42,7 @@ _PAUSE: Final = 0.005  # until an answer that is not there yet is waited for aga
 _SLACK: Final = 16 * 2**20  # what reading may leave: maps of free space, and other things of the server's
 
 
-class Growth:
+class DiskQuota:
     """Of one clone; `ask` has its growth in bytes found out by another thread."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
@@ -93,7 +93,7 @@ _ROWS_TOGETHER: Final = 256
 _SLACK_BYTES: Final = 2**20
 
 
-class Wire:
+class NonblockingConnection:
     """A connection that runs one statement after another; used by one thread at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
@@ -123,7 +123,7 @@ class Wire:
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
-        self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: Growth | None = None
+        self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: DiskQuota | None = None
     ) -> Iterator[PGresult]:
         """Run a text and give the server's answers; rows come in several, the last of them without any.
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Final, TypeVar
 
-from birdenv.databases._fetching import Allowance, Seer
+from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import LONGEST_SQL, DatabaseState, Limits, QueryError, QueryResult, Result
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres._clones import Clone, open_clone
-from birdenv.databases.postgres._connection import Growth
+from birdenv.databases.postgres._connection import DiskQuota
 from birdenv.databases.postgres._pools import ClonePool, Readers
-from birdenv.databases.postgres._privileges import SharedCopies
+from birdenv.databases.postgres._privileges import TemplateCopies
 from birdenv.databases.postgres._session import Session, late
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.databases.sqlite._connection import text_fault
@@ -49,7 +49,7 @@ class PrivateClone:
         self._server = server
         self._pool = pool
         self.clone = clone
-        self._growth = Growth(lambda: pool.growth(clone))
+        self._growth = DiskQuota(lambda: pool.growth(clone))
         self._has_waste = False
 
     def execute(self, sql: str, allowance: Allowance) -> Result:
@@ -57,9 +57,9 @@ class PrivateClone:
         to_its_end = may_write(sql)
         return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
 
-    def query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+    def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
         """Run one plain query that only reads; it sees what the session sees, and leaves all as it was."""
-        return self._on_session(lambda session: _query(session, sql, allowance, seer))
+        return self._on_session(lambda session: _query(session, sql, allowance, sink))
 
     def roll_back(self) -> None:
         """End the transaction that may be open; what the session had for itself stays."""
@@ -74,7 +74,7 @@ class PrivateClone:
         try:
             result = work(session)
             if session.is_lost and isinstance(result, QueryError):
-                self._bury(session, result)
+                self._replace(session, result)
             return result
         finally:
             session.close()
@@ -102,7 +102,7 @@ class PrivateClone:
         result = work(session)
         if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
             self._has_waste = True
-        return self._obituary(session, result) if session.is_lost else result
+        return self._crash_error(session, result) if session.is_lost else result
 
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
         if to_its_end or not session.in_transaction:
@@ -118,13 +118,13 @@ class PrivateClone:
             session.command(f"RELEASE SAVEPOINT {_NAME}")
         return result
 
-    def _obituary(self, session: Session, result: Result) -> Result:
-        self._bury(session, result)
+    def _crash_error(self, session: Session, result: Result) -> Result:
+        self._replace(session, result)
         if isinstance(result, QueryError):
             return replace(result, message=result.message + _ENDED)
         return result
 
-    def _bury(self, session: Session, result: Result) -> None:
+    def _replace(self, session: Session, result: Result) -> None:
         """See to it that nothing goes on in a session that was lost, and that the server was not."""
         if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
             self._pool.end_session(session.process)  # we left it, not the other way round
@@ -137,7 +137,7 @@ class PrivateClone:
             raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
 
 
-def _query(session: Session, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+def _query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
     inside = session.in_transaction
     failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
     if failure is not None:
@@ -148,7 +148,7 @@ def _query(session: Session, sql: str, allowance: Allowance, seer: Seer | None) 
         result: Result = _no_plain_query(declared)
     else:
         left = max(allowance.seconds - declared.elapsed, 0.001)
-        result = session.run(sql, replace(allowance, seconds=left), seer)
+        result = session.run(sql, replace(allowance, seconds=left), sink)
         if isinstance(result, QueryError) and result.kind == "timeout":
             result = replace(late(allowance), elapsed=declared.elapsed + result.elapsed)
     session.command(_END_INSIDE if inside else _END)
@@ -168,14 +168,14 @@ class Snapshot(Checkpoint):
     pickled. `pages` is empty, and `size` is that of the database on the server's disk.
     """
 
-    version: SharedCopies
+    version: TemplateCopies
     clone: Clone | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> str:
         raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
 
 
-def snapshot(copies: SharedCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
+def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
     """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
@@ -189,13 +189,13 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class EpisodeContext:
     """What an episode shares with others: the server, and the databases of one template there."""
 
     server: PostgresServer
     pool: ClonePool
     readers: Readers
-    copies: SharedCopies
+    copies: TemplateCopies
 
 
 class PostgresDatabase:
@@ -206,7 +206,7 @@ class PostgresDatabase:
     the episode is over. Using a closed database raises `ValueError`.
     """
 
-    def __init__(self, surroundings: Surroundings, limits: Limits) -> None:
+    def __init__(self, surroundings: EpisodeContext, limits: Limits) -> None:
         self._around = surroundings
         self._limits = limits
         self._start: Snapshot | None = None  # which the next clone is to be made from
@@ -241,13 +241,13 @@ class PostgresDatabase:
         """
         return self._query(sql, self._allowance(rows), None)
 
-    def scan(self, sql: str, seer: Seer) -> Result:
-        """Run a query as `query` does, but show its rows to the seer as they come, and stop when it has seen
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        """Run a query as `query` does, but show its rows to the sink as they come, and stop when it has seen
         enough.
 
-        The result has no rows; it is truncated if the seer, or `limits.rows`, ended it before the last row.
+        The result has no rows; it is truncated if the sink, or `limits.rows`, ended it before the last row.
         """
-        return self._query(sql, self._allowance(None), seer)
+        return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts one after another, each cut into its statements, as `execute` does.
@@ -345,7 +345,7 @@ class PostgresDatabase:
                 return result
         return self._own().execute(sql, allowance)
 
-    def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+    def _query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
         fault = text_fault(sql)
         if fault is not None:
             return fault
@@ -355,12 +355,12 @@ class PostgresDatabase:
                 "denied", f"only a plain query (SELECT, WITH, VALUES or TABLE) is allowed, not {words[0]}"
             )
         return (
-            self._own().query(sql, allowance, seer) if self.is_private else self._read(sql, allowance, seer)
+            self._own().query(sql, allowance, sink) if self.is_private else self._read(sql, allowance, sink)
         )
 
-    def _read(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+    def _read(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
         return self._around.readers.use(
-            self._around.copies, lambda session: session.run(sql, allowance, seer)
+            self._around.copies, lambda session: session.run(sql, allowance, sink)
         )
 
     def _own(self) -> PrivateClone:

@@ -32,7 +32,6 @@ from birdenv.errors import InputError
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["NoAnswerError", "PostgresQueries", "Server"]
 
 _DEFAULT_LIMITS: Final = Limits()
 _CONNECT_SECONDS: Final = 10

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from birdenv.databases._results import QueryError
-from birdenv.databases.postgres._clones import Clone, Login, Workshop, open_reading
-from birdenv.databases.postgres._privileges import SharedCopies
+from birdenv.databases.postgres._clones import Clone, CloneFactory, Login, open_reading
+from birdenv.databases.postgres._privileges import TemplateCopies
 from birdenv.databases.postgres._session import Session
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.errors import BirdenvError
@@ -40,11 +40,11 @@ class ClonePool:
         self._process = 0
         self._begin()
 
-    def reader(self, copies: SharedCopies) -> Login:
+    def reader(self, copies: TemplateCopies) -> Login:
         """Who reads in the shared databases, which are made if they are not there."""
         return self._ask(lambda: self._workshop.reader(copies))
 
-    def take(self, copies: SharedCopies) -> Clone:
+    def take(self, copies: TemplateCopies) -> Clone:
         """A clone of a template that nobody has used."""
         self._check_process()
         with self._changed:
@@ -93,11 +93,11 @@ class ClonePool:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._workshop = Workshop(self._server)
+        self._workshop = CloneFactory(self._server)
         self._changed = threading.Condition()
         self._asked: deque[Callable[[], None]] = deque()
         self._left: deque[Clone] = deque()
-        self._ready: dict[SharedCopies, deque[Clone]] = {}
+        self._ready: dict[TemplateCopies, deque[Clone]] = {}
         self._is_closing = False
         self._thread: threading.Thread | None = None
 
@@ -163,7 +163,7 @@ class ClonePool:
         with suppress(BirdenvError):  # swept later
             self._workshop.drop(clone)
 
-    def _refill(self, copies: SharedCopies) -> None:
+    def _refill(self, copies: TemplateCopies) -> None:
         try:
             clone = self._workshop.clone(copies)
         except BirdenvError:  # whoever needs the next one is told why
@@ -185,9 +185,9 @@ class Readers:
         self._pool = pool
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._idle: list[tuple[SharedCopies, Session]] = []  # the latest used last
+        self._idle: list[tuple[TemplateCopies, Session]] = []  # the latest used last
 
-    def use(self, copies: SharedCopies, work: Callable[[Session], _T]) -> _T:
+    def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
         """Let `work` use a session as it is at its beginning; once more if the server was lost meanwhile.
 
         Raises `ServerError` if the server is out of reach, or lost a second time.
@@ -217,7 +217,7 @@ class Readers:
             for _, session in kept:
                 session.close()
 
-    def _borrow(self, copies: SharedCopies) -> Session:
+    def _borrow(self, copies: TemplateCopies) -> Session:
         with self._lock:
             if self._process != os.getpid():
                 self._process, self._idle = os.getpid(), []
@@ -229,7 +229,7 @@ class Readers:
                     session.close()
         return open_reading(self._server, copies, self._pool.reader(copies))
 
-    def _give_back(self, copies: SharedCopies, session: Session) -> None:
+    def _give_back(self, copies: TemplateCopies, session: Session) -> None:
         session.reset()
         if session.is_lost:
             return

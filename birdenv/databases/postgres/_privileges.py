@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from birdenv.databases._results import Version
+from birdenv.databases._results import ContentId
 from birdenv.databases.postgres.loading._templates import Template, templates
 from birdenv.databases.postgres.server._server import PostgresServer
 
@@ -138,7 +138,7 @@ _MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
 
 
 @dataclass(frozen=True, slots=True)
-class SharedCopies(Version):
+class TemplateCopies(ContentId):
     """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
     connects. `reading`: the copy that episodes share while they only read."""
 
@@ -148,11 +148,11 @@ class SharedCopies(Version):
     reading: str
 
 
-def shared_copies(template: Template) -> SharedCopies:
+def shared_copies(template: Template) -> TemplateCopies:
     """What they are called; other contents, and other ways of making them, give other names."""
     identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    return SharedCopies(
+    return TemplateCopies(
         template.stamp.db_id, template.name, f"birdenv-master-{digest}", f"birdenv-reading-{digest}"
     )
 

@@ -23,9 +23,9 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.types.string import TextLoader
 
-from birdenv.databases._fetching import Allowance, Seer
+from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.postgres._connection import MOST_GROWTH, Growth, Wire
+from birdenv.databases.postgres._connection import MOST_GROWTH, DiskQuota, NonblockingConnection
 from birdenv.databases.postgres._values import use_tolerant_loaders
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 
@@ -82,22 +82,22 @@ _SIZED: Final = frozenset({str, bytes})
 
 
 class Rows:
-    """What one statement has returned so far; `values` reads it. Rows go to the seer if there is one."""
+    """What one statement has returned so far; `values` reads it. Rows go to the sink if there is one."""
 
-    def __init__(self, values: AnyTransformer, allowance: Allowance, seer: Seer | None) -> None:
+    def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
         self._values = values
         self._allowance = allowance
-        self._seer = seer
+        self._seer = sink
         self._left = allowance.bytes
         self._count = 0
-        self._is_counted = seer is not None
+        self._is_counted = sink is not None
         self.columns: tuple[str, ...] | None = None
         """None until there is an answer with columns."""
         self.rows: list[Row] = []
         self.is_enough = False
         """Whether nothing more is to be taken."""
         self.is_cut = False
-        """Whether more rows were there than are allowed, or wanted by the seer."""
+        """Whether more rows were there than are allowed, or wanted by the sink."""
         self.failure: QueryError | None = None
         """Why they cannot be given."""
 
@@ -221,13 +221,13 @@ class Session:
         use_tolerant_loaders(connection)
         show_names(connection, shown)
         self._shown = shown
-        self._wire = Wire(connection)
+        self._wire = NonblockingConnection(connection)
         self._values = Transformer(connection)
         self._libpq = connection.pgconn
         self.process = connection.info.backend_pid
         self.fatal = ""
         """SQLSTATE of the latest statement's error: why the session was ended, if the server said so."""
-        self.growth: Growth | None = None
+        self.growth: DiskQuota | None = None
         """Watches what statements write."""
 
     @property
@@ -269,14 +269,14 @@ class Session:
             self.close()
 
     def run(
-        self, sql: str, allowance: Allowance, seer: Seer | None = None, *, to_its_end: bool = False
+        self, sql: str, allowance: Allowance, sink: RowSink | None = None, *, to_its_end: bool = False
     ) -> Result:
-        """Run one statement; its rows go to the seer if there is one.
+        """Run one statement; its rows go to the sink if there is one.
 
         `to_its_end`: rows beyond the allowance do not stop it, because it does more than giving rows.
         """
         began = time.monotonic()
-        rows = Rows(self._values, allowance, seer)
+        rows = Rows(self._values, allowance, sink)
         failure: QueryError | None = None
         affected = -1
         self.fatal = ""
@@ -296,7 +296,7 @@ class Session:
                     self._wire.stop()
         except OverflowError:
             failure = too_large(allowance)
-        except BaseException:  # Ctrl-C, or what a seer raises, in the middle of the answers
+        except BaseException:  # Ctrl-C, or what a sink raises, in the middle of the answers
             self._wire.cut()
             raise
         elapsed = time.monotonic() - began

@@ -16,7 +16,7 @@ from typing import Any, Final
 from birdenv.databases._fetching import Allowance
 from birdenv.databases._results import Limits, QueryError
 from birdenv.databases.postgres._catalog import read_schema_text
-from birdenv.databases.postgres._episode import PostgresDatabase, Surroundings
+from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
 from birdenv.databases.postgres._pools import ClonePool, Readers
 from birdenv.databases.postgres._privileges import shared_copies
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
@@ -60,7 +60,7 @@ class PostgresSource:
         self._pool = ClonePool(server, warm)
         self._readers = Readers(server, self._pool)
         self._templates: dict[str, Template] = {}
-        self._surroundings: dict[str, Surroundings] = {}
+        self._surroundings: dict[str, EpisodeContext] = {}
         self._schemas: dict[str, str] = {}
         _OPEN.add(self)
 
@@ -137,12 +137,12 @@ class PostgresSource:
             self._templates[db_id] = find_template(self._server, db_id)
         return self._templates[db_id]
 
-    def _around(self, db_id: str) -> Surroundings:
+    def _around(self, db_id: str) -> EpisodeContext:
         around = self._surroundings.get(db_id)
         if around is None:
             copies = shared_copies(self._template(db_id))
             self._pool.reader(copies)
-            around = Surroundings(self._server, self._pool, self._readers, copies)
+            around = EpisodeContext(self._server, self._pool, self._readers, copies)
             self._surroundings[db_id] = around
         return around
 

@@ -20,8 +20,6 @@ from psycopg.types.datetime import (
 )
 from psycopg.types.string import TextLoader
 
-__all__ = ["use_tolerant_loaders"]
-
 
 def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
     """Let every value of the types above load on this connection."""

@@ -149,7 +149,7 @@ _LONGEST_NAME: Final = 200  # characters of a name that is remembered; names may
 _MOST_NAMES: Final = 4_096
 
 
-class PlainActions:
+class AuthorizerCache:
     """The plain actions on databases whose virtual tables are `varying`: reading one of those is none.
 
     What a virtual table compiles for itself SQLite asks about when that happens, which may be once for many

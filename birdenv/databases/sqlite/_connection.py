@@ -15,10 +15,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
 
-from birdenv.databases._fetching import Allowance, Seer, fetch, show
+from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import LONGEST_SQL, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite._guard import Guard
+from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
 from birdenv.sql._tokens import first_keyword, quoted
 
@@ -147,8 +147,8 @@ _T = TypeVar("_T")
 class GuardedConnection:
     """A connection under a guard, on which text of any origin can be run; it owns and closes the connection.
 
-    `private`, `killable`: see `Guard`. `file`: a file of ours, whose path nobody is to see. `is_spoilt`: a
-    refused statement has left something behind, so that no other episode may use the connection.
+    `private`, `killable`: see `StatementGuard`. `file`: a file of ours, whose path nobody is to see.
+    `is_spoilt`: a refused statement has left something behind: no other episode may use the connection.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class GuardedConnection:
             use_table_functions(connection)
         virtual_tables = frozenset() if private else connect_virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
-        self._guard = Guard(
+        self._guard = StatementGuard(
             connection,
             private=private,
             killable=killable,
@@ -186,10 +186,12 @@ class GuardedConnection:
         """Whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
-    def execute(self, sql: str, allowance: Allowance, *, reading: bool, seer: Seer | None = None) -> Result:
+    def execute(
+        self, sql: str, allowance: Allowance, *, reading: bool, sink: RowSink | None = None
+    ) -> Result:
         """Run one statement, which has no `text_fault`. `reading`: only if nothing can change by it.
 
-        With a `seer` the rows go there, and the result has none; it is truncated if the seer, or the
+        With a `sink` the rows go there, and the result has none; it is truncated if the sink, or the
         allowance, ended it before the last row.
         """
         if reading and not self._can_read_tables:
@@ -204,7 +206,7 @@ class GuardedConnection:
         deadline = began + allowance.seconds
         while True:
             try:
-                return self._run(sql, allowance, began, deadline, reading, seer)
+                return self._run(sql, allowance, began, deadline, reading, sink)
             except DRIVER_ERRORS as error:
                 if not self._may_try_again(error, sql, deadline, reading):
                     return self._explain(error, sql, allowance, monotonic() - began)
@@ -216,7 +218,7 @@ class GuardedConnection:
         began: float,
         deadline: float,
         reading: bool,
-        seer: Seer | None,
+        sink: RowSink | None,
     ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
@@ -228,11 +230,11 @@ class GuardedConnection:
             try:
                 columns = tuple([about[0] for about in cursor.description or ()])
                 widest = len(columns) * guard.bound
-                if seer is None:
+                if sink is None:
                     rows, truncated = fetch(cursor, allowance, widest)
                 else:
-                    seer.begin(columns)
-                    rows, truncated = show(cursor, allowance, widest, seer)
+                    sink.begin(columns)
+                    rows, truncated = show(cursor, allowance, widest, sink)
                 affected = cursor.rowcount
             finally:
                 cursor.close()

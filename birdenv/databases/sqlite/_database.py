@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, TypeVar
 
-from birdenv.databases._fetching import Allowance, Seer, bytes_of
+from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._results import (
     LONGEST_SQL,
     DatabaseState,
@@ -37,8 +37,6 @@ from birdenv.databases.sqlite._schema import content_queries, definitions, read_
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Checkpoint, Image, ImageKind
 from birdenv.sql._tokens import first_keyword, split_statements
-
-__all__ = ["SqliteDatabase"]
 
 _T = TypeVar("_T")
 
@@ -88,14 +86,14 @@ class SqliteDatabase:
         """
         return self._query(sql, self._allowance(rows), None)
 
-    def scan(self, sql: str, seer: Seer) -> Result:
-        """Run a query as `query` does, but show its rows to the seer as they come, and stop when it has seen
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        """Run a query as `query` does, but show its rows to the sink as they come, and stop when it has seen
         enough.
 
-        The result has no rows; it is truncated if the seer, or `limits.rows`, ended it before the last row.
-        The seer's own time counts against the deadline.
+        The result has no rows; it is truncated if the sink, or `limits.rows`, ended it before the last row.
+        The sink's own time counts against the deadline.
         """
-        return self._query(sql, self._allowance(None), seer)
+        return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts one after another, each cut into its statements, as `execute` does.
@@ -213,7 +211,7 @@ class SqliteDatabase:
         assert self._private is not None
         return self._private.execute(sql, allowance, reading=False)
 
-    def _query(self, sql: str, allowance: Allowance, seer: Seer | None) -> Result:
+    def _query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
         fault = text_fault(sql)
         if fault is not None:
             return fault
@@ -226,10 +224,10 @@ class SqliteDatabase:
             connected = self._private.ours(connect_virtual_tables)
             if isinstance(connected, QueryError):
                 return connected
-            return self._private.execute(sql, allowance, reading=True, seer=seer)
+            return self._private.execute(sql, allowance, reading=True, sink=sink)
         reader = self._file.borrow()
         try:
-            return reader.execute(sql, allowance, reading=True, seer=seer)
+            return reader.execute(sql, allowance, reading=True, sink=sink)
         finally:
             self._file.give_back(reader)
 

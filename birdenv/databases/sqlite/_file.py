@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases._results import Version
+from birdenv.databases._results import ContentId
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
 from birdenv.errors import InputError
@@ -35,7 +35,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 
 @dataclass(frozen=True, slots=True)
-class FileVersion(Version):
+class FileId(ContentId):
     """Which file, and what the file system says of its contents: of the file, its folder and its journals.
 
     The folder's time says whether a journal may have appeared, at the price of one look; it does not count
@@ -61,17 +61,17 @@ class FileVersion(Version):
         return not any(size for _, size, _ in self.journals)
 
 
-def look_at(path: Path) -> FileVersion:
+def look_at(path: Path) -> FileId:
     """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
     status, folder = path.stat(), path.parent.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
-    return FileVersion(
+    return FileId(
         str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, folder.st_mtime_ns
     )
 
 
-def with_journals(path: Path, version: FileVersion) -> FileVersion:
+def with_journals(path: Path, version: FileId) -> FileId:
     """The version with the journals that belong to it."""
     journals = []
     for suffix in ("-wal", "-journal"):
@@ -90,6 +90,7 @@ def _is_hot(journal: Path) -> bool:
 MAPPED_BYTES: Final = 2 * 2**30
 """Of address space that the maps of one process take, at most."""
 
+_map_lock = threading.Lock()
 _left = 0
 
 
@@ -103,7 +104,7 @@ def map_file(connection: sqlite3.Connection, size: int) -> int:
     """Let a new connection read its file, of so many bytes, through a map; the room that this takes, to be
     given back when the connection is gone."""
     global _left
-    with _lock:
+    with _map_lock:
         if size > _left:
             return 0
         _left -= size
@@ -113,7 +114,7 @@ def map_file(connection: sqlite3.Connection, size: int) -> int:
 
 def give_room_back(size: int) -> None:
     global _left
-    with _lock:
+    with _map_lock:
         _left += size
 
 
@@ -125,7 +126,7 @@ _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody
 class SqliteFile:
     """A file that is known to be a database, and a pool of connections that read it."""
 
-    def __init__(self, version: FileVersion, image_path: Path, killable: bool) -> None:
+    def __init__(self, version: FileId, image_path: Path, killable: bool) -> None:
         """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it."""
         self.version = version
         self.path = Path(version.path)
@@ -203,7 +204,7 @@ def _close_all(readers: deque[GuardedConnection]) -> None:
         readers.pop().close()
 
 
-_files: weakref.WeakValueDictionary[tuple[FileVersion, bool], SqliteFile] = weakref.WeakValueDictionary()
+_files: weakref.WeakValueDictionary[tuple[FileId, bool], SqliteFile] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 _of_the_parent: list[GuardedConnection] = []
 
@@ -230,7 +231,7 @@ def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
     return found
 
 
-def _settled(path: Path, version: FileVersion) -> Path:
+def _settled(path: Path, version: FileId) -> Path:
     """A private copy of a file and its journals, with what stands in the journals taken in or rolled back.
 
     Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.

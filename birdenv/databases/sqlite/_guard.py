@@ -1,8 +1,8 @@
 """What watches a connection while a statement runs: SQLite's authorizer, its progress handler, the clock.
 
 The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
-triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_rules` has the answers. While the
-statement runs the progress handler looks at the clock, and so does the watchdog; for work that neither can
+triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_authorizer_rules` has the answers. While
+the statement runs the progress handler looks at the clock, and so does the watchdog; for work that neither can
 stop, `_value_bounds` narrows the size of values.
 
 Stopping statements whose time is up.
@@ -29,7 +29,7 @@ from typing import Any, Protocol
 from birdenv.databases.sqlite._authorizer_rules import (
     CHANGES_OF_SCHEMA,
     LIST_OF_FILES,
-    PlainActions,
+    AuthorizerCache,
     beyond_reading,
     outside_a_copy,
 )
@@ -146,7 +146,7 @@ _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
-_USUAL_ACTIONS = PlainActions()
+_USUAL_ACTIONS = AuthorizerCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Refusal:
     on_a_copy: bool
 
 
-class Guard:
+class StatementGuard:
     """The rules and the clock of one connection.
 
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
@@ -181,7 +181,7 @@ class Guard:
         virtual_tables: frozenset[str] = frozenset(),
     ) -> None:
         self._connection = connection
-        self._plain = PlainActions(virtual_tables) if virtual_tables else _USUAL_ACTIONS
+        self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
         self._private = private
@@ -216,7 +216,7 @@ class Guard:
         """Whether the statement that ran last gives the same whenever it runs on the same contents.
 
         SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
-        that is not enough, see `PlainActions`.
+        that is not enough, see `AuthorizerCache`.
         """
         return not (self._private or self._may_vary)
 

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from birdenv.databases._results import Limits, QueryError
 from birdenv.databases.sqlite._file import sqlite_file
-from birdenv.databases.sqlite._process_database import RemoteDatabase
+from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images import open_image, trial
 from birdenv.databases.sqlite.images._file import scratch_root, sweep
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
 from birdenv.databases.sqlite.images._memory_map import library
 from birdenv.errors import BirdenvError, InputError
-
-__all__ = ["Health", "examine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ def examine(path: Path) -> Health:
     except (OSError, sqlite3.Error, InputError):
         chosen = None
     try:
-        with RemoteDatabase(file, Limits()) as database:
+        with ProcessDatabase(file, Limits()) as database:
             answer = database.execute("SELECT 1")
         worker = answer.message if isinstance(answer, QueryError) else ""
     except BirdenvError as error:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, cast
 
-from birdenv.databases._fetching import Seer
+from birdenv.databases._fetching import RowSink
 from birdenv.databases._results import DatabaseState, Limits, QueryError, Result
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._worker import (
@@ -55,11 +55,11 @@ class Worker(WorkerProcess):
         arguments: tuple[Any, ...],
         seconds: float,
         most_bytes: int,
-        seer: Seer | None = None,
+        sink: RowSink | None = None,
     ) -> tuple[Answer, bool]:
         """The answer of the episode's database, and whether the episode now lives in this worker.
 
-        `episode` is None where it does already. `seer` gets the rows of a `scan`. Raises `InputError` if the
+        `episode` is None where it does already. `sink` gets the rows of a `scan`. Raises `InputError` if the
         database cannot be used, and `WorkerDiedError` if the worker ends, or takes longer than `seconds`,
         which only a broken one does. Whatever else interrupts the waiting, the worker is killed.
         """
@@ -70,8 +70,8 @@ class Worker(WorkerProcess):
             self.connection.settimeout(seconds)
             send(self.connection, pickle.dumps((episode, method, arguments)))
             reply = receive(self.connection, most_bytes + _FRAME_BYTES)
-            while seer is not None and reply[:1] in (BEGINS, ROWS):
-                self._show(reply, seer)
+            while sink is not None and reply[:1] in (BEGINS, ROWS):
+                self._show(reply, sink)
                 reply = receive(self.connection, most_bytes + _FRAME_BYTES)
             status, is_private, body = reply[:1], reply[1:2] == b"\1", reply[2:]
             if status == UNUSABLE:
@@ -93,13 +93,13 @@ class Worker(WorkerProcess):
             self.kill()
             raise
 
-    def _show(self, message: bytes, seer: Seer) -> None:
-        """Let the seer see a part of a scan's rows, and tell the worker whether to go on."""
+    def _show(self, message: bytes, sink: RowSink) -> None:
+        """Let the sink see a part of a scan's rows, and tell the worker whether to go on."""
         match message[:1], unpacked(message[1:]):
             case (b"\2", tuple() as columns):
-                seer.begin(columns)
+                sink.begin(columns)
             case b"\3", list() as rows:
-                send(self.connection, GO_ON if seer.see(rows) else STOP)
+                send(self.connection, GO_ON if sink.see(rows) else STOP)
             case _:
                 raise ValueError("not a part of a worker's answer")
 
@@ -138,7 +138,7 @@ os.register_at_fork(after_in_child=workers.end)
 _PATIENCE_SECONDS: Final = 60.0  # beyond all limits: making an image, moving rows; then a worker is broken
 
 
-class RemoteDatabase:
+class ProcessDatabase:
     """One episode's database, as `SqliteDatabase`, with statements that run elsewhere.
 
     A statement that no deadline can stop costs its worker: the answer is a `timeout` that says so, and the
@@ -171,9 +171,9 @@ class RemoteDatabase:
         """See `SqliteDatabase.query`."""
         return cast(Result, self._ask("query", sql, _checked(rows)))
 
-    def scan(self, sql: str, seer: Seer) -> Result:
+    def scan(self, sql: str, sink: RowSink) -> Result:
         """See `SqliteDatabase.scan`."""
-        return cast(Result, self._ask("scan", sql, seer=seer))
+        return cast(Result, self._ask("scan", sql, sink=sink))
 
     def run(self, statements: Iterable[str]) -> Result:
         """See `SqliteDatabase.run`."""
@@ -204,7 +204,7 @@ class RemoteDatabase:
         self._let_worker_go()
         self._is_closed = True
 
-    def __enter__(self) -> RemoteDatabase:
+    def __enter__(self) -> ProcessDatabase:
         return self
 
     def __exit__(
@@ -216,13 +216,13 @@ class RemoteDatabase:
         if self._is_closed:
             raise ValueError("this database is closed")
 
-    def _ask(self, method: str, *arguments: Any, seer: Seer | None = None) -> Answer:
+    def _ask(self, method: str, *arguments: Any, sink: RowSink | None = None) -> Answer:
         self._check_open()
         if self._worker is None and self._start is not None:
             failure = self._resume()
             if failure is not None:
                 return failure
-        return self._call(method, arguments, seer)
+        return self._call(method, arguments, sink)
 
     def _resume(self) -> QueryError | None:
         """Bring the episode to where it starts from, in a worker of its own."""
@@ -230,23 +230,23 @@ class RemoteDatabase:
             return None
         return cast("QueryError | None", self._call("restore", (self._start,)))
 
-    def _call(self, method: str, arguments: tuple[Any, ...], seer: Seer | None = None) -> Answer:
+    def _call(self, method: str, arguments: tuple[Any, ...], sink: RowSink | None = None) -> Answer:
         worker, self._worker = self._worker, None  # until it has answered
         episode = None if worker else self._episode
         had_image = worker is not None
         worker = worker or workers.take()
         patience = self._limits.seconds_in_all + _PATIENCE_SECONDS
         try:
-            answer, is_private = worker.ask(episode, method, arguments, patience, self._limits.bytes, seer)
+            answer, is_private = worker.ask(episode, method, arguments, patience, self._limits.bytes, sink)
         except WorkerDiedError as death:
-            return self._obituary(death, had_image)
+            return self._crash_error(death, had_image)
         if is_private:
             self._worker = worker
         else:
             workers.give_back(worker)
         return answer
 
-    def _obituary(self, death: WorkerDiedError, had_image: bool) -> QueryError:
+    def _crash_error(self, death: WorkerDiedError, had_image: bool) -> QueryError:
         sweep()  # the private files that it may have had
         lost = "; what the episode had changed since its last checkpoint is lost" if had_image else ""
         if death.was_late:

@@ -18,7 +18,7 @@ from birdenv.databases._protocols import EpisodeDatabase
 from birdenv.databases._results import Limits, QueryError
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
-from birdenv.databases.sqlite._process_database import RemoteDatabase
+from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images._file import sweep_once
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
 from birdenv.errors import InputError
@@ -113,7 +113,7 @@ class SqliteSource:
 
         Raises `InputError` as `path` does.
         """
-        kind = RemoteDatabase if self.isolation == "process" else SqliteDatabase
+        kind = ProcessDatabase if self.isolation == "process" else SqliteDatabase
         return kind(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
@@ -193,7 +193,7 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 _MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
 
 
-class ExpendableSource(SqliteSource):
+class KillableSource(SqliteSource):
     """Gives the answers of `isolation="process"`, from the very process that asks.
 
     A statement that nothing can interrupt ends the process, by SIGALRM, a second after its deadline. Only

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import MAPPED_BYTES, FileVersion, SqliteFile, map_files
+from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, Checkpoint, ImageKind
 from birdenv.errors import InputError
 
@@ -122,7 +122,7 @@ def _value(plain: Any) -> Answer:
         case ("error", str() as kind, str() as message, float() as elapsed, bool() as repeatable):
             return QueryError(kind, message, elapsed, repeatable)  # type: ignore[arg-type]
         case ("checkpoint", tuple() as version, int() as size, dict() as pages):
-            return Checkpoint(FileVersion(*version), size, pages)
+            return Checkpoint(FileId(*version), size, pages)
         case ("state", dict() as schema, dict() as tables, tuple() as definitions):
             return DatabaseState(schema, _contents(tables), definitions)
     raise ValueError("not an answer of a worker")
@@ -162,7 +162,7 @@ _FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the 
 class Episode:
     """What a worker needs to know to open an episode's database."""
 
-    version: FileVersion
+    version: FileId
     image_path: Path
     limits: Limits
     image_kind: ImageKind
@@ -191,7 +191,7 @@ def main(descriptor: int) -> None:
 class _Worker:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._files: OrderedDict[tuple[FileVersion, Path], SqliteFile] = OrderedDict()
+        self._files: OrderedDict[tuple[FileId, Path], SqliteFile] = OrderedDict()
         self._database: SqliteDatabase | None = None
 
     def answer(self, episode: Episode | None, method: str, arguments: tuple[Any, ...]) -> bytes:

@@ -11,8 +11,6 @@ from birdenv.envs._spaces import UnicodeText
 from birdenv.tasks import KINDS, SENDERS, Kind, clarify, submit_sql
 from birdenv.tasks.sql._markup import TURN, before_next_turn, extract_sql, read_output
 
-__all__ = ["Markup"]
-
 _PROMPT_LENGTH = 2**22
 _OUTPUT_LENGTH = 2**16
 

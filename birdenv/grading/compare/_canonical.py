@@ -18,18 +18,6 @@ from typing import Any, Final, TypeAlias
 
 from birdenv.databases import Row
 
-__all__ = [
-    "NAN",
-    "PLAIN_TYPES",
-    "CanonicalRow",
-    "canonical_cell",
-    "canonical_row",
-    "canonical_rows",
-    "cell_types",
-    "in_utc",
-    "projected",
-]
-
 CanonicalRow: TypeAlias = tuple[Hashable, ...]
 
 NAN: Final = ("number", "nan")

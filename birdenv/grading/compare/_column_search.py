@@ -14,8 +14,6 @@ from birdenv.databases import Row
 from birdenv.grading.compare._canonical import projected
 from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, rows_agree
 
-__all__ = ["MOST_COLUMNS", "ColumnSearch", "find_columns"]
-
 MOST_COLUMNS: Final = 10
 """Wider golds are not searched (the test-suite's own search hangs on 26 columns)."""
 

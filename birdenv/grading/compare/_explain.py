@@ -12,9 +12,7 @@ from typing import Any, Final
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._canonical import CanonicalRow, canonical_cell
 from birdenv.grading.compare._column_search import find_columns
-from birdenv.grading.compare._tolerance import Agreement, cancel, compare_numbers
-
-__all__ = ["cancel", "emptiness", "explain", "shape_fault", "show"]
+from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 
 _LONGEST_CELL: Final = 40
 _LONGEST_ROW: Final = 120
@@ -143,7 +141,7 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
 
 
 def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
-    """False if no column has cells of two types that may be loosened into each other: a quick look."""
+    """False if no column has cells of two types that may be normalised into each other: a quick look."""
     for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
         kinds = {*map(type, ours), *map(type, others)}
         if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:

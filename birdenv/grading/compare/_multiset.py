@@ -15,8 +15,6 @@ from birdenv.grading.compare._canonical import canonical_rows
 from birdenv.grading.compare._explain import emptiness, explain, shape_fault, show
 from birdenv.grading.compare._tolerance import Agreement, are_plain, compare_numbers, has_nan, unmatched
 
-__all__ = ["Comparison", "compare_bird", "compare_multiset", "hashable_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -40,8 +38,8 @@ class Comparison:
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> Comparison:
     """The default EX: equal as multisets of rows with positional columns, in any row order.
 
-    Cells are canonical (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree within
-    max(1e-6, 1e-9 * max(|a|, |b|)), text is exact and never a number. Column names do not matter.
+    Cells are canonical (`_canonical.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
+    within max(1e-6, 1e-9 * max(|a|, |b|)), text is exact and never a number. Column names do not matter.
 
     A prediction that was cut never agrees: its rows are more than it shows.
     """

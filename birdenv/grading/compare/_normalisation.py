@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from birdenv.databases import QueryResult
 
-__all__ = ["EXACT", "Looseness", "loosened"]
-
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MOMENT: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6})\d*)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
@@ -23,7 +21,7 @@ _MOMENT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Looseness:
+class Normalisation:
     """What does not count. `trim`: space around text. `casefold`: upper and lower case. `nfc`: how composed
     characters are encoded. `dates`: how a date is written: a date, its ISO text and midnight of that day are
     the same, and so are a timestamp and its ISO text."""
@@ -38,37 +36,37 @@ class Looseness:
         return self == EXACT
 
 
-EXACT: Final = Looseness()
+EXACT: Final = Normalisation()
 
 
-def loosened(result: QueryResult, looseness: Looseness) -> QueryResult:
+def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
     """The result as it is compared; the very same if nothing is loose. Arrays and JSON are gone into."""
-    if looseness.is_exact:
+    if normalisation.is_exact:
         return result
-    rows = [tuple(_loosened(cell, looseness) for cell in row) for row in result.rows]
+    rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
     return QueryResult(result.columns, rows, truncated=result.truncated)
 
 
-def _loosened(cell: Any, looseness: Looseness) -> Any:
+def _loosened(cell: Any, normalisation: Normalisation) -> Any:
     if isinstance(cell, str):
-        return _text(cell, looseness)
-    if isinstance(cell, date) and looseness.dates:  # a datetime is one
+        return _text(cell, normalisation)
+    if isinstance(cell, date) and normalisation.dates:  # a datetime is one
         return _iso(cell)
     if isinstance(cell, (list, tuple)):
-        return [_loosened(item, looseness) for item in cell]
+        return [_loosened(item, normalisation) for item in cell]
     if isinstance(cell, dict):
-        return {key: _loosened(value, looseness) for key, value in cell.items()}
+        return {key: _loosened(value, normalisation) for key, value in cell.items()}
     return cell
 
 
-def _text(text: str, looseness: Looseness) -> str:
-    if looseness.trim:
+def _text(text: str, normalisation: Normalisation) -> str:
+    if normalisation.trim:
         text = text.strip()
-    if looseness.dates and text[:4].isdigit() and (written := _iso_of_text(text)) is not None:
+    if normalisation.dates and text[:4].isdigit() and (written := _iso_of_text(text)) is not None:
         return written
-    if looseness.casefold:
+    if normalisation.casefold:
         text = text.casefold()
-    return unicodedata.normalize("NFC", text) if looseness.nfc else text
+    return unicodedata.normalize("NFC", text) if normalisation.nfc else text
 
 
 def _iso(moment: date) -> str:

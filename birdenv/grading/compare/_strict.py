@@ -23,10 +23,9 @@ from birdenv.grading.compare._canonical import (
     cell_types,
     in_utc,
 )
-from birdenv.grading.compare._explain import cancel, emptiness, explain, shape_fault
+from birdenv.grading.compare._explain import emptiness, explain, shape_fault
 from birdenv.grading.compare._multiset import Comparison
-
-__all__ = ["Conditions", "compare_strict"]
+from birdenv.grading.compare._tolerance import cancel
 
 _DEFAULT_DECIMALS: Final = 2
 _LARGEST_EXPONENT: Final = 999_999

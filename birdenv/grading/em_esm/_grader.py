@@ -13,13 +13,11 @@ from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
 from birdenv.grading._sql_cleaning import Cleaned, clean_sql
 from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
-from birdenv.grading.compare._normalisation import EXACT, Looseness, loosened
+from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.em_esm._exact_match import EmLevel, em_key
 from birdenv.grading.em_esm._structural import SCHEMA_QUERIES, structural_match
 from birdenv.sql._statements import is_single_query
-
-__all__ = ["BUCKETS", "Bucket", "PairGrader", "PairRules", "PairVerdict", "RunQuery"]
 
 Bucket: TypeAlias = Literal[
     "ok", "mismatch", "skipped", "non_select", "gold_fail", "pred_fail", "timeout", "other_error"
@@ -39,7 +37,7 @@ class PairRules:
     `em`, `esm`, `etm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
     what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
     `relax_single`: of two results of one row, one of which has one column, the value may stand anywhere in
-    the other. `looseness`: what ESM forgives (the mode `bird` never does).
+    the other. `normalisation`: what ESM forgives (the mode `bird` never does).
     """
 
     em: bool = True
@@ -50,7 +48,7 @@ class PairRules:
     clean: bool = True
     order: Literal["auto", "ignore"] = "auto"
     relax_single: bool = False
-    looseness: Looseness = EXACT
+    normalisation: Normalisation = EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +180,7 @@ class PairGrader:
         assert isinstance(gold, QueryResult)
         assert isinstance(pred, QueryResult)
         bird = compare_bird(gold, pred).equal
-        gold, pred = (loosened(result, self.rules.looseness) for result in (gold, pred))
+        gold, pred = (normalised(result, self.rules.normalisation) for result in (gold, pred))
         multiset = compare_multiset(gold, pred)
         ordered = compare_ordered(gold, pred, pair.gold.sql, self.dialect)
         modes = {"multiset": multiset.equal, "ordered": ordered.equal, "bird": bird}

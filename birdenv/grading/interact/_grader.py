@@ -1,6 +1,6 @@
 """Grading in c-Interact: a Query by its rows, a Management task by its test cases.
 
-`Assignment.rules` say how: ours (BIRD-Interact §4, the strict column of §7.4), where the gold runs on its own
+`GradingJob.rules` say how: ours (BIRD-Interact §4, the strict column of §7.4), where the gold runs on its own
 pristine copy and never after the prediction, a Query prediction may only read, and a benchmark that does not
 run is not the model's failure; or those of the published evaluators, on a disposable copy.
 
@@ -17,15 +17,15 @@ from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result, 
 from birdenv.grading._sql_cleaning import without_outer_distinct
 from birdenv.grading.compare._strict import compare_strict
 from birdenv.grading.interact._job import (
-    Assignment,
     Grade,
+    GradingJob,
     broken,
     failed,
     prepare_gold,
     prepare_prediction,
 )
 from birdenv.grading.interact._management import ManagementGrader
-from birdenv.grading.interact._reference import PublishedGrader
+from birdenv.grading.interact._reference import ReferenceGrader
 
 _gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
 
@@ -38,24 +38,24 @@ class StrictQueryGrader:
         self._limits = limits
         self._golds = GoldCache(rows_of_result)
 
-    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Exactly one statement that reads and returns rows; they must be the last gold statement's by
         `compare_strict`."""
-        gold = self._gold_rows(assignment)
+        gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)
         if isinstance(gold, Grade):
             return gold
-        with self._source.open(assignment.database, self._limits) as database:
-            fault = prepare_prediction(database, assignment)
+        with self._source.open(job.database, self._limits) as database:
+            fault = prepare_prediction(database, job)
             if fault is not None:
                 return fault
-            if assignment.conditions.distinct is False:
+            if job.conditions.distinct is False:
                 prediction = without_outer_distinct(prediction, self._source.dialect)
             pred = database.query(prediction)
         if isinstance(pred, QueryError):
             return failed(pred, rows_gold=len(gold.rows))
-        comparison = compare_strict(gold, pred, assignment.conditions)
+        comparison = compare_strict(gold, pred, job.conditions)
         return Grade(
             passed=comparison.equal,
             status="passed" if comparison.equal else "wrong_result",
@@ -65,23 +65,23 @@ class StrictQueryGrader:
             rows_pred=len(pred.rows),
         )
 
-    def _gold_rows(self, assignment: Assignment) -> Result | Grade:
+    def _gold_rows(self, job: GradingJob) -> Result | Grade:
         """What the last gold statement returns, or why it cannot be asked; remembered if the database is as
         the source has it."""
-        *earlier, last = assignment.gold
-        if assignment.conditions.distinct is False:
+        *earlier, last = job.gold
+        if job.conditions.distinct is False:
             last = _gold_without_outer_distinct(last, self._source.dialect)
         statements = (*earlier, last)
-        if assignment.setup or assignment.base_gold:
-            with self._source.open(assignment.database, self._limits) as database:
-                return prepare_gold(database, assignment) or whole(_run_gold(database, statements))
+        if job.setup or job.base_gold:
+            with self._source.open(job.database, self._limits) as database:
+                return prepare_gold(database, job) or whole(_run_gold(database, statements))
         if any(map(reads_clock, statements)):
-            return whole(self._run_pristine(assignment, statements))
-        key = (assignment.database, self._source.digest(assignment.database), statements)
-        return self._golds.get(key, lambda: whole(self._run_pristine(assignment, statements)))
+            return whole(self._run_pristine(job, statements))
+        key = (job.database, self._source.digest(job.database), statements)
+        return self._golds.get(key, lambda: whole(self._run_pristine(job, statements)))
 
-    def _run_pristine(self, assignment: Assignment, statements: tuple[str, ...]) -> Result:
-        with self._source.open(assignment.database, self._limits) as database:
+    def _run_pristine(self, job: GradingJob, statements: tuple[str, ...]) -> Result:
+        with self._source.open(job.database, self._limits) as database:
             return _run_gold(database, statements)
 
 
@@ -98,15 +98,15 @@ def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
 _DEFAULT_LIMITS: Final = Limits()
 
 
-class ConversationalGrader:
+class InteractGrader:
     """Grades c-Interact submissions under any rules; may be used by several threads."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._query = StrictQueryGrader(source, limits)
         self._management = ManagementGrader(source, limits)
-        self._published = PublishedGrader(source, limits)
+        self._published = ReferenceGrader(source, limits)
 
-    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission. Raises `InputError` if the database cannot be opened.
 
         What the prediction leaves in an open transaction is lost, and counts as not done (under strict
@@ -114,10 +114,10 @@ class ConversationalGrader:
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
-        if not assignment.gold:
+        if not job.gold:
             return Grade(False, "infra_error", "there is no gold SQL")
-        if assignment.rules.comparison == "published":
-            return self._published.grade(assignment, prediction)
-        if assignment.category == "Management":
-            return self._management.grade(assignment, prediction)
-        return self._query.grade(assignment, prediction)
+        if job.rules.comparison == "published":
+            return self._published.grade(job, prediction)
+        if job.category == "Management":
+            return self._management.grade(job, prediction)
+        return self._query.grade(job, prediction)

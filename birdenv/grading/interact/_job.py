@@ -25,7 +25,7 @@ class GradingRules:
         comparison: how a Query is judged. `strict`: it may only read, the gold runs on a pristine copy of its
             own, rows agree by `compare_strict`. `published`: BIRD-Interact §4.2, on a disposable copy:
             comments, DISTINCT and ROUND are cut out of both texts; the prediction runs as it is, then as it
-            was cut, then the gold on the same database; rows agree by `compare_published`.
+            was cut, then the gold on the same database; rows agree by `compare_reference`.
         tests: how a Management task's test cases are run. `contract`: BIRD-Interact §4.3, ours. Otherwise as
             `TestWay` says.
     """
@@ -67,7 +67,7 @@ _DEFAULT_CONDITIONS: Final = Conditions()
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class GradingJob:
     """One phase of a task, as the grader needs it.
 
     `setup` brings a pristine copy to the task's starting state; `base_gold` and `base_pred`, run after it,
@@ -99,12 +99,12 @@ class Grade:
 
     `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `malformed` is for
     callers: what never reached the grader. `left`: what the submission made of its database, after the
-    clean-up, for `Assignment.start`; None unless asked for. `flags`: those of `Comparison`, and
+    clean-up, for `GradingJob.start`; None unless asked for. `flags`: those of `Comparison`, and
 
     * `gold_changes_nothing` (Management): it leaves the database as it was;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
     * `state_disagrees` (Management): the test cases, which decide, and the comparison of states differ;
-    * `integrity` (published rules): it passes by a hole of theirs. What it did to the database made the gold,
+    * `integrity` (published rules): it passes by a hole in them. What it did to the database made the gold,
       which ran there, return other rows than on a pristine copy; or, with `no_usable_test`, a Management task
       was judged without a test;
     * `gold_failed` (published rules): the gold, as it was cut, does not run after the prediction.
@@ -135,24 +135,24 @@ def _one_line(error: QueryError) -> str:
     return " ".join(f"{error.kind}: {error.message}".split())
 
 
-def prepare_gold(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
+def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """The gold's copy; a grade (`infra_error`) if that cannot be done."""
-    failure = _run_whole(database, assignment.setup)
+    failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
-    failure = _run_base(database, assignment.base_gold, assignment.cleanup)
+    failure = _run_base(database, job.base_gold, job.cleanup)
     return None if failure is None else broken("the starting state", failure)
 
 
-def prepare_prediction(database: EpisodeDatabase, assignment: Assignment) -> Grade | None:
+def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """The prediction's copy; a grade if that cannot be done."""
-    if assignment.start is not None:
-        failure = database.restore(assignment.start)
+    if job.start is not None:
+        failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)
-    failure = _run_whole(database, assignment.setup)
+    failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
-    failure = _run_base(database, assignment.base_pred, assignment.cleanup)
+    failure = _run_base(database, job.base_pred, job.cleanup)
     return None if failure is None else failed(failure)
 
 

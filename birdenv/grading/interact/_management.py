@@ -25,8 +25,8 @@ from birdenv.databases import (
 from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
 from birdenv.grading.compare._multiset import compare_multiset
 from birdenv.grading.interact._job import (
-    Assignment,
     Grade,
+    GradingJob,
     broken,
     clean_up,
     failed,
@@ -110,46 +110,46 @@ class ManagementGrader:
         self._limits = limits
         self._states = GoldCache(_rows_of_state)
 
-    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
         """The test cases must pass on what the prediction leaves, before the clean-up.
 
         For the flag, schema, tables' rows and views' results are held against those after the gold, both
         after the clean-up, or before it if it undoes anything that the gold did.
         """
-        if not assignment.tests:
+        if not job.tests:
             return Grade(
                 False, "test_error", "the task has no test case, so nothing can be said of an answer"
             )
-        gold = self._gold_state(assignment)
+        gold = self._gold_state(job)
         if isinstance(gold, Grade):
             return gold
         if gold.tests.status != "passed":
             return Grade(
                 False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
             )
-        with self._source.open(assignment.database, self._limits) as database:
-            fault = prepare_prediction(database, assignment)
+        with self._source.open(job.database, self._limits) as database:
+            fault = prepare_prediction(database, job)
             if fault is not None:
                 return fault
             done = database.run((prediction,))
             if isinstance(done, QueryError):
                 return failed(done, flags=gold.flags)
-            report = self._tested(database, assignment, prediction, done, gold.tests)
+            report = self._tested(database, job, prediction, done, gold.tests)
             if isinstance(report, QueryError):
                 return failed(report, flags=gold.flags)
             if report.status == "test_error":
                 return Grade(False, "test_error", report.reason, None, gold.flags)
-            returned = clean_up(database, () if gold.is_worked else assignment.cleanup, like=gold.state)
+            returned = clean_up(database, () if gold.is_worked else job.cleanup, like=gold.state)
             grade = _grade(gold, returned, report)
-            if not grade.passed or not assignment.keeps_state:
+            if not grade.passed or not job.keeps_state:
                 return grade
-            left = _left(database, assignment, gold)
+            left = _left(database, job, gold)
         return replace(grade, left=left)
 
     def _tested(
         self,
         database: EpisodeDatabase,
-        assignment: Assignment,
+        job: GradingJob,
         prediction: str,
         result: Result,
         on_gold: TestReport,
@@ -158,50 +158,50 @@ class ManagementGrader:
         before = database.checkpoint()
         if not isinstance(before, Checkpoint):
             return before
-        report = judged(on_gold, lambda: self._run_tests(database, assignment, (prediction,), result))
+        report = judged(on_gold, lambda: self._run_tests(database, job, (prediction,), result))
         return database.restore(before) or report
 
     def _run_tests(
-        self, database: EpisodeDatabase, assignment: Assignment, sqls: Sequence[str], result: Result
+        self, database: EpisodeDatabase, job: GradingJob, sqls: Sequence[str], result: Result
     ) -> TestReport:
         return run_test_cases(
-            assignment.tests,
+            job.tests,
             sqls,
-            assignment.gold,
+            job.gold,
             database,
             pred_result=result,
-            db_name=assignment.database,
+            db_name=job.database,
             dialect=self._source.dialect,
         )
 
-    def _gold_state(self, assignment: Assignment) -> _GoldState | Grade:
+    def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
         """What the gold leaves; remembered if nothing in it reads the clock."""
-        job = assignment
+        job = job
         scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
         if any(reads_clock(script) for part in scripts for script in part):
-            return self._run_gold(assignment)
-        digest = self._source.digest(assignment.database)
-        key = (assignment.database, digest, scripts)
-        return self._states.get(key, lambda: self._run_gold(assignment))
+            return self._run_gold(job)
+        digest = self._source.digest(job.database)
+        key = (job.database, digest, scripts)
+        return self._states.get(key, lambda: self._run_gold(job))
 
-    def _run_gold(self, assignment: Assignment) -> _GoldState | Grade:
-        with self._source.open(assignment.database, self._limits) as database:
-            fault = prepare_gold(database, assignment)
+    def _run_gold(self, job: GradingJob) -> _GoldState | Grade:
+        with self._source.open(job.database, self._limits) as database:
+            fault = prepare_gold(database, job)
             if fault is not None:
                 return fault
             start = database.state()
             if isinstance(start, QueryError):
                 return broken("the starting state", start)
-            done = database.run(assignment.gold)
+            done = database.run(job.gold)
             if isinstance(done, QueryError):
                 return broken("the gold", done)
             worked = database.state()
             if isinstance(worked, QueryError):
                 return broken("the gold's state", worked)
-            tests = self._gold_tested(database, assignment, done)
+            tests = self._gold_tested(database, job, done)
             if isinstance(tests, QueryError):
                 return broken("the gold's state", tests)
-            expected = clean_up(database, assignment.cleanup) if assignment.cleanup else worked
+            expected = clean_up(database, job.cleanup) if job.cleanup else worked
             if isinstance(expected, QueryError):
                 return broken("the state after the clean-up", expected)
         for state in (worked, expected):
@@ -210,17 +210,17 @@ class ManagementGrader:
         is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
         changed = changed_objects(start, worked)
         flags = () if changed else ("gold_changes_nothing",)
-        if assignment.cleanup and not changed.isdisjoint(changed_objects(worked, expected)):
+        if job.cleanup and not changed.isdisjoint(changed_objects(worked, expected)):
             return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting, tests)
         return _GoldState(expected, False, flags, is_lasting, tests)
 
     def _gold_tested(
-        self, database: EpisodeDatabase, assignment: Assignment, result: Result
+        self, database: EpisodeDatabase, job: GradingJob, result: Result
     ) -> TestReport | QueryError:
         before = database.checkpoint()
         if not isinstance(before, Checkpoint):
             return before
-        report = self._run_tests(database, assignment, assignment.gold, result)
+        report = self._run_tests(database, job, job.gold, result)
         return database.restore(before) or report
 
 
@@ -238,9 +238,9 @@ def _rows_of_state(gold: _GoldState | Grade) -> int | None:
     return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
 
 
-def _left(database: EpisodeDatabase, assignment: Assignment, gold: _GoldState) -> Checkpoint | None:
+def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:
     """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
     if gold.is_worked:
-        run_each(database, assignment.cleanup)
+        run_each(database, job.cleanup)
     left = database.checkpoint()
     return left if isinstance(left, Checkpoint) else None

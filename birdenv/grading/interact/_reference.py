@@ -36,8 +36,8 @@ from birdenv.databases import (
 from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
 from birdenv.grading.compare._explain import emptiness, show
 from birdenv.grading.compare._multiset import Comparison
-from birdenv.grading.interact._job import Assignment, Grade, broken, failed
-from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, published_test
+from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
+from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, reference_test
 from birdenv.grading.sandbox._runner import run_test_cases
 
 _PLACES: Final = 2  # whatever the task's `conditions.decimal` says
@@ -48,7 +48,7 @@ _MOST_ROWS: Final = 10_000  # of what begins with SELECT or WITH; the rest is cu
 _Rows: TypeAlias = list[tuple[Any, ...]]
 
 
-def compare_published(
+def compare_reference(
     gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
 ) -> Comparison:
     """Set equality of normalised rows; list equality if `order`. Two results must both have rows.
@@ -114,7 +114,7 @@ _ROUND: Final = re.compile(r"ROUND\s*\(", re.IGNORECASE)
 _PUNCTUATION: Final = re.compile(r"[(),]")
 
 
-def published_text(sql: str) -> str:
+def reference_text(sql: str) -> str:
     """All three cuts, in the published order: comments, DISTINCT, ROUND."""
     return without_round(without_distinct(without_comments(sql)))
 
@@ -190,7 +190,7 @@ def _without_line_comments(sql: str) -> str:
     return "".join([*pieces, sql[place:]])
 
 
-class PublishedGrader:
+class ReferenceGrader:
     """Grades by the published rules; may be used by several threads."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
@@ -198,29 +198,29 @@ class PublishedGrader:
         self._limits = limits
         self._golds = GoldCache(rows_of_result)
 
-    def grade(self, assignment: Assignment, prediction: str) -> Grade:
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
         """The prediction runs as it is; then the tests of a Management task, or else the comparison of rows.
 
         Errors of the set-up are ignored, and a gold that fails is the prediction's failure.
         """
-        with self._source.open(assignment.database, self._limits) as database:
-            fault = _prepare(database, assignment)
+        with self._source.open(job.database, self._limits) as database:
+            fault = _prepare(database, job)
             if fault is not None:
                 return broken("the starting state", fault)
             result = _run(database, (prediction,))
             if isinstance(result, QueryError):
                 return failed(result)
-            left = database.checkpoint() if assignment.keeps_state else None
-            if assignment.category == "Management" and _are_run(assignment):
-                grade = self._grade_by_tests(database, assignment, prediction, result)
+            left = database.checkpoint() if job.keeps_state else None
+            if job.category == "Management" and _are_run(job):
+                grade = self._grade_by_tests(database, job, prediction, result)
             else:
-                grade = self._grade_by_rows(database, assignment, prediction)
+                grade = self._grade_by_rows(database, job, prediction)
         if grade.passed and isinstance(left, Checkpoint):
             return replace(grade, left=left)
         return grade
 
-    def _grade_by_rows(self, database: EpisodeDatabase, assignment: Assignment, prediction: str) -> Grade:
-        pred_sql, gold_sqls = published_text(prediction), tuple(map(published_text, assignment.gold))
+    def _grade_by_rows(self, database: EpisodeDatabase, job: GradingJob, prediction: str) -> Grade:
+        pred_sql, gold_sqls = reference_text(prediction), tuple(map(reference_text, job.gold))
         pred = _run(database, (pred_sql,))
         if isinstance(pred, QueryError):
             reason = f"the SQL, without comments, DISTINCT and ROUND, failed: {_one_line(pred)}"
@@ -230,16 +230,16 @@ class PublishedGrader:
         if isinstance(gold, QueryError):
             reason = f"the gold, without comments, DISTINCT and ROUND, failed: {_one_line(gold)}"
             return Grade(False, "wrong_result", reason, flags=("gold_failed",), rows_pred=len(pred.rows))
-        order, texts = assignment.conditions.order, {"gold_sql": gold_sqls[-1], "pred_sql": pred_sql}
-        comparison = compare_published(gold, pred, order=order, **texts)
+        order, texts = job.conditions.order, {"gold_sql": gold_sqls[-1], "pred_sql": pred_sql}
+        comparison = compare_reference(gold, pred, order=order, **texts)
         flags = comparison.flags
         if comparison.equal:
-            if assignment.category == "Management":
+            if job.category == "Management":
                 flags = (*flags, "integrity", "no_usable_test")
             elif changed:
-                pristine = self._pristine_gold(assignment, gold_sqls)
+                pristine = self._pristine_gold(job, gold_sqls)
                 if isinstance(pristine, QueryError) or not (
-                    compare_published(pristine, pred, order=order, **texts).equal
+                    compare_reference(pristine, pred, order=order, **texts).equal
                 ):
                     flags = (*flags, "integrity")
         return Grade(
@@ -251,59 +251,59 @@ class PublishedGrader:
             rows_pred=len(pred.rows),
         )
 
-    def _pristine_gold(self, assignment: Assignment, gold_sqls: tuple[str, ...]) -> Result:
+    def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
         """What the gold returns where the prediction has never been."""
 
         def run() -> Result:
-            with self._source.open(assignment.database, self._limits) as database:
-                return _prepare(database, assignment) or _run(database, gold_sqls)
+            with self._source.open(job.database, self._limits) as database:
+                return _prepare(database, job) or _run(database, gold_sqls)
 
-        scripts = (assignment.setup, _base(assignment), gold_sqls)
-        if assignment.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
+        scripts = (job.setup, _base(job), gold_sqls)
+        if job.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
             return run()
-        return self._golds.get((assignment.database, self._source.digest(assignment.database), scripts), run)
+        return self._golds.get((job.database, self._source.digest(job.database), scripts), run)
 
     def _grade_by_tests(
-        self, database: EpisodeDatabase, assignment: Assignment, prediction: str, result: QueryResult
+        self, database: EpisodeDatabase, job: GradingJob, prediction: str, result: QueryResult
     ) -> Grade:
-        way = assignment.rules.tests
+        way = job.rules.tests
         assert way != "contract"
         report = run_test_cases(
-            [published_test(assignment.tests, way)],
+            [reference_test(job.tests, way)],
             [prediction],
-            assignment.gold,
+            job.gold,
             database,
             pred_result=result,
-            db_name=assignment.database,
+            db_name=job.database,
             dialect=self._source.dialect,
         )
         if report.status != "passed":
             return Grade(False, "wrong_result", report.reason)
-        proves_nothing = way == "test_case" and not any(map(defines_test_case, assignment.tests))
+        proves_nothing = way == "test_case" and not any(map(defines_test_case, job.tests))
         return Grade(True, "passed", flags=("integrity", "no_usable_test") if proves_nothing else ())
 
 
-def _are_run(assignment: Assignment) -> bool:
+def _are_run(job: GradingJob) -> bool:
     """Whether a Management task has tests that the evaluator runs; else it compares rows."""
-    if assignment.rules.tests == "every_callable":
-        return any(map(defines_callable, assignment.tests))
-    return bool(assignment.tests)
+    if job.rules.tests == "every_callable":
+        return any(map(defines_callable, job.tests))
+    return bool(job.tests)
 
 
-def _prepare(database: EpisodeDatabase, assignment: Assignment) -> QueryError | None:
+def _prepare(database: EpisodeDatabase, job: GradingJob) -> QueryError | None:
     """Set-up, the earlier phase's SQL and the clean-up behind it are one list to the evaluator: it ends,
     unseen, at the first error.
 
     What is returned is an error of ours: the kept state cannot be restored.
     """
-    if assignment.start is not None:
-        return database.restore(assignment.start)
-    _run(database, (*assignment.setup, *_base(assignment)))
+    if job.start is not None:
+        return database.restore(job.start)
+    _run(database, (*job.setup, *_base(job)))
     return None
 
 
-def _base(assignment: Assignment) -> tuple[str, ...]:
-    return (*assignment.base_pred, *assignment.cleanup) if assignment.base_pred else ()
+def _base(job: GradingJob) -> tuple[str, ...]:
+    return (*job.base_pred, *job.cleanup) if job.base_pred else ()
 
 
 def _run(database: EpisodeDatabase, scripts: tuple[str, ...]) -> Result:

@@ -9,8 +9,6 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["TestWay", "defines_callable", "defines_test_case", "published_test"]
-
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
 """`every_callable`: what the batch evaluator does. Whatever a source defines or imports is called, if it can
 be; `execute_queries` goes through what it is given piece by piece, text letter by letter; helpers of the
@@ -66,7 +64,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 }
 
 
-def published_test(sources: Sequence[str], way: TestWay) -> str:
+def reference_test(sources: Sequence[str], way: TestWay) -> str:
     """The source of one test that does with `sources` what the published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The harness opens no file once a test runs: it loads beforehand what it finds imported.

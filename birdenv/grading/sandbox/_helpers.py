@@ -15,8 +15,6 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final, TypeVar
 
-__all__ = ["preprocess_results", "remove_comments", "remove_round"]
-
 _Texts = TypeVar("_Texts", str, list[str])
 
 _LARGEST_EXPONENT: Final = 999_999

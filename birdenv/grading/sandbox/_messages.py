@@ -15,8 +15,6 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-__all__ = ["MessageError", "decoded", "encoded", "receive", "send"]
-
 _LENGTH_BYTES: Final = 8
 _AT_A_TIME: Final = 2**20
 

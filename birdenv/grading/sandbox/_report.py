@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["CAUSES", "TestCause", "TestOutcome", "TestReport", "TestStatus", "judged"]
-
 TestStatus: TypeAlias = Literal["passed", "failed", "test_error"]
 
 TestCause: TypeAlias = Literal["passed", "assertion", "exception", "harness", "limit", "clock", "process"]

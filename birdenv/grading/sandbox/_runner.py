@@ -286,30 +286,30 @@ class _Owner:
 @contextmanager
 def _process() -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
     """A process that waits for its job, and the connection to it; both are gone afterwards."""
-    ours, theirs = socket.socketpair()
+    ours, child_end = socket.socketpair()
     with ours:
-        process = _start(theirs)
+        process = _start(child_end)
         try:
             yield process, ours
         finally:
             _end(process)
 
 
-def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+def _start(child_end: socket.socket) -> subprocess.Popen[bytes]:
     """The process, in a folder that is gone as soon as it runs: there nothing can ever be made."""
-    package = Path(__file__).parent.parent
+    package = Path(__file__).parents[2]
     packages = {"birdenv": str(package), "birdenv.grading": str(package / "grading")}
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    with theirs:
+    with child_end:
         try:
             folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-"))
             try:
                 return subprocess.Popen(
-                    [sys.executable, *_OPTIONS, "-c", _PROGRAM, json.dumps([theirs.fileno(), packages])],
+                    [sys.executable, *_OPTIONS, "-c", _PROGRAM, json.dumps([child_end.fileno(), packages])],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=[child_end.fileno()],
                     cwd=folder,
                     env=kept | _FIXED_VARIABLES,
                     start_new_session=True,

@@ -10,8 +10,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-__all__ = ["imports_of", "names_of_tests", "parse_test_cases"]
-
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PARAMETERS = "pred_sqls, sol_sqls, db_name, conn"

@@ -79,7 +79,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """`figures[i]` are the estimates of `runs[i]` over the compared tasks; `notes` say what differs."""
 
     runs: tuple[RecordedRun, ...]
@@ -121,7 +121,7 @@ def run_letter(number: int) -> str:
     return f"{chr(ord('A') + letter)}{turns or ''}"
 
 
-def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Comparison:
+def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> RunComparison:
     """Hold every later run against the first.
 
     Raises `InputError` if the games differ, if no task is rated in all runs, and, unless `allow_different`,
@@ -199,7 +199,7 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 
-def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tuple[str, ...]) -> Comparison:
+def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tuple[str, ...]) -> RunComparison:
     kept = set(tasks)
     database = {o.instance_id: o.database for o in runs[0].outcomes}
     measures = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
@@ -216,7 +216,7 @@ def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tupl
         for number, run in enumerate(runs[1:], 1)
     )
     databases = len({database[name] for name in tasks})
-    return Comparison(runs, tasks, databases, notes, figures, differences)
+    return RunComparison(runs, tasks, databases, notes, figures, differences)
 
 
 def _difference(
@@ -268,7 +268,7 @@ def _by_task(run: RecordedRun, measure: Measure) -> dict[str, float]:
     return {name: fmean(of) for name, of in values.items()}
 
 
-def comparison_text(comparison: Comparison, *, tasks: bool = False) -> str:
+def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
     """Figures, differences and tests, a block for each measure; with `tasks` also which tasks differ."""
     lines = [rule("="), f"{comparison.runs[0].game}: {len(comparison.runs)} runs", rule("=")]
     for number, run in enumerate(comparison.runs):
@@ -330,7 +330,7 @@ def _signed_between(interval: Interval | None, share: bool) -> str:
     return f"{_signed(interval.low, share)} .. {_signed(interval.high, share).strip()}"
 
 
-def _foot(comparison: Comparison) -> list[str]:
+def _foot(comparison: RunComparison) -> list[str]:
     """How the numbers are made."""
     lines = [
         *method_notes(comparison.databases),

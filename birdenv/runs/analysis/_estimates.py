@@ -13,8 +13,6 @@ from typing import Any
 from birdenv.runs.analysis._measures import Measure, Outcome
 from birdenv.runs.analysis._statistics import RESAMPLES, Interval, bootstrap, wilson
 
-__all__ = ["METHODS", "Estimate", "estimate", "rounded"]
-
 METHODS = {
     "wilson": "Wilson score interval",
     "tasks": f"bootstrap over tasks, percentiles of {RESAMPLES} resamples",

@@ -6,16 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-__all__ = [
-    "breakdown",
-    "difficulty_means",
-    "difficulty_table",
-    "engine_line",
-    "rate_line",
-    "rule",
-    "status_notes",
-]
-
 _WIDTH = 55
 _COLUMNS = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
 """The columns of the official table, and how wide ours are."""

@@ -36,7 +36,7 @@ FollowUpKind = Literal["none", "graded", "ungraded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EpisodeScore:
     """What one episode came to. `passes` are (phase, `first` or `debug`), one a phase at most.
 
     `follow_up`: `graded` where a follow-up could be asked and graded, `ungraded` where its gold is withheld.
@@ -95,12 +95,12 @@ def task_groups(
     }
 
 
-def rated(standings: Iterable[Standing]) -> list[Standing]:
+def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
     """Those that say something about the agent."""
     return [standing for standing in standings if standing.is_rated]
 
 
-def count_phases(standings: Sequence[Standing]) -> PhaseCounts:
+def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
     """Count all of the standings, rated or not."""
     a, b, c, d = (
         sum(standing.passed(phase, attempt) for standing in standings)
@@ -112,7 +112,7 @@ def count_phases(standings: Sequence[Standing]) -> PhaseCounts:
     return PhaseCounts(len(standings), followed, reached, a, b, c, d)
 
 
-def phase_figures(standings: Sequence[Standing], *, all_followed: bool = False) -> dict[str, Any]:
+def phase_figures(standings: Sequence[EpisodeScore], *, all_followed: bool = False) -> dict[str, Any]:
     """Success before and after debug, what debug gained, and the mean reward, over these episodes.
 
     Phase 2 is divided by all of them, less those whose follow-up has no gold unless `all_followed`; and a
@@ -145,7 +145,7 @@ def phase_figures(standings: Sequence[Standing], *, all_followed: bool = False) 
     }
 
 
-def official_figures(standings: Sequence[Standing]) -> dict[str, Any]:
+def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """The figures as they are published: over all tasks, whatever became of them.
 
     `tasks` is N; `valid` is N less `left_out`, the episodes that say nothing about the agent, by status.
@@ -174,7 +174,7 @@ def official_figures(standings: Sequence[Standing]) -> dict[str, Any]:
 
 
 def group_figures(
-    standings: Sequence[Standing], kind: str, *, all_followed: bool = False
+    standings: Sequence[EpisodeScore], kind: str, *, all_followed: bool = False
 ) -> dict[str, dict[str, Any]]:
     """`phase_figures` of each group of a kind, by name. A task may be in several groups, or in none."""
     names = sorted({name for standing in standings for name in standing.groups.get(kind, ())})

@@ -10,8 +10,6 @@ from birdenv.runs.analysis._estimates import Estimate
 from birdenv.runs.analysis._measures import GROUPS
 from birdenv.runs.analysis._report import RunReport
 
-__all__ = ["forest_plot", "forest_rows"]
-
 _Row = tuple[str, Estimate | None]
 
 

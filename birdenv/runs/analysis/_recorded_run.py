@@ -14,8 +14,6 @@ from birdenv.runs._bird import read_speeds
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs.analysis._measures import Measure, Outcome, measures_of, outcome
 
-__all__ = ["RecordedRun", "read_run", "run_folder"]
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:

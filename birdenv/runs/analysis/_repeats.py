@@ -15,8 +15,6 @@ from birdenv.runs.analysis._measures import MEASURES, Measure, Outcome, measures
 from birdenv.runs.analysis._statistics import Interval, bootstrap, pass_at_k, pass_hat_k
 from birdenv.runs.analysis._text import between, figure_line, percent
 
-__all__ = ["PassRates", "pass_rates", "repeats_lines", "with_repeats"]
-
 
 @dataclass(frozen=True, slots=True)
 class PassRates:

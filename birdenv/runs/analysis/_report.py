@@ -16,8 +16,6 @@ from birdenv.runs.analysis._repeats import PassRates, pass_rates, repeats_lines
 from birdenv.runs.analysis._text import NAME_WIDTH, between, figure_line, strip, strip_scale
 from birdenv.tasks.bird import DIFFICULTIES
 
-__all__ = ["FEW_DATABASES", "RunReport", "method_notes", "report"]
-
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
 

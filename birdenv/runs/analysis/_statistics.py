@@ -17,19 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "RESAMPLES",
-    "BootstrapTest",
-    "Interval",
-    "bootstrap",
-    "bootstrap_test",
-    "mcnemar",
-    "paired_difference",
-    "pass_at_k",
-    "pass_hat_k",
-    "wilson",
-]
-
 RESAMPLES = 10_000
 _SEED = 0
 _Z = 1.959963984540054  # the normal quantile of 0.975

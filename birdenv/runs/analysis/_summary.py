@@ -16,7 +16,7 @@ from birdenv.runs._directory import episode_name
 from birdenv.runs.analysis._lines import engine_line, rule, status_notes
 from birdenv.runs.analysis._measures import (
     GROUPS,
-    Standing,
+    EpisodeScore,
     group_figures,
     official_figures,
     passed,
@@ -35,9 +35,9 @@ _DEBUG: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
-    """How a game counts: the passes of an episode by its record, as `Standing` has them, and whether a first
-    try is told from a later one; `own` are figures of its own, over the episodes that were played."""
+class PhaseCounting:
+    """How a game counts: the passes of an episode by its record, as `EpisodeScore` has them, and whether a
+    first try is told from a later one; `own` are figures of its own, over the episodes that were played."""
 
     passes: Callable[[Mapping[str, Any]], frozenset[tuple[int, str]]]
     own: Callable[[Sequence[Mapping[str, Any]]], dict[str, Any]]
@@ -45,7 +45,7 @@ class Counting:
 
 
 def interact_figures(
-    runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]], counting: Counting
+    runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]], counting: PhaseCounting
 ) -> dict[str, Any]:
     """`overall.json` of a run: its figures over the episodes that say something about the agent, also by
     group; and as they are published, over all tasks (`official`)."""
@@ -98,8 +98,8 @@ def mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 6) if values else None
 
 
-def _standing(run: Mapping[str, Any], private: Mapping[str, Any], counting: Counting) -> Standing:
-    return Standing(
+def _standing(run: Mapping[str, Any], private: Mapping[str, Any], counting: PhaseCounting) -> EpisodeScore:
+    return EpisodeScore(
         run["instance_id"],
         run["status"],
         counting.passes(run),
@@ -130,7 +130,7 @@ def _notes(overall: Mapping[str, Any]) -> list[str]:
 def tool_figures(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """`overall.json` of a run: `interact_figures`; and submissions, budget and calls of each tool as means
     over the tasks that were played."""
-    return interact_figures(runs, private, Counting(_passes, _spending, tells_first=False))
+    return interact_figures(runs, private, PhaseCounting(_passes, _spending, tells_first=False))
 
 
 def tool_text(overall: Mapping[str, Any], engine: str) -> str:
@@ -176,7 +176,7 @@ def dialogue_figures(
     runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """`overall.json` of a run: `interact_figures`; and questions asked and allowed, means over the tasks."""
-    return interact_figures(runs, private, Counting(_passes_by_attempt, _questions, tells_first=True))
+    return interact_figures(runs, private, PhaseCounting(_passes_by_attempt, _questions, tells_first=True))
 
 
 def dialogue_text(overall: Mapping[str, Any], engine: str) -> str:

@@ -21,7 +21,7 @@ from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result, sql
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, file_errors, parse_json, write_records, write_text
 from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery
-from birdenv.runs.evaluate._pairs import Pair, write_lines
+from birdenv.runs.evaluate._pairs import ScoredPair, write_lines
 
 _LONGEST_SQL = 300
 
@@ -163,7 +163,7 @@ def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
 
 def evaluate_pairs(
     folder: Path,
-    pairs: Sequence[Pair],
+    pairs: Sequence[ScoredPair],
     grader: PairGrader,
     config: Mapping[str, Any],
     versions: Mapping[str, str],
@@ -179,7 +179,7 @@ def evaluate_pairs(
     out = folder / "eval"
     check_writable(out / "details.jsonl")
 
-    def judge(pair: Pair) -> PairVerdict:
+    def judge(pair: ScoredPair) -> PairVerdict:
         verdict = grader.grade(pair.gold, pair.pred, pair.db_id)
         progress()
         return verdict
@@ -200,7 +200,7 @@ def _versions() -> dict[str, str]:
     return {"birdenv": birdenv.__version__, "grader": GRADER_VERSION}
 
 
-def _detail(pair: Pair, verdict: PairVerdict) -> dict[str, Any]:
+def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
     """One line of `details.jsonl`; the first seven fields are the reference pipeline's."""
     return {
         "idx": pair.idx,

@@ -79,7 +79,7 @@ _LFS = b"version https://git-lfs"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ScoredPair:
     """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known."""
 
     idx: int
@@ -95,7 +95,7 @@ def holds_pairs(folder: Path) -> bool:
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
-def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[Pair]:
+def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[ScoredPair]:
     """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files.
 
     Only a line feed ends a line, so other separators may stand in a query; a carriage return before it and a
@@ -117,10 +117,10 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[Pair]:
         )
     if not golds or not preds:
         raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
-    return [Pair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
+    return [ScoredPair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
 
 
-def write_pairs(folder: Path, pairs: Sequence[Pair], dialect: str) -> None:
+def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
     """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
@@ -141,13 +141,13 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
-) -> list[Pair]:
+) -> list[ScoredPair]:
     """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
 
     Of several golds it is the one that matched, else the first. Without a submission the prediction is empty.
     Tasks without gold, and episodes that could not be played, have no pair.
     """
-    pairs: list[Pair] = []
+    pairs: list[ScoredPair] = []
     for name, run in runs.items():
         golds = private.get(name, {}).get("gold_sql") or []
         if golds:
@@ -155,7 +155,7 @@ def pairs_of_run(
             result = run["result"]
             pred = result.get("predicted_sql") or ""
             known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
-            pairs.append(Pair(len(pairs), gold, pred, instance_id=name, **known))
+            pairs.append(ScoredPair(len(pairs), gold, pred, instance_id=name, **known))
     return pairs
 
 
@@ -170,7 +170,7 @@ def _lines(path: Path) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _record(pair: Pair) -> dict[str, Any]:
+def _record(pair: ScoredPair) -> dict[str, Any]:
     known = {"difficulty": pair.difficulty} if pair.difficulty else {}
     return {
         "idx": pair.idx,
@@ -182,7 +182,7 @@ def _record(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _from_records(path: Path) -> list[Pair]:
+def _from_records(path: Path) -> list[ScoredPair]:
     """What `write_pairs` or `birdenv score --out` wrote: a list of one gold is that gold, null no answer."""
     pairs = []
     for idx, record in enumerate(read_records(path, "pairs")):
@@ -198,5 +198,5 @@ def _from_records(path: Path) -> list[Pair]:
         db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)
         if not all(isinstance(value, str) for value in (db_id, instance_id, difficulty)):
             raise InputError(f"{where}: the fields {', '.join(f'`{name}`' for name in _NAMES)} must be text")
-        pairs.append(Pair(idx, gold, pred or "", db_id, instance_id, difficulty))
+        pairs.append(ScoredPair(idx, gold, pred or "", db_id, instance_id, difficulty))
     return pairs

@@ -1,4 +1,4 @@
-"""Reading the result folder of the published c-Interact pipeline, ours (`_official_files`) or its own.
+"""Reading the result folder of the published c-Interact pipeline, ours (`_write`) or its own.
 
 Rows are matched by `instance_id`: the files are not aligned. `sql_results_debug` may hold all tasks or only
 those that failed at first, the follow-up files only some. What can be counted in spite of a fault is counted
@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json
-from birdenv.runs.analysis._measures import FollowUpKind, Standing, task_groups
+from birdenv.runs.analysis._measures import EpisodeScore, FollowUpKind, task_groups
 from birdenv.runs.official._write import MARKER, STAGES
 
 CALLS: Final = {"labeled": "labelled", "unlabeled": "unlabelled", "unanswerable": "unanswerable"}
@@ -192,7 +192,7 @@ _SUBMITTED = "sql_results.jsonl"
 class OfficialResults:
     """What result files say; the means, and the user's `answers` by call, are None where they do not."""
 
-    standings: tuple[Standing, ...]
+    standings: tuple[EpisodeScore, ...]
     notes: tuple[str, ...]
     questions_asked: float | None = None
     questions_allowed: float | None = None
@@ -262,7 +262,7 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     names = list(dict.fromkeys([*first, *submitted]))
     tasks = {name: _Task(*(rows.get(name) for rows in stages)) for name in names}
     standings = tuple(
-        Standing(
+        EpisodeScore(
             name,
             task.status,
             task.passes,
@@ -351,7 +351,7 @@ def read_adk_file(path: Path) -> OfficialResults:
     if not isinstance(results, list):
         raise InputError(f"{path}: expected a JSON object with a list `results`, as the service writes it")
     notes = Notes()
-    standings: dict[str, Standing] = {}
+    standings: dict[str, EpisodeScore] = {}
     twice: list[str] = []
     crashed: list[str] = []
     odd: list[str] = []
@@ -363,7 +363,7 @@ def read_adk_file(path: Path) -> OfficialResults:
             twice.append(name)
         if result.get("error") and "phase1_passed" not in result:
             crashed.append(name)
-            standings[name] = Standing(name, "infra_error", frozenset(), "none", _groups(name, result))
+            standings[name] = EpisodeScore(name, "infra_error", frozenset(), "none", _groups(name, result))
             continue
         attempts = _attempts(result, f"{path}: result {number} ({name})")
         if attempts is None:
@@ -371,7 +371,7 @@ def read_adk_file(path: Path) -> OfficialResults:
             attempts = _least(result)
         passes = frozenset((phase, attempt) for phase, attempt in enumerate(attempts, 1) if attempt)
         followed: FollowUpKind = "graded" if result.get("has_follow_up") else "none"
-        standings[name] = Standing(name, "completed", passes, followed, _groups(name, result))
+        standings[name] = EpisodeScore(name, "completed", passes, followed, _groups(name, result))
     notes.about(twice, "several results for one task, of which the last counts")
     notes.about(crashed, "crashed, counted as failed in N")
     notes.about(odd, "the reward fits no way of passing the two phases; replaced by the least that they earn")

@@ -10,7 +10,7 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
 from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import GROUPS, Standing, group_figures, official_figures
+from birdenv.runs.analysis._measures import GROUPS, EpisodeScore, group_figures, official_figures
 from birdenv.runs.analysis._text import (
     answers_line,
     group_table,
@@ -27,8 +27,6 @@ from birdenv.runs.official._read import (
     record_groups,
 )
 from birdenv.runs.official._write import OFFICIAL_FOLDER
-
-__all__ = ["OfficialScore", "score_official"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     standings = tuple(
         replace(found[name], groups=of)
         if name in found
-        else Standing(name, "skipped", frozenset(), "none", of)
+        else EpisodeScore(name, "skipped", frozenset(), "none", of)
         for name, of in groups.items()
     )
     return replace(results, standings=standings, notes=tuple(notes.lines))

@@ -24,8 +24,6 @@ from birdenv.runs.regrade._stored import (
 )
 from birdenv.tasks.bird import BirdTask, load_tasks
 
-__all__ = ["BirdRegrade", "bird_regrade_record", "bird_regrade_text", "regrade_bird"]
-
 _NOT_RATED = UNRATED | {"gold_error"}
 
 

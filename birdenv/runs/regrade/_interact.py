@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from birdenv.databases import Isolation
 from birdenv.errors import InputError
-from birdenv.grading import Assignment, ConversationalGrader, reads_clock
+from birdenv.grading import GradingJob, InteractGrader, reads_clock
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import Standing, count_phases
+from birdenv.runs.analysis._measures import EpisodeScore, count_phases
 from birdenv.runs.regrade._stored import (
     StoredGrades,
     check_unchanged,
@@ -33,7 +33,7 @@ from birdenv.runs.regrade._stored import (
     source_of,
 )
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import CInteractTask, Profile, assignment, load_benchmark
+from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark
 
 _NEVER_SUBMITTED = "malformed"  # an action that counted as an attempt, and was no submission
 
@@ -145,7 +145,7 @@ class _Replay:
     cut_short: str
 
 
-_Judge = Callable[[Assignment, str], Verdict]
+_Judge = Callable[[GradingJob, str], Verdict]
 
 
 def regrade_c_interact(
@@ -178,12 +178,12 @@ def regrade_c_interact(
     source, limits = benchmark.source, limits_of(config)
     names = sorted({task.public.database for task in tasks.values()})
     changes = check_unchanged(config, data_file, source, names, allow_changed)
-    stored, grader = StoredGrades(directory.path), ConversationalGrader(source, limits)
+    stored, grader = StoredGrades(directory.path), InteractGrader(source, limits)
     executed: list[str] = []
 
-    def judge(job: Assignment, sql: str) -> Verdict:
+    def judge(job: GradingJob, sql: str) -> Verdict:
         key = grade_key(
-            assignment=asdict(replace(job, start=None)),
+            grading_job=asdict(replace(job, start=None)),
             sql=sql,
             digest=source.digest(job.database),
             engine=source.engine,
@@ -233,7 +233,7 @@ def regrade_c_interact(
     )
 
 
-def _is_lasting(job: Assignment) -> bool:
+def _is_lasting(job: GradingJob) -> bool:
     scripts = (*job.setup, *job.base_gold, *job.base_pred, *job.gold, *job.cleanup, *job.tests)
     return not any(map(reads_clock, scripts))
 
@@ -249,7 +249,7 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
         if phase == 2 and (accepted is None or follow_up is None or not follow_up.gold):
             break
         submitted = [submission for submission in played if submission.phase == phase]
-        job = replace(assignment(task, profile, phase, accepted), keeps_state=False)
+        job = replace(grading_job(task, profile, phase, accepted), keeps_state=False)
         has_passed = False
         for submission in submitted:
             place = (phase, submission.attempt)
@@ -287,7 +287,7 @@ def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
     valid = [(run, replay) for run, replay in episodes if replay.is_rated]
     counts = count_phases(
         [
-            Standing(run["instance_id"], run["status"], replay.passes, run.get("follow_up", "none"))
+            EpisodeScore(run["instance_id"], run["status"], replay.passes, run.get("follow_up", "none"))
             for run, replay in valid
         ]
     )

@@ -8,8 +8,6 @@ from typing import Final
 
 from birdenv.tasks.sql._actions import TOOLS, Kind
 
-__all__ = ["COSTS", "MALFORMED_COST", "Budget", "budget_for"]
-
 _TENTHS: Final[Mapping[Kind, int]] = {
     "clarify": 20,
     "execute_sql": 10,

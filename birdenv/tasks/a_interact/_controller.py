@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.dialogue import Event, Move
-from birdenv.grading import ConversationalGrader, Grade
+from birdenv.grading import Grade, InteractGrader
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import Budget, budget_for
 from birdenv.tasks.a_interact._lookups import look_up
@@ -77,7 +77,7 @@ class AInteractController(InteractController):
         self,
         task: CInteractTask,
         source: DatabaseSource,
-        grader: ConversationalGrader,
+        grader: InteractGrader,
         *,
         profile: Profile = PROFILES["strict"],
         patience: int = 3,
@@ -128,7 +128,7 @@ class AInteractController(InteractController):
             return self._submit(legible, text)
         if not self.budget.pays_for(kind):
             self._refused = True
-            return self._reply(legible, "judge", messages.too_dear(kind))
+            return self._reply(legible, "judge", messages.over_budget(kind))
         self.budget.pay(kind)
         self.calls[kind] += 1
         return self._use(kind, text, legible)

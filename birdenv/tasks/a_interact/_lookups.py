@@ -9,8 +9,6 @@ from typing import Any
 from birdenv.tasks.c_interact import DatabaseNotes, shown_knowledge
 from birdenv.tasks.sql._actions import SEPARATOR, Kind
 
-__all__ = ["look_up"]
-
 LONGEST = 60_000
 """Characters of one answer; the notes of the public benchmarks are shorter."""
 

@@ -10,8 +10,6 @@ from birdenv.tasks.c_interact import PublicTask
 from birdenv.tasks.sql._actions import ARGUMENTS, SEPARATOR, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
-__all__ = ["budget_left", "failed", "follow_up", "instruction", "malformed", "too_dear"]
-
 LEFT = "You left the task."
 DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends."
 NOT_SUBMITTED = "Only submit_sql was possible; the episode ends."
@@ -59,7 +57,7 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
     return f"{action} needs the text {SEPARATOR.join(arguments)}."
 
 
-def too_dear(kind: Kind) -> str:
+def over_budget(kind: Kind) -> str:
     return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
 
 

@@ -13,8 +13,6 @@ from birdenv.tasks.bird._loader import BirdTask
 from birdenv.tasks.sql._actions import KINDS, MAX_TEXT, SYSTEM, Kind, Sender, SystemView
 from birdenv.tasks.sql._result_text import Screen
 
-__all__ = ["BirdController"]
-
 _LEGAL: tuple[Kind, ...] = ("execute_sql", "submit_sql")
 _DEFAULT_LIMITS: Final = Limits()
 
@@ -59,7 +57,7 @@ class BirdController:
         self._database: EpisodeDatabase | None = None
         self._screen: Screen | None = None
         self._instruction = _instruction(task, source, evidence, max_turns)
-        self._readings = task.public.readings
+        self._readings = task.public.candidates
         self._message = task.public.question
         self._sender: Sender = "user"
 
@@ -102,7 +100,7 @@ class BirdController:
         ex = self.verdict.ex if self.verdict else None
         return {"status": self.status, "reward": self.rewards[SYSTEM], "ex": ex}
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """End because something that the episode needs was lost: truncated, as `infra_error`."""
         self.truncated = True
         self._end("infra_error")

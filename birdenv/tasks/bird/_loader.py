@@ -30,7 +30,7 @@ class PublicBirdTask:
     question: str
     evidence: str
     difficulty: str
-    readings: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
 
     @property
     def instance_id(self) -> str:
@@ -84,7 +84,7 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
             question=_text(record, "question", where),
             evidence=_text(record, "evidence", where, default=""),
             difficulty=_text(record, "difficulty", where, default="unknown"),
-            readings=_texts(record, "readings", where),
+            candidates=_texts(record, "candidates", where),
         )
         tasks.append(BirdTask(public, PrivateBirdTask(_texts(record, "SQL", where))))
     return tasks

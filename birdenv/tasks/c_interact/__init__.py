@@ -2,7 +2,7 @@
 
 from birdenv.tasks.c_interact._controller import CInteractController
 from birdenv.tasks.interact._controller import DONE, InteractController
-from birdenv.tasks.interact._grading_job import assignment
+from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.interact._profile import PROFILES, Profile
@@ -36,8 +36,8 @@ __all__ = [
     "TaskRecord",
     "UserSession",
     "UserView",
-    "assignment",
     "find_task_file",
+    "grading_job",
     "load_benchmark",
     "parse_record",
     "read_notes",

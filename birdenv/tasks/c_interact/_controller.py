@@ -6,14 +6,12 @@ from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.dialogue import Event, Move
-from birdenv.grading import ConversationalGrader, Grade
+from birdenv.grading import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._controller import DONE, InteractController
 from birdenv.tasks.interact._profile import PROFILES, Profile
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
 from birdenv.tasks.sql._actions import MAX_TEXT, SYSTEM, Kind
-
-__all__ = ["MAX_EXECUTIONS", "CInteractController"]
 
 MAX_EXECUTIONS = 50
 """`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
@@ -34,7 +32,7 @@ class CInteractController(InteractController):
         self,
         task: CInteractTask,
         source: DatabaseSource,
-        grader: ConversationalGrader,
+        grader: InteractGrader,
         *,
         profile: Profile = PROFILES["strict"],
         patience: int = 3,

@@ -11,8 +11,6 @@ from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.sql._actions import KINDS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
-__all__ = ["cost", "debug", "failed", "follow_up", "instruction", "refusal"]
-
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
 COUNTS_AS_EMPTY = "With the budget of questions used up it counts as an empty submission."

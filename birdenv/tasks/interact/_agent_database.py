@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
 from birdenv.errors import BenchmarkError
-from birdenv.tasks.interact._grading_job import own_state
+from birdenv.tasks.interact._grading_job import agent_start_state
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.sql._result_text import Screen, result_text
 
-__all__ = ["OwnDatabase"]
 
-
-class OwnDatabase:
+class AgentDatabase:
     """Opened in the task's starting state at the first statement; keeps what the system writes.
 
-    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `own_state`).
+    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `agent_start_state`).
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -59,7 +57,7 @@ class OwnDatabase:
         """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
         self.close()
         database = self._database = self._source.open(self._task.public.database, self._limits)
-        state = own_state(self._task, self._profile, self._accepted)
+        state = agent_start_state(self._task, self._profile, self._accepted)
         fault = database.restore(self._left) if self._left else database.run(state.setup)
         if isinstance(fault, QueryError):
             raise BenchmarkError(f"set-up fails: {fault.message}")

@@ -8,15 +8,13 @@ from typing import Any
 from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move
 from birdenv.errors import BenchmarkError
-from birdenv.grading import ConversationalGrader, Grade, reward
-from birdenv.tasks.interact._agent_database import OwnDatabase
-from birdenv.tasks.interact._grading_job import assignment
+from birdenv.grading import Grade, InteractGrader, reward
+from birdenv.tasks.interact._agent_database import AgentDatabase
+from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask
-from birdenv.tasks.interact._user_seat import UserView, brief_of, hear
+from birdenv.tasks.interact._user_seat import UserView, brief_of, filter_answer
 from birdenv.tasks.sql._actions import SYSTEM, USER, Kind, Sender, SystemView
-
-__all__ = ["DONE", "InteractController"]
 
 DONE = "Your SQL is correct. The task is complete."
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
@@ -36,7 +34,7 @@ class InteractController(ABC):
         self,
         task: CInteractTask,
         source: DatabaseSource,
-        grader: ConversationalGrader,
+        grader: InteractGrader,
         profile: Profile,
         limits: Limits,
         instruction: str,
@@ -53,7 +51,7 @@ class InteractController(ABC):
         self.phase = 1
         self.private_log: list[dict[str, Any]] = []
         self._grader = grader
-        self._database = OwnDatabase(task, source, profile, limits)
+        self._database = AgentDatabase(task, source, profile, limits)
         self._pending: str | None = None
         self._accepted: str | None = None
         self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
@@ -101,9 +99,9 @@ class InteractController(ABC):
 
     def system_view(self) -> SystemView:
         follow_up = self.task.private.follow_up
-        readings = self.task.public.readings
+        candidates = self.task.public.candidates
         if self.phase == 2 and follow_up is not None:
-            readings = follow_up.readings
+            candidates = follow_up.candidates
         return SystemView(
             instruction=self._instruction,
             message=self._message,
@@ -111,7 +109,7 @@ class InteractController(ABC):
             phase=self.phase,
             turns_left=self._questions_left(),
             legal=self._legal() if self.turn == SYSTEM else (),
-            readings=readings,
+            candidates=candidates,
             budget=self._budget_left(),
         )
 
@@ -128,7 +126,7 @@ class InteractController(ABC):
             "attempts": [attempt.public() for attempt in self.attempts],
         }
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """End because something that the episode needs was lost: truncated, as `infra_error`."""
         self._truncate("infra_error")
 
@@ -153,7 +151,7 @@ class InteractController(ABC):
         if not self.task.has_gold:
             self._log_attempt(sql, "ungraded")
             return self._end(self._record(move, "judge", _UNGRADED), "ungraded")
-        job = assignment(self.task, self.profile, self.phase, self._accepted, self._left)
+        job = grading_job(self.task, self.profile, self.phase, self._accepted, self._left)
         grade = self._grader.grade(job, sql)
         if grade.status in ("infra_error", "test_error"):
             self._log_attempt(sql, grade.status, grade)
@@ -186,7 +184,7 @@ class InteractController(ABC):
 
     def _answer(self, move: Move) -> Event:
         assert self._pending is not None
-        heard = hear(brief_of(self.task, self.phase), self._pending, move.data)
+        heard = filter_answer(brief_of(self.task, self.phase), self._pending, move.data)
         self.private_log.append(heard.entry)
         self._pending, self.turn = None, SYSTEM
         standing = self._standing()

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from birdenv.databases import Checkpoint
-from birdenv.grading import Assignment, Category, Conditions
+from birdenv.grading import Category, Conditions, GradingJob
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask, FollowUp
 
-__all__ = ["assignment", "own_state"]
 
-
-def assignment(
+def grading_job(
     task: CInteractTask,
     profile: Profile,
     phase: int,
     accepted: str | None = None,
     left: Checkpoint | None = None,
-) -> Assignment:
+) -> GradingJob:
     """The grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
 
     `left` is what it left, where that was kept; without it `accepted` runs again.
@@ -32,7 +30,7 @@ def assignment(
     cleanup = private.cleanup if profile.setup else ()
     first_category = _first_category(task, profile)
     if phase == 1 or follow_up is None:
-        return Assignment(
+        return GradingJob(
             database=task.public.database,
             category=first_category,
             gold=private.gold,
@@ -49,7 +47,7 @@ def assignment(
         base_gold = private.gold
         from_gold = profile.follow_up_base == "gold" or accepted is None
         base_pred = base_gold if from_gold else (str(accepted),)
-    return Assignment(
+    return GradingJob(
         database=task.public.database,
         category=_follow_up_category(task, follow_up, profile),
         gold=follow_up.gold,
@@ -73,7 +71,7 @@ class OwnState(NamedTuple):
     cleanup: tuple[str, ...] = ()
 
 
-def own_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
+def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
     """The system's own database: never gold, in any profile.
 
     `accepted` is the system's SQL that passed phase 1, None before that.

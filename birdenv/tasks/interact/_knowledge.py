@@ -14,8 +14,6 @@ from birdenv.databases import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
 
-__all__ = ["DatabaseNotes", "KnowledgeEntry", "knowledge_text", "read_notes", "shown_knowledge"]
-
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEntry:

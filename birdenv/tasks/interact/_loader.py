@@ -15,8 +15,6 @@ from birdenv.tasks.interact._record import TaskRecord, parse_record
 from birdenv.tasks.interact._task import CInteractTask, split_record
 from birdenv.tasks.sql._dialects import in_dialect
 
-__all__ = ["TASK_FILES", "Benchmark", "find_task_file", "load_benchmark", "read_task_records"]
-
 TASK_FILES = (
     "bird_interact_data.jsonl",
     "mini_interact.jsonl",

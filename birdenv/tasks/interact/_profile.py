@@ -12,8 +12,6 @@ from typing import Literal
 
 from birdenv.grading import GRADING_RULES, STRICT_RULES, GradingRules
 
-__all__ = ["PROFILES", "Profile"]
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -21,8 +21,6 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
 from birdenv.grading import Category
 
-__all__ = ["AmbiguityRecord", "ConditionsRecord", "FollowUpRecord", "TaskRecord", "parse_record"]
-
 
 def _as_list(value: Any) -> Any:
     """A list as it is, text that holds a JSON list as that list, other text as one item, null as empty."""
@@ -90,7 +88,7 @@ class FollowUpRecord(_Solution):
     type: str = ""
     category: Category | None = None
     conditions: ConditionsRecord | None = None
-    readings: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
         """The follow-up's category: its own, else seen from its tests, else the parent's."""
@@ -115,7 +113,7 @@ class TaskRecord(_Solution):
     user_query_ambiguity: QueryAmbiguityRecord = QueryAmbiguityRecord()
     knowledge_ambiguity: tuple[AmbiguityRecord, ...] = ()
     follow_up: FollowUpRecord | None = None
-    readings: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
 
     @field_validator("preprocess_sql", "clean_up_sqls", mode="before")
     @classmethod

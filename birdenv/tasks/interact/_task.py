@@ -65,7 +65,7 @@ class PublicTask:
     counted_ambiguities: int
     high_level: bool | None
     difficulty: str
-    readings: tuple[str, ...]
+    candidates: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class FollowUp:
     category: Category
     conditions: Conditions | None
     type: str
-    readings: tuple[str, ...]
+    candidates: tuple[str, ...]
     stated_category: Category | None = None
 
 
@@ -125,7 +125,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
         counted_ambiguities=counted,
         high_level=record.high_level,
         difficulty=record.difficulty_tier or "unknown",
-        readings=record.readings,
+        candidates=record.candidates,
     )
     conditions = _conditions(record.conditions) or Conditions()
     private = PrivateTask(
@@ -181,6 +181,6 @@ def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> Foll
         category=record.category_below(parent_category),
         conditions=_conditions(record.conditions),
         type=record.type,
-        readings=record.readings,
+        candidates=record.candidates,
         stated_category=record.category,
     )

@@ -25,7 +25,7 @@ class UserView:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class FilteredAnswer:
     """What the system hears of an answer, and the entry for the private log."""
 
     text: str
@@ -40,7 +40,7 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
     return replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
 
 
-def hear(brief: Brief, question: str, said: object) -> Heard:
+def filter_answer(brief: Brief, question: str, said: object) -> FilteredAnswer:
     """An answer after the leak guard.
 
     Our own simulators say an `Answer`, with its trace. Text comes from a learner, a human or a stranger: what
@@ -60,7 +60,7 @@ def hear(brief: Brief, question: str, said: object) -> Heard:
         "granted": list(answer.granted),
         "guard": guarded.reason,
     }
-    return Heard(guarded.text, entry)
+    return FilteredAnswer(guarded.text, entry)
 
 
 class UserSession:

@@ -122,7 +122,7 @@ class SystemView(NamedTuple):
 
     `instruction` is constant in an episode. `message` is the last thing said to the system and `sender` who
     said it. `turns_left` counts clarification questions (c-Interact; in a-Interact those that `budget` would
-    pay for) or actions (BIRD). `legal` are the actions that the protocol accepts now. `readings` are public
+    pay for) or actions (BIRD). `legal` are the actions that the protocol accepts now. `candidates` are public
     candidate statements for the current question, where the benchmark has them. `budget` is what is left to
     spend on tools; None in the games without prices.
     """
@@ -133,5 +133,5 @@ class SystemView(NamedTuple):
     phase: int
     turns_left: int
     legal: tuple[Kind, ...]
-    readings: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     budget: float | None = None

@@ -9,8 +9,6 @@ from typing import Any
 from birdenv.dialogue import Event
 from birdenv.tasks.sql._actions import ARGUMENTS, SEPARATOR, TOOLS, USER, Kind
 
-__all__ = ["chat_messages", "tool_schemas"]
-
 _DESCRIPTION: dict[Kind, str] = {
     "clarify": "Ask the user one question about what they mean.",
     "execute_sql": "Run one SQL statement on your own copy of the database and see its result.",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-__all__ = ["NO_SQL", "TURN", "Output", "extract_sql", "read_output"]
-
 TURN = "### Turn "
 """Opens a turn in the prompt. What a model writes behind one of its own is not taken for real."""
 

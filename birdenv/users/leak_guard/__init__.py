@@ -6,12 +6,12 @@ reason, if it
 * has the shape of SQL: a statement's skeleton, a function call, `alias.column`, `IN (..`, a code fence;
 * speaks of a reference: "ground truth", "gold SQL", "the solution", "benchmark", "snippet", "SQL";
 * spells a name of the schema (or of the gold SQL) that is not in the granted snippets, if the name looks
-  like an identifier (`_identifiers.py` has the rule; ordinary words such as "status" pass);
+  like an identifier (`_protected.py` has the rule; ordinary words such as "status" pass);
 * repeats six words in a row of the gold SQL, or of an annotated snippet that was not granted, which are in
   no granted snippet; or a comparison of theirs in signs (`tier = 'x'`);
 * repeats eight words in a row of the clear question that are in no granted snippet or term;
 * has a stretch of letters of either, whatever stands between them, backwards, with digits for letters, in
-  rot13, base64, base32, hexadecimal or decimal codes (`_disguises.py`).
+  rot13, base64, base32, hexadecimal or decimal codes (`_patterns.py`).
 
 Before that, tricks are undone: compatibility forms, invisible signs, accents, look-alike letters, letters
 spaced apart, comments inside words. What a granted snippet quotes ('Gold', '$.a.b') is taken out first: the

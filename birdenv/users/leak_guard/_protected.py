@@ -67,7 +67,7 @@ _ORDINARY = frozenset(
     patients payment peak people performance period person personnel phase phone photo place plan
     planet plant platform player policy position power premium presentation pressure price priority
     problem process product products profile program project projects property provider publisher
-    purchase purpose quality quantity quarter question radius rank rate ratio reading readings
+    purchase purpose quality quantity quarter question radius rank rate ratio reading candidates
     reason recommendation recommendations record records reference refund region registration
     relation remark remarks report request reserve resource resources response result return returns
     revenue review reviews risk robot role route routes rule sales sample satisfaction scale scan

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from birdenv.users.sql_in_words._clauses import ClauseReader, Reading
+from birdenv.users.sql_in_words._clauses import ClauseReader, Paraphrase
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
 from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
@@ -54,11 +54,11 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 
 
 @lru_cache(maxsize=4096)
-def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Reading:
+def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Paraphrase:
     """`verbalise`, with the form of the sentence and the names that were kept back."""
     tokens = balanced(respelt(tokenize(snippet), identifiers))
     if _is_prose(tokens):
-        return Reading(_as_written(tokens), "noun", frozenset())
+        return Paraphrase(_as_written(tokens), "noun", frozenset())
     draft = ClauseReader(tokens, Wording(frozenset())).reading()
     names = {name.lower() for name in identifiers} | draft.hidden
     taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden

@@ -247,7 +247,7 @@ _REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE",
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Paraphrase:
     """A snippet in words, the form of its sentence, and the names that were kept back."""
 
     text: str
@@ -258,7 +258,7 @@ class Reading:
 class ClauseReader(ArrangementReader):
     """The reader for everything above expressions."""
 
-    def reading(self) -> Reading:
+    def reading(self) -> Paraphrase:
         """All tokens in words."""
         first = self.key()
         phrases: list[Phrase] = []
@@ -273,7 +273,7 @@ class ClauseReader(ArrangementReader):
             lead = "and also only cases where " if first == "AND" else "or also cases where "
             text = self.wording.say(lead) + text.removeprefix("(").removeprefix(f"{first.lower()} also ")
             text = f"({text}" if phrases[0].text.startswith(f"({first.lower()} also ") else text
-        return Reading(text, _form(first, phrases), frozenset(self.hidden))
+        return Paraphrase(text, _form(first, phrases), frozenset(self.hidden))
 
     def passage(self) -> str:
         """A subquery or window, up to and over its closing bracket."""

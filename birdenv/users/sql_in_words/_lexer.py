@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Token", "TokenKind", "balanced", "split_words", "tokenize"]
-
 TokenKind: TypeAlias = Literal["string", "quoted", "number", "word", "gap", "symbol"]
 
 _TOKEN = re.compile(

@@ -259,7 +259,7 @@ def test_a_query_only_reads(database: PostgresDatabase) -> None:
     assert rows(database.query("SELECT count(*) FROM t")) == [(2,)]
 
 
-class Seer:
+class RowSink:
     """Sees so many rows."""
 
     def __init__(self, most: int) -> None:
@@ -280,20 +280,20 @@ def test_scans(source: PostgresSource, is_private: bool) -> None:
     with source.open("shop", Limits(rows=10_000)) as database:
         if is_private:
             database.execute("CREATE TABLE t (a int)")
-        all_of_it = Seer(5_000)
+        all_of_it = RowSink(5_000)
         end = database.scan("SELECT x FROM generate_series(1, 1000) AS x", all_of_it)
         assert end == QueryResult(("x",), [], truncated=False)
         assert all_of_it.seen == [(x,) for x in range(1, 1001)]
-        some = Seer(2_000)
+        some = RowSink(2_000)
         assert database.scan("SELECT generate_series(1, 1000000000)", some) == QueryResult(
             ("generate_series",), [], truncated=True
         )
         assert 2_000 <= len(some.seen) < 10_000
-        none = Seer(1)
+        none = RowSink(1)
         assert database.scan("SELECT 1 AS a WHERE false", none) == QueryResult(("a",), [])
         assert (none.columns, none.seen) == (("a",), [])
         assert (
-            kind(database.scan("SELECT 1 / (x - 500) FROM generate_series(1, 600) AS x", Seer(999)))
+            kind(database.scan("SELECT 1 / (x - 500) FROM generate_series(1, 600) AS x", RowSink(999)))
             == "engine"
         )
 

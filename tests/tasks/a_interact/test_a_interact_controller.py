@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import KINDS, MAX_TEXT, SYSTEM, TOOLS, USER, chat_messages
 from birdenv.tasks.a_interact import COSTS, PROFILES, AInteractController, budget_for
 from birdenv.tasks.c_interact import UserSession, load_benchmark
@@ -23,7 +23,7 @@ from birdenv.users import RuleUser
 
 def controller(folder: Path, record: dict[str, Any] = QUERY, **options: Any) -> AInteractController:
     benchmark = load_benchmark(write_benchmark(folder, record))
-    grader = ConversationalGrader(benchmark.source)
+    grader = InteractGrader(benchmark.source)
     return AInteractController(benchmark.tasks[0], benchmark.source, grader, **options)
 
 
@@ -204,7 +204,7 @@ def test_questions_are_answered_in_both_phases(tmp_path: Path) -> None:
     assert "18" in use(episode, "clarify", "What do you mean by 'grown'?")
     submit(episode, RIGHT)
     assert "follow-up request" in episode.system_view().message.lower()
-    assert episode.system_view().readings == ("SELECT 1",)
+    assert episode.system_view().candidates == ("SELECT 1",)
     before = len(episode.private_log)
     use(episode, "clarify", "Which city?")
     assert [entry["kind"] for entry in episode.private_log[before:]] == ["answer"]

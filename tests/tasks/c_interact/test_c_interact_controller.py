@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, controller, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import MAX_TEXT, SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractController, UserSession, load_benchmark
 from birdenv.users import RuleUser
@@ -336,7 +336,7 @@ def test_any_moves_lead_to_an_end_with_at_most_one(
     folder: Path, moves: list[tuple[str, object]], profile: str, execute: bool
 ) -> None:
     benchmark = load_benchmark(folder)
-    grader = ConversationalGrader(benchmark.source)
+    grader = InteractGrader(benchmark.source)
     episode = CInteractController(
         benchmark.tasks[0], benchmark.source, grader, profile=PROFILES[profile], execute_sql=execute
     )

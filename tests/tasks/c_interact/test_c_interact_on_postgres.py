@@ -12,7 +12,7 @@ import pytest
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
 
@@ -58,9 +58,7 @@ def episode(folder: Path, record: dict[str, Any], profile: str = "strict", **opt
     source = opened_sources.open(write_benchmark(folder, record), "postgres")
     benchmark = load_benchmark(folder, source=source)
     [task] = benchmark.tasks
-    return CInteractController(
-        task, source, ConversationalGrader(source), profile=PROFILES[profile], **options
-    )
+    return CInteractController(task, source, InteractGrader(source), profile=PROFILES[profile], **options)
 
 
 def submit(controller: CInteractController, *submissions: str) -> list[str]:
@@ -206,7 +204,7 @@ def test_a_test_case_that_does_not_compile(
 def test_two_episodes_at_once_do_not_meet(folder: Path) -> None:
     source = opened_sources.open(write_benchmark(folder, FUNCTION_TASK), "postgres")
     [task] = load_benchmark(folder, source=source).tasks
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     one, two = (CInteractController(task, source, grader, execute_sql=True) for _ in range(2))
     ask(one, "DELETE FROM loan")
     assert "\n4\n" in ask(two, "SELECT count(*) FROM loan")

@@ -8,9 +8,9 @@ import pytest
 from toy_tasks import MANAGEMENT, QUERY, RIGHT, controller, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import as_script
-from birdenv.tasks.c_interact import PROFILES, CInteractTask, assignment, load_benchmark
+from birdenv.tasks.c_interact import PROFILES, CInteractTask, grading_job, load_benchmark
 
 ORDER = {"decimal": -1, "distinct": False, "order": True}
 PLAIN = {"decimal": -1, "distinct": False, "order": False}
@@ -23,7 +23,7 @@ def task(folder: Path, record: dict[str, Any], **follow_up: Any) -> CInteractTas
 
 def test_each_profile_grades_by_its_own_rules(tmp_path: Path) -> None:
     it = task(tmp_path, QUERY)
-    assert {name: assignment(it, profile, 1).rules.name for name, profile in PROFILES.items()} == {
+    assert {name: grading_job(it, profile, 1).rules.name for name, profile in PROFILES.items()} == {
         name: name for name in PROFILES
     }
 
@@ -39,7 +39,7 @@ def test_each_profile_grades_by_its_own_rules(tmp_path: Path) -> None:
 def test_conditions_of_the_follow_up(tmp_path: Path, own: Any, expected: dict[str, bool]) -> None:
     """Its own, else the parent's; shell: always the parent's; adk: its own or none."""
     it = task(tmp_path, QUERY | {"conditions": ORDER}, conditions=own)
-    orders = {name: assignment(it, profile, 2, RIGHT).conditions.order for name, profile in PROFILES.items()}
+    orders = {name: grading_job(it, profile, 2, RIGHT).conditions.order for name, profile in PROFILES.items()}
     assert orders == expected
 
 
@@ -54,7 +54,7 @@ def test_conditions_of_the_follow_up(tmp_path: Path, own: Any, expected: dict[st
 )
 def test_category_of_the_follow_up(tmp_path: Path, stated: Any, tests: list[str], expected: Any) -> None:
     it = task(tmp_path, MANAGEMENT, category=stated, test_cases=tests)
-    jobs = {name: assignment(it, profile, 2, "SELECT 1") for name, profile in PROFILES.items()}
+    jobs = {name: grading_job(it, profile, 2, "SELECT 1") for name, profile in PROFILES.items()}
     assert {name: job.category for name, job in jobs.items()} == expected
     assert all(job.tests == tuple(tests) for job in jobs.values())
 
@@ -64,7 +64,7 @@ def test_where_the_follow_up_starts(tmp_path: Path) -> None:
     starts = {
         name: (job.setup, job.base_pred, job.cleanup)
         for name, profile in PROFILES.items()
-        for job in [assignment(it, profile, 2, "ACCEPTED")]
+        for job in [grading_job(it, profile, 2, "ACCEPTED")]
     }
     gold = tuple(QUERY["sol_sql"])
     assert starts == {
@@ -105,15 +105,15 @@ def test_a_hole_is_flagged_in_the_private_log(
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_gold_of_the_demo_passes_in_every_profile(demo: Path, profile: str) -> None:
     benchmark = load_benchmark(demo, demo / "c_interact.jsonl")
-    grader = ConversationalGrader(benchmark.source)
+    grader = InteractGrader(benchmark.source)
     failures = []
     for it in benchmark.tasks:
         sql = as_script(it.private.gold)
-        first = grader.grade(assignment(it, PROFILES[profile], 1), sql)
+        first = grader.grade(grading_job(it, PROFILES[profile], 1), sql)
         failures += [] if first.passed and not first.flags else [(it.public.instance_id, 1, first)]
         follow_up = it.private.follow_up
         assert follow_up is not None
-        job = assignment(it, PROFILES[profile], 2, sql, first.left)
+        job = grading_job(it, PROFILES[profile], 2, sql, first.left)
         second = grader.grade(job, as_script(follow_up.gold))
         failures += [] if second.passed and not second.flags else [(it.public.instance_id, 2, second)]
     assert not failures

@@ -10,7 +10,7 @@ import pytest
 from toy_tasks import MANAGEMENT, QUERY, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
 
@@ -31,7 +31,7 @@ def dialect(request: pytest.FixtureRequest) -> str:
 def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **options: Any) -> Any:
     source = opened_sources.open(write_benchmark(folder, record), dialect)
     benchmark = load_benchmark(folder, source=source)
-    grader = ConversationalGrader(source)
+    grader = InteractGrader(source)
     return CInteractController(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options)
 
 

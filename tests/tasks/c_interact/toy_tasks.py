@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.databases import DatabaseSource
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
 
 DATABASE = """
@@ -84,9 +84,9 @@ QUERY: dict[str, Any] = {
         "type": "constraint_change",
         "category": "Query",
         "conditions": {"decimal": -1, "distinct": False, "order": False},
-        "readings": ["SELECT 1"],
+        "candidates": ["SELECT 1"],
     },
-    "readings": ["SELECT count(id) FROM member WHERE NOT age < 18", "SELECT count(*) FROM member"],
+    "candidates": ["SELECT count(id) FROM member WHERE NOT age < 18", "SELECT count(*) FROM member"],
 }
 
 MANAGEMENT: dict[str, Any] = QUERY | {
@@ -130,5 +130,5 @@ def controller(
     benchmark = load_benchmark(write_benchmark(folder, record))
     source: DatabaseSource = benchmark.source
     return CInteractController(
-        benchmark.tasks[0], source, ConversationalGrader(source), profile=PROFILES[profile], **options
+        benchmark.tasks[0], source, InteractGrader(source), profile=PROFILES[profile], **options
     )

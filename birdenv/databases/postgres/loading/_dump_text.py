@@ -17,8 +17,6 @@ from typing import Final
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 
-__all__ = ["Piece", "pieces", "read_dump"]
-
 _ARCHIVE: Final = b"PGDMP"
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 _ENCODING: Final = re.compile(

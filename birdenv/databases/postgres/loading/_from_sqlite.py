@@ -29,7 +29,6 @@ from birdenv.errors import InputError
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["load_from_sqlite"]
 
 _RULES: Final = "sqlite 1"
 """Part of the digest: another number when the same file gives another database."""

@@ -14,8 +14,6 @@ from typing import Final
 
 from birdenv.errors import InputError
 
-__all__ = ["OLDEST_MAJOR", "Binaries", "check_version", "find_binaries", "has_package"]
-
 OLDEST_MAJOR: Final = 14
 """The version that the public benchmark runs on; older ones lack what its databases use."""
 

@@ -25,7 +25,7 @@ from typing import Final
 from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
 from birdenv.databases.postgres.server._paths import (
     SOCKET,
-    Place,
+    ServerPaths,
     lock,
     server_place,
     wait_for_lock,
@@ -39,7 +39,7 @@ ADMIN: Final = "birdenv"
 _REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No space)\b")
 
 
-def make_data(binaries: Binaries, place: Place) -> None:
+def make_data(binaries: Binaries, place: ServerPaths) -> None:
     """`initdb`, in a folder that gets its name when all is there."""
     unfinished = place.root / "data.new"
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -85,7 +85,7 @@ def pid_file(data: Path) -> dict[str, str]:
     return dict(zip(names, map(str.strip, lines), strict=False))
 
 
-def remove_stale_locks(place: Place) -> None:
+def remove_stale_locks(place: ServerPaths) -> None:
     """Remove a dead server's lock files whose number another program has got: PostgreSQL cannot tell that."""
     for path in (place.data / "postmaster.pid", place.sockets / f"{SOCKET}.lock"):
         with suppress(FileNotFoundError):
@@ -162,7 +162,7 @@ _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
 _MOST_LOG: Final = 4_000_000  # bytes
 _MOST_MEMORY: Final = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
-_KEEPER: Final = Path(__file__).with_name("_keeper.py")
+_KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 
 
 class Cluster:

@@ -122,7 +122,7 @@ SOCKET: Final = ".s.PGSQL.5432"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerPaths:
     """The folder of one embedded server, and who runs it."""
 
     root: Path
@@ -140,7 +140,7 @@ class Place:
 
     @property
     def users(self) -> Path:
-        """Everybody who uses the server holds a shared lock on this file; see `_keeper`."""
+        """Everybody who uses the server holds a shared lock on this file; see `_supervisor`."""
         return self.root / "users.lock"
 
     @property
@@ -186,7 +186,7 @@ class Place:
             raise InputError(f"{self.sockets} is not a private folder of ours: remove it{advice}")
 
 
-def server_place(binaries: Binaries) -> Place:
+def server_place(binaries: Binaries) -> ServerPaths:
     """The place of this user's server of that major version; the folder is made.
 
     `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
@@ -216,10 +216,10 @@ def server_place(binaries: Binaries) -> Place:
             f"{wanted}: the server, which does not run as root, cannot get there; set XDG_CACHE_HOME to a "
             "folder that other users may enter"
         )
-    return Place(wanted, account, maker)
+    return ServerPaths(wanted, account, maker)
 
 
-def with_reachable_programs(binaries: Binaries, place: Place) -> Binaries:
+def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
     """The programs, or a copy of them in the place if its account cannot get at them (a venv of root's).
 
     Call it with the place's `starting` lock held. Raises `InputError` if they cannot be copied.

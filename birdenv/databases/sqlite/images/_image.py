@@ -8,22 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
-from birdenv.databases._results import Version
-
-__all__ = [
-    "CONNECT_OPTIONS",
-    "GROWTH_BYTES",
-    "HEADER_BYTES",
-    "IMAGE_KINDS",
-    "LARGEST_PAGE",
-    "PIECE",
-    "WAL_FORMAT",
-    "Checkpoint",
-    "Image",
-    "ImageKind",
-    "bound_growth",
-    "within",
-]
+from birdenv.databases._results import ContentId
 
 ImageKind: TypeAlias = Literal["auto", "reflink", "memory-map", "deserialize", "copy"]
 IMAGE_KINDS: Final = get_args(ImageKind)
@@ -50,11 +35,11 @@ _PAGE_SIZE = slice(16, 18)  # of the header; 1 stands for the largest
 class Checkpoint:
     """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
 
-    `version` says which database it belongs to, and which version of it: for SQLite a `FileVersion`. A `size`
+    `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
     of 0 is that database as it is. Picklable; as private as what it holds.
     """
 
-    version: Version
+    version: ContentId
     size: int
     pages: dict[int, bytes] = field(repr=False)
 

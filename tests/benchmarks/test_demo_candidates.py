@@ -1,4 +1,4 @@
-"""Plays the demo benchmark: its readings before the real grader, its baselines against each other."""
+"""Plays the demo benchmark: its candidates before the real grader, its baselines against each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
 from birdenv.databases import split_statements
 from birdenv.dialogue import Move
-from birdenv.grading import ConversationalGrader
+from birdenv.grading import InteractGrader
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
@@ -29,13 +29,13 @@ def benchmark(demo: Path) -> Benchmark:
 
 
 @pytest.fixture(scope="module")
-def grader(benchmark: Benchmark) -> ConversationalGrader:
-    return ConversationalGrader(benchmark.source)
+def grader(benchmark: Benchmark) -> InteractGrader:
+    return InteractGrader(benchmark.source)
 
 
 @by_record
 def test_one_reading_passes_in_each_phase(
-    record: dict[str, Any], benchmark: Benchmark, grader: ConversationalGrader
+    record: dict[str, Any], benchmark: Benchmark, grader: InteractGrader
 ) -> None:
     """The follow-up is played on top of the right reading, not of the gold."""
     [task] = [t for t in benchmark.tasks if t.public.instance_id == record["instance_id"]]
@@ -43,20 +43,20 @@ def test_one_reading_passes_in_each_phase(
     def passes(*submissions: str) -> bool:
         return submit(task, benchmark, grader, submissions)
 
-    right = [reading for reading in record["readings"] if passes(reading)]
+    right = [reading for reading in record["candidates"] if passes(reading)]
     assert len(right) == 1
-    follow_ups = record["follow_up"]["readings"]
+    follow_ups = record["follow_up"]["candidates"]
     assert sum(passes(*right, reading) for reading in follow_ups) == 1
 
 
 def submit(
-    task: CInteractTask, benchmark: Benchmark, grader: ConversationalGrader, submissions: tuple[str, ...]
+    task: CInteractTask, benchmark: Benchmark, grader: InteractGrader, submissions: tuple[str, ...]
 ) -> bool:
     """Does the last submission pass? Those before it must."""
     controller = CInteractController(task, benchmark.source, grader)
     for phase, sql in enumerate(submissions, 1):
         view = controller.system_view()
-        assert (view.phase, sql in view.readings) == (phase, True)
+        assert (view.phase, sql in view.candidates) == (phase, True)
         controller.apply(SYSTEM, Move("submit_sql", sql))
     controller.close()
     *before, last = controller.attempts
@@ -99,7 +99,7 @@ def mean_reward(agent: str, benchmark: Benchmark, folder: Path) -> float:
 
 @by_record
 def test_no_gold_statement_stands_in_a_reading(record: dict[str, Any]) -> None:
-    readings = [*record["readings"], *record["follow_up"]["readings"]]
+    candidates = [*record["candidates"], *record["follow_up"]["candidates"]]
     for script in [*record["sol_sql"], *record["follow_up"]["sol_sql"]]:
         for statement in split_statements(script):
-            assert not [reading for reading in readings if statement.rstrip(";") in reading]
+            assert not [reading for reading in candidates if statement.rstrip(";") in reading]

@@ -1,10 +1,10 @@
-"""Three baselines that choose among a task's public readings (candidate statements): no LLM.
+"""Three baselines that choose among a task's public candidates (candidate statements): no LLM.
 
 * `random` picks one blindly.
 * `never-asks` picks the one whose words fit the wording of the question best.
 * `asks-first` asks about each phrase that the wording leaves open, then picks the one that fits the answers.
 
-Without readings they have nothing to choose from: `asks-first` spends its questions, then each submits
+Without candidates they have nothing to choose from: `asks-first` spends its questions, then each submits
 `SELECT NULL`.
 """
 
@@ -60,14 +60,14 @@ class _RandomSession:
 
     def move(self, view: SystemView) -> Move:
         tried = self._tried.setdefault(view.phase, set())
-        choices = [reading for reading in view.readings if reading not in tried] or [NOTHING]
+        choices = [reading for reading in view.candidates if reading not in tried] or [NOTHING]
         choice = self._rng.choice(choices)
         tried.add(choice)
         return Move("submit_sql", choice)
 
 
 class _ReadingSession:
-    """Questions first (if it asks), then the readings from the best to the worst."""
+    """Questions first (if it asks), then the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng
@@ -100,13 +100,13 @@ class _ReadingSession:
             self._phrases = open_phrases(view.message, view.instruction)
         if self._phrases:
             return f"What do you mean by '{self._phrases.pop(0)}'?"
-        return None if view.readings else "Is there anything else that I should know about your request?"
+        return None if view.candidates else "Is there anything else that I should know about your request?"
 
     def _rank(self, view: SystemView) -> list[str]:
         if view.phase == 2:  # a follow-up request says everything
-            return rank(view.readings, view.message, (), self._rng, complete=True)
+            return rank(view.candidates, view.message, (), self._rng, complete=True)
         complete = not self._ambiguous or bool(self._heard)
-        return rank(view.readings, _request(view), self._heard, self._rng, complete=complete)
+        return rank(view.candidates, _request(view), self._heard, self._rng, complete=complete)
 
 
 def _request(view: SystemView) -> str:
