@@ -37,12 +37,10 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_readmes_first_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    first, faces, agent = blocks("python")
+    first, agent = blocks("python")
     exec(first, namespace := {})
     assert capsys.readouterr().out in (ROOT / "README.md").read_text(encoding="utf-8")
     assert len([line for line in first.splitlines() if line]) == 5
-    exec(faces, namespace)
-    assert namespace["game"].possible_agents == ["system_0", "user_0"]
     exec(agent, namespace)
     assert namespace["Mine"]("", None).move(None).action == "submit_sql"
 
@@ -56,10 +54,10 @@ def test_the_readmes_demo_table_is_what_the_demo_prints() -> None:
         assert line.rstrip() in table
 
 
-def test_the_readmes_map_names_every_room() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_map_names_every_room() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = [path.parent.name for path in (ROOT / "birdenv").glob("*/__init__.py")]
-    assert not [room for room in rooms if f"`birdenv/{room}/" not in readme]
+    assert not [room for room in rooms if f"`birdenv/{room}/" not in page]
 
 
 def test_nothing_is_exported_that_does_not_exist() -> None:

@@ -1,0 +1,115 @@
+"""The documentation: short where it begins, no dead link, and what it shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from birdenv.cli._main import app
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST_README = 7_000
+"""Bytes."""
+
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def prose(page: Path) -> str:
+    """The page without its blocks of code."""
+    return _FENCED.sub("", text(page))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [block for named, block in _FENCED.findall(text(page)) if named == language]
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings as GitHub and the site generators spell them in links."""
+    titles = (title for _, title in _HEADING.findall(prose(page)))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_bytes()) <= LONGEST_README
+
+
+@each_page
+def test_every_relative_link_resolves(page: Path) -> None:
+    dead = []
+    for link in _LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            dead.append(link)
+    assert not dead
+
+
+@each_page
+def test_a_page_has_one_title(page: Path) -> None:
+    levels = [len(marks) for marks, _ in _HEADING.findall(prose(page))]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+
+
+def test_the_index_names_every_page() -> None:
+    linked = set(_LINK.findall(text(ROOT / "docs" / "README.md")))
+    assert not [page.name for page in PAGES if page.name != "README.md" and page.name not in linked]
+
+
+@each_page
+def test_python_blocks_run_and_print_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(block, namespace)
+        assert capsys.readouterr().out in text(page)
+
+
+def test_the_readmes_agent_plays_as_the_readme_says(tmp_path: Path) -> None:
+    [agent] = [block for block in blocks(README, "python") if "class Mine" in block]
+    (tmp_path / "mine.py").write_text(agent, encoding="utf-8")
+    program = [sys.executable, "-c", "from birdenv.cli import main; main()"]
+    play, summary = [line.partition("#")[0] for line in commands(README) if "mine" in line]
+    for command in (play, summary):
+        arguments = [*program, *shlex.split(command)[1:]]
+        done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "broke off" not in done.stderr
+
+
+def commands(page: Path) -> list[str]:
+    """The lines of a page's console blocks that call birdenv."""
+    lines = "".join(blocks(page, "console")).splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ birdenv ")]
+
+
+@each_page
+def test_commands_and_their_options_exist(page: Path) -> None:
+    for line in commands(page):
+        words = shlex.split(line, comments=True)[1:]
+        command: Any = get_command(app)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        known = {name for parameter in command.params for name in parameter.opts + parameter.secondary_opts}
+        assert not [word for word in words if word.startswith("-") and word not in known], line
