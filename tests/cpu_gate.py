@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         default=MOST_SECONDS,
         metavar="SECONDS",
-        help=f"a test without a mark of heavy tests may use so much processor time (default: {MOST_SECONDS:g})",
+        help=f"the most that a test without a heavy mark may use (default: {MOST_SECONDS:g})",
     )
     group.addoption(
         "--slowest-cpu", type=int, default=0, metavar="N", help="show the N tests that used most of it"

@@ -24,21 +24,26 @@ import pytest
 
 _MEMORY: Final = Path("/dev/shm")
 _LEAST_FREE: Final = 2 * 2**30  # bytes
+FOLDER: Final = "BIRDENV_TESTS_FOLDER"
 _DISK: Final = "BIRDENV_TESTS_DISK"
+"""Environment variables: the folder of this run, and where temporary files are otherwise."""
 
 _KEEPER: Final = """
 import os, pathlib, shutil, signal, sys, time
 folder = pathlib.Path(sys.argv[1])
 sys.stdin.read()  # until the test run closes it or ends
-for file in folder.glob("birdenv-pg-*/postmaster.pid"):
+for file in folder.glob("postgres/postmaster.pid"):
     try:
-        os.kill(int(file.read_text().split()[0]), signal.SIGQUIT)
+        os.kill(int(file.read_text().split()[0]), signal.SIGINT)
     except (OSError, ValueError, IndexError):
         continue
     for _ in range(100):
         if file.exists():
             time.sleep(0.05)
-for _ in range(5):  # a process that ends may still write
+for link in folder.rglob("pg_tblspc/*"):  # of killed servers
+    if link.is_symlink():
+        shutil.rmtree(os.readlink(link), ignore_errors=True)
+for _ in range(10):  # a process that ends may still write
     shutil.rmtree(folder, ignore_errors=True)
     if not folder.exists():
         break
@@ -56,15 +61,17 @@ def pytest_configure(config: pytest.Config) -> None:
     command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder)]
     keeper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/")
     before = os.environ.get("TMPDIR")
-    os.environ |= {"TMPDIR": str(folder), _DISK: usual}
+    os.environ |= {"TMPDIR": str(folder), FOLDER: str(folder), _DISK: usual}
     tempfile.tempdir = None
+    if config.option.basetemp is None:
+        config.option.basetemp = folder / "tests"
 
     def clean_up() -> None:
         assert keeper.stdin is not None
         keeper.stdin.close()
         keeper.wait()
-        os.environ.pop(_DISK)
-        os.environ.pop("TMPDIR")
+        for name in ("TMPDIR", FOLDER, _DISK):
+            os.environ.pop(name)
         if before is not None:
             os.environ["TMPDIR"] = before
         tempfile.tempdir = None
@@ -79,12 +86,19 @@ def _has_room() -> bool:
         return False
 
 
-@pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """pytest's own, for tests with the mark `disk` on the disk."""
-    if request.node.get_closest_marker("disk") is None:
-        yield tmp_path
-        return
+@pytest.fixture(scope="session")
+def on_disk() -> Iterator[Path]:
+    """A folder where temporary files are without us, for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="birdenv-test-", dir=os.environ[_DISK]))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """pytest's own, for tests with the mark `disk` on the disk."""
+    if request.node.get_closest_marker("disk") is None:
+        return tmp_path
+    on_disk: Path = request.getfixturevalue("on_disk") / tmp_path.name
+    on_disk.mkdir()
+    return on_disk

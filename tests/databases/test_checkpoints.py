@@ -28,8 +28,10 @@ PAGE = 4096
 
 
 @pytest.fixture(scope="session")
-def cloning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | str]:
-    with cloning_file_system(tmp_path_factory.mktemp("cloning")) as place:
+def cloning(on_disk: Path) -> Iterator[Path | str]:
+    folder = on_disk / "checkpoints"
+    folder.mkdir()
+    with cloning_file_system(folder) as place:
         yield place
 
 

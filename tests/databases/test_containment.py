@@ -384,6 +384,7 @@ def linked(path: Path) -> None:
     path.symlink_to("../real file")
 
 
+@pytest.mark.disk
 @pytest.mark.contains("S38")
 @pytest.mark.parametrize(
     ("shape", "customers"),
