@@ -1,14 +1,17 @@
 """The processor time of each test, and a gate: a test that costs much says so by a mark, or the run fails.
 
-Processor time does not depend on what else the machine does, as wall time does. A test's time is that of its
-process and of the children that ended meanwhile. What fixtures of a wider scope cost to set up belongs to no
-test; nor does the clean-up after the last test of a module, which ends what the module shared.
+Processor time depends less than wall time on what else the machine does. A test's time is that of its process
+and of its children. What fixtures of a wider scope cost to set up belongs to no test; nor does the clean-up
+after the last test of a module, which ends what the module shared.
 """
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -19,10 +22,25 @@ HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks")
 MOST_SECONDS: Final = 2.0
 
 
+_TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
+
+
 def processor_seconds() -> float:
-    """What this process and its ended children have used so far."""
+    """What this process and its children have used so far; where there is no /proc, only those that ended."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in spent)
+    return sum(each.ru_utime + each.ru_stime for each in spent) + _of_living_children()
+
+
+def _of_living_children() -> float:
+    """Otherwise the test in which a child ends would pay for what all before it asked of that child."""
+    ticks = 0
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # a thread or a child that ended meanwhile
+            for child in listed.read_text().split():
+                with suppress(OSError):
+                    _, _, fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")
+                    ticks += sum(map(int, fields.split()[11:15]))  # its own and its ended children's
+    return ticks * _TICK
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,18 +66,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Meter:
-    """Writes what each phase of a test used into its report, as `report.cpu`."""
+    """Writes what a test used into its last report, as `report.cpu`."""
 
     def __init__(self) -> None:
+        self._began = 0.0
         self._shared = 0.0
         self._depth = 0
-        self._phase: dict[str, float] = {}
+        self._used = 0.0
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-    ) -> Generator[None, Any, Any]:
-        if fixturedef.scope == "function":
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
+        if fixturedef.scope == "function" or self._depth:  # what a shared fixture asks for is part of it
             return (yield)
         began = processor_seconds()
         self._depth += 1
@@ -67,40 +84,31 @@ class _Meter:
             return (yield)
         finally:
             self._depth -= 1
-            if not self._depth:  # what a shared fixture asks for is part of it
-                self._shared += processor_seconds() - began
+            self._shared += processor_seconds() - began
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Generator[None, Any, Any]:
-        return (yield from self._measured("setup"))
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self) -> Generator[None, Any, Any]:
-        return (yield from self._measured("call"))
+        self._began, self._shared = processor_seconds(), 0.0
+        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Generator[None, Any, Any]:
-        try:
-            return (yield from self._measured("teardown"))
-        finally:
-            if nextitem is None or nextitem.path != item.path:
-                self._phase["teardown"] = 0.0
-
-    def _measured(self, phase: str) -> Generator[None, Any, Any]:
-        self._shared, began = 0.0, processor_seconds()
+        is_last = nextitem is None or nextitem.path != item.path
+        before = processor_seconds() if is_last else 0.0
         try:
             return (yield)
         finally:
-            self._phase[phase] = processor_seconds() - began - self._shared
+            self._used = (before if is_last else processor_seconds()) - self._began - self._shared
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        report.cpu = self._phase.pop(call.when, 0.0)  # type: ignore[attr-defined]
+        if call.when == "teardown":
+            report.cpu = self._used  # type: ignore[attr-defined]
         return report
 
 
@@ -114,9 +122,10 @@ class _Gate:
         self._heavy: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + getattr(report, "cpu", 0.0)
-        if any(mark in report.keywords for mark in HEAVY):
-            self._heavy.add(report.nodeid)
+        if hasattr(report, "cpu"):
+            self._seconds[report.nodeid] = report.cpu
+            if any(mark in report.keywords for mark in HEAVY):
+                self._heavy.add(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._over() and session.exitstatus == pytest.ExitCode.OK:
