@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check format bench fuzz clean
@@ -25,11 +26,11 @@ demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 	$(BIN)/birdenv demo
 	@echo "(birdenv is in $(BIN): type '. $(BIN)/activate' to have it on your PATH)"
 
-test: $(VENV)/installed-dev ## Run the tests
-	$(BIN)/python -m pytest -n 2
+test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
+	$(PYTEST)
 
-test-all: $(VENV)/installed-dev ## Run all tests, the slow ones and the oldest supported gymnasium too
-	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+test-all: $(VENV)/installed-dev ## Run all tests, with the oldest supported gymnasium too
+	$(PYTEST) -m '' --hypothesis-profile=all
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
 	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs

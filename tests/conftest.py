@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import containment_table
 import pytest
 from hypothesis import settings
 from postgres_server import start_postgres
@@ -14,14 +13,13 @@ from birdenv.benchmarks import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
+pytest_plugins = ("in_memory", "cpu_gate", "containment_table")
+
 # The same examples in every run, so that a commit is judged by what it changed; the slow property tests
-# draw new ones.
-settings.register_profile("same examples", derandomize=True)
-settings.load_profile("same examples")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(containment_table)
+# draw new ones. `make test-all` asks for the second profile.
+settings.register_profile("sample", derandomize=True, max_examples=25)
+settings.register_profile("all", derandomize=True)
+settings.load_profile("sample")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pytest
+from cpu_gate import HEAVY
 
 MARK: Final = "contains"
 _PLACES: Final = ("attacked", "profile", "isolation")
@@ -160,10 +161,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the tables whose tests were run, if the slow ones were among them."""
+    """Print the tables whose tests were run, if heavy ones were among them."""
     told = [each for kind in terminalreporter.stats.values() for each in kind]
     reports = [each for each in told if isinstance(each, pytest.TestReport) and _cases(each)]
-    if not any("slow" in report.keywords for report in reports):
+    if not any(mark in report.keywords for report in reports for mark in HEAVY):
         return
     seen = {case: Seen() for table in TABLES.values() for case in table}
     for report in reports:

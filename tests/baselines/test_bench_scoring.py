@@ -19,6 +19,8 @@ from birdenv_baselines.bench._scoring_memory import anonymous_megabytes
 from birdenv_baselines.bench._statement_times import LONGEST, statement_times
 from birdenv_baselines.bench._tasks import Task
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from pathlib import Path
+
+from prepared_databases import copy_database
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, city TEXT);
@@ -25,9 +26,7 @@ INSERT INTO boxes VALUES (1, 0.0, 2.0);
 def write_database(root: Path, name: str, script: str = SHOP) -> Path:
     path = root / name / f"{name}.sqlite"
     path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    connection.close()
+    copy_database(path, script)
     return path
 
 

@@ -13,6 +13,7 @@ from database_files import fingerprint, write_database
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, why_not
+from samples import examples
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
 from birdenv.databases.sqlite.images import _memory_map as private_memory
@@ -28,8 +29,10 @@ PAGE = 4096
 
 
 @pytest.fixture(scope="session")
-def cloning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | str]:
-    with cloning_file_system(tmp_path_factory.mktemp("cloning")) as place:
+def cloning(on_disk: Path) -> Iterator[Path | str]:
+    folder = on_disk / "checkpoints"
+    folder.mkdir()
+    with cloning_file_system(folder) as place:
         yield place
 
 
@@ -346,7 +349,7 @@ ANY_SCRIPT = given(st.lists(writes, max_size=12), st.lists(writes, max_size=5), 
 SHARED_PLACE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@settings(SHARED_PLACE, max_examples=100)
+@settings(SHARED_PLACE, max_examples=examples(100))
 @ANY_SCRIPT
 def test_after_any_script_the_state_travels(
     place: Path, script: list[str], more: list[str], here: str, there: str

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attacked import DOORS, LIMITS, NEIGHBOURS, SECONDS, Attacked, kind, listing, rows
+from attacked import LIMITS, NEIGHBOURS, SECONDS, Attacked, kind, listing, rows
 from database_files import fingerprint, write_database
 from in_a_process import run
 
@@ -187,10 +187,19 @@ CASES = [
 ]
 
 
-VARIANTS = [*(("inline", door) for door in DOORS), ("process", DOORS[-1])]
+VARIANTS = [
+    pytest.param((isolation, door), id=f"{isolation} {door}", marks=marks)
+    for isolation, door, marks in [
+        ("inline", "grading", ()),
+        ("inline", "agent", ()),
+        ("inline", "grading what was written", pytest.mark.hostile_all_doors),
+        ("inline", "agent that wrote before", pytest.mark.hostile_all_doors),
+        ("process", "agent that wrote before", pytest.mark.hostile_all_doors),
+    ]
+]
 
 
-@pytest.fixture(params=VARIANTS, ids=" ".join)
+@pytest.fixture(params=VARIANTS)
 def attacked(request: pytest.FixtureRequest, attack: Callable[..., Attacked]) -> Attacked:
     return attack(*request.param)
 
@@ -308,6 +317,9 @@ def peak_kib(root: Path, isolation: Isolation, statements: list[str]) -> int:
     return int(run(FEED, root, isolation, json.dumps(statements)))
 
 
+@pytest.mark.parametrize(
+    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
+)
 def test_memory_is_bounded(tmp_path: Path, isolation: Isolation) -> None:
     assert peak_kib(tmp_path, isolation, HOGS) < MOST_KIB
 
@@ -384,6 +396,7 @@ def linked(path: Path) -> None:
     path.symlink_to("../real file")
 
 
+@pytest.mark.disk
 @pytest.mark.contains("S38")
 @pytest.mark.parametrize(
     ("shape", "customers"),

@@ -192,10 +192,12 @@ print("done", unusable, errors, results)
 @pytest.mark.parametrize(
     ("image", "isolation", "number"),
     [
-        ("memory-map", "inline", 200),
-        ("deserialize", "inline", 40),
-        ("copy", "inline", 40),
-        ("auto", "process", 40),
+        ("memory-map", "inline", 40),
+        ("auto", "process", 10),
+        pytest.param("memory-map", "inline", 200, marks=pytest.mark.slow),
+        pytest.param("deserialize", "inline", 40, marks=pytest.mark.slow),
+        pytest.param("copy", "inline", 40, marks=pytest.mark.slow),
+        pytest.param("auto", "process", 40, marks=pytest.mark.slow),
     ],
 )
 def test_random_damage_never_ends_the_process(path: Path, image: str, isolation: str, number: int) -> None:

@@ -198,8 +198,10 @@ ASKED_OF_EVERY_EPISODE = (
 
 
 @pytest.fixture(scope="session")
-def cloning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | str]:
-    with cloning_file_system(tmp_path_factory.mktemp("cloning")) as place:
+def cloning(on_disk: Path) -> Iterator[Path | str]:
+    folder = on_disk / "images"
+    folder.mkdir()
+    with cloning_file_system(folder) as place:
         yield place
 
 
@@ -252,6 +254,7 @@ def kind_of(database: SqliteDatabase) -> str:
 # --- the same answers and nothing left -------------------------------------------------------------------
 
 
+@pytest.mark.disk
 def test_a_long_script_is_answered_as_on_a_private_copy(kind: str, place: Path) -> None:
     source = source_in(place, kind)
     path = source.path("town")
@@ -275,6 +278,7 @@ def test_a_long_script_is_answered_as_on_a_private_copy(kind: str, place: Path) 
     assert fingerprint(path) == before
 
 
+@pytest.mark.disk
 def test_no_file_is_left_by_an_episode(kind: str, place: Path) -> None:
     source = source_in(place, kind)
     files = [path for path in place.rglob("*") if path.is_file() and path.name != "lock"]
@@ -283,6 +287,7 @@ def test_no_file_is_left_by_an_episode(kind: str, place: Path) -> None:
     assert [path for path in place.rglob("*") if path.is_file() and path.name != "lock"] == files
 
 
+@pytest.mark.disk
 def test_a_source_in_wal_format(kind: str, place: Path) -> None:
     source = source_in(place, kind, "PRAGMA journal_mode = WAL;" + SCHEMA)
     path = source.path("town")
@@ -334,6 +339,7 @@ def test_the_environment_variable_stands_in_for_auto(tmp_path: Path, monkeypatch
         SqliteSource(tmp_path)
 
 
+@pytest.mark.disk
 @pytest.mark.parametrize("folder", ["temporary", "memory"])
 def test_where_files_cannot_be_cloned_that_is_said_and_auto_maps_memory(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -374,19 +380,19 @@ def test_auto_clones_where_files_can_be_cloned(
         assert kind_of(database) == "reflink"
 
 
+@pytest.mark.disk
 def test_auto_clones_only_into_scratch_on_the_same_file_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a plain copy in place of the system's call, so that it is tested on every file system."""
     path = source_in(tmp_path, "auto").path("town")
     monkeypatch.setattr(_images, "reflink", _images.copy)
-    for scratch, expected in ((tmp_path, True), (Path("/dev/shm"), False)):
-        if scratch.is_dir():
-            monkeypatch.setenv("BIRDENV_SCRATCH", str(scratch))
-            forget_places()
-            image = open_image(path)
-            image.close()
-            assert (image.kind == "reflink") is (expected or scratch.stat().st_dev == path.stat().st_dev)
+    for scratch, expected in ((tmp_path, True), (tmp_path_factory.mktemp("memory"), False)):
+        monkeypatch.setenv("BIRDENV_SCRATCH", str(scratch))
+        forget_places()
+        image = open_image(path)
+        image.close()
+        assert (image.kind == "reflink") is (expected or scratch.stat().st_dev == path.stat().st_dev)
     forget_places()
 
 
@@ -480,6 +486,7 @@ def _in_a_wal(path: Path) -> None:
     assert path.stat().st_mtime_ns == modified
 
 
+@pytest.mark.disk
 @pytest.mark.parametrize("change", [_update, _in_place, _replaced, _grown, _in_a_wal])
 def test_a_changed_source_is_noticed_at_the_next_open(
     kind: str, place: Path, change: Callable[[Path], None]

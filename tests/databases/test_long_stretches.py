@@ -112,6 +112,11 @@ LONGER_STRETCHES: list[tuple[str, str, Callable[[int], str], int]] = [
 ]
 
 
+in_process_too = pytest.mark.parametrize(
+    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
+)
+
+
 def attack_at_the_bound(attacked: Attacked, script: str, make: Callable[[int], str], size: int) -> None:
     """With the largest values that are allowed, both in one row: the error says how large that is."""
     assert kind(attacked.database.run([script])) == "ok"
@@ -123,6 +128,7 @@ def attack_at_the_bound(attacked: Attacked, script: str, make: Callable[[int], s
     assert kind(result) in ("ok", "timeout", "too_large", "denied"), result
 
 
+@in_process_too
 @pytest.mark.parametrize(
     ("script", "make"), [row[1:] for row in STRETCHES], ids=[row[0] for row in STRETCHES]
 )
@@ -132,6 +138,7 @@ def test_one_long_stretch_is_over_in_time(
     attack_at_the_bound(attack(isolation, "agent"), script, make, TEN_MB)
 
 
+@in_process_too
 @pytest.mark.parametrize(
     ("script", "make", "size"),
     [row[1:] for row in LONGER_STRETCHES],

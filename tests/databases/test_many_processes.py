@@ -27,6 +27,15 @@ KINDS = [kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)]
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
 
 
+some_kinds = pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param(KINDS[:1], id="one kind"),
+        pytest.param(KINDS, id="every kind", marks=pytest.mark.kills),
+    ],
+)
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     write_database(tmp_path / "databases", "town", "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
@@ -68,14 +77,15 @@ def test_threads(root: Path, kind: str) -> None:
     assert fingerprint(path) == before
 
 
-def test_images_are_made_while_other_threads_connect(root: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.5, pytest.param(3, marks=pytest.mark.slow)])
+def test_images_are_made_while_other_threads_connect(root: Path, seconds: float) -> None:
     """The hook that finds an image's connection is called for those of every thread meanwhile."""
     code = """
 import sqlite3, sys, threading, time
 from children import episodes
 from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite.images import open_image
-source, end, answers = SqliteSource(sys.argv[1]), time.monotonic() + 3, []
+source, end, answers = SqliteSource(sys.argv[1]), time.monotonic() + float(sys.argv[2]), []
 def write():
     while time.monotonic() < end:
         answers.extend(episodes(source, 1, 1))
@@ -87,7 +97,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(set(answers))
 """
-    assert in_a_process.run(code, root) == "{(2, 3, 2)}\n"
+    assert in_a_process.run(code, root, seconds) == "{(2, 3, 2)}\n"
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -164,7 +174,8 @@ print(database.run(["COMMIT; SELECT count(*) FROM t"]).rows, flush=True)
     assert in_a_process.run(code, root, kind) == "[(3,)]\n"
 
 
-def test_two_programs_at_once(root: Path) -> None:
+@some_kinds
+def test_two_programs_at_once(root: Path, kinds: list[str]) -> None:
     code = """
 import sys
 from children import episodes
@@ -173,9 +184,9 @@ print(episodes(SqliteSource(sys.argv[1], image=sys.argv[2]), int(sys.argv[3]), 5
 """
     path = root / "town" / "town.sqlite"
     before = fingerprint(path)
-    programs = [in_a_process.start(code, root, kind, n) for kind in KINDS for n in (1, 2)]
+    programs = [in_a_process.start(code, root, kind, n) for kind in kinds for n in (1, 2)]
     found = [program.communicate(timeout=60) for program in programs]
-    assert found == [(f"{expected(n, 50)}\n", "") for _ in KINDS for n in (1, 2)]
+    assert found == [(f"{expected(n, 50)}\n", "") for _ in kinds for n in (1, 2)]
     assert fingerprint(path) == before
 
 
@@ -341,12 +352,13 @@ threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)""",
 }
 
 
+@some_kinds
 @pytest.mark.parametrize("end", ENDS)
-def test_no_end_of_an_episode_crashes_the_process(root: Path, end: str) -> None:
+def test_no_end_of_an_episode_crashes_the_process(root: Path, end: str, kinds: list[str]) -> None:
     path = root / "town" / "town.sqlite"
     before = fingerprint(path)
-    programs = [in_a_process.start(OPEN + ENDS[end], root, kind) for kind in KINDS]
-    for kind, program in zip(KINDS, programs, strict=True):
+    programs = [in_a_process.start(OPEN + ENDS[end], root, kind) for kind in kinds]
+    for kind, program in zip(kinds, programs, strict=True):
         out, err = program.communicate(timeout=60)
         assert (program.returncode, out, err) == (0, "", ""), kind
     assert fingerprint(path) == before

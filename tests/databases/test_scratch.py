@@ -57,6 +57,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=10)
 
 
+@pytest.mark.disk
 @pytest.mark.parametrize("kind", ["copy", "reflink"])
 def test_what_a_killed_process_left_is_swept_at_the_next_start_and_the_living_keep_theirs(
     kind: str, tmp_path: Path

@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from image_kinds import ANYWHERE_WITH_LINUX, why_not
 from plain_copy import Answer, PlainCopy, answer
+from samples import examples
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 
@@ -481,7 +482,7 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
                 database.execute("CREATE TABLE IF NOT EXISTS moved (a)")
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @example(["BEGIN", "INSERT OR ROLLBACK INTO people VALUES (1, 'x', 'x', 1)", "COMMIT"])
 @example(["PRAGMA journal_mode = WAL", "DELETE FROM people RETURNING *", "VACUUM", "PRAGMA schema_version"])
 @given(scripts)

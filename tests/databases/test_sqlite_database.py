@@ -11,6 +11,7 @@ import pytest
 from database_files import fingerprint, write_database
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import examples
 
 from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteDatabase, SqliteSource
 
@@ -249,7 +250,9 @@ ODD_CHARACTERS = ["\0", "\ud800", "\ufeff", "é", "\n", "\v"]
 sql_like = st.lists(st.sampled_from(FRAGMENTS.split() + ODD_CHARACTERS), max_size=15).map(" ".join)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.text() | sql_like, min_size=1, max_size=4))
 def test_no_text_raises_and_none_reaches_the_file(source: SqliteSource, texts: list[str]) -> None:
     path = source.path("shop")
@@ -264,7 +267,9 @@ def test_no_text_raises_and_none_reaches_the_file(source: SqliteSource, texts: l
     assert fingerprint(path) == before
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(sql_like)
 def test_a_query_never_changes_a_copy(database: SqliteDatabase, text: str) -> None:
     database.execute("CREATE TABLE IF NOT EXISTS moved (a)")

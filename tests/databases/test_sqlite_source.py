@@ -129,6 +129,7 @@ def test_a_relative_root_outlives_a_change_of_directory(
     assert rows(relative, "shop", "SELECT count(*) FROM customers") == [(3,)]
 
 
+@pytest.mark.disk
 def test_a_journal_is_settled_in_a_copy_that_goes_with_the_file(source: SqliteSource) -> None:
     path = source.path("shop")
     writer = sqlite3.connect(path, isolation_level=None)
@@ -155,6 +156,7 @@ def test_a_journal_that_is_not_hot_does_not_count(source: SqliteSource) -> None:
     assert rows(source, "shop", "SELECT count(*) FROM customers") == [(3,)]
 
 
+@pytest.mark.disk
 def test_a_file_that_goes_on_being_written_to_is_an_error(
     source: SqliteSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +209,7 @@ def test_limits_that_let_nothing_run(field: str, value: float) -> None:
         Limits(**{field: value})  # type: ignore[arg-type]
 
 
+@pytest.mark.disk
 def test_a_journal_that_was_empty_is_looked_at_again(tmp_path: Path) -> None:
     path = write_database(tmp_path, "shop")
     writer = sqlite3.connect(path, isolation_level=None)
@@ -220,6 +223,7 @@ def test_a_journal_that_was_empty_is_looked_at_again(tmp_path: Path) -> None:
     writer.close()
 
 
+@pytest.mark.disk
 def test_a_forked_child_leaves_the_settled_copy_of_its_parent(tmp_path: Path) -> None:
     path = write_database(tmp_path, "shop")
     writer = sqlite3.connect(path, isolation_level=None)

@@ -59,12 +59,13 @@ until(lambda: not watchdog.is_awake)
     assert in_a_process.run(SETTING + code, root) == "('timeout', True)\n"
 
 
-def test_ctrl_c_while_it_is_woken_leaves_time_limits_in_force(root: Path) -> None:
+@pytest.mark.parametrize("attempts", [30, pytest.param(300, marks=pytest.mark.kills)])
+def test_ctrl_c_while_it_is_woken_leaves_time_limits_in_force(root: Path, attempts: int) -> None:
     code = """
 import signal
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 database = source.open("town")
-for attempt in range(300):
+for attempt in range(0, 300, 300 // int(sys.argv[2])):
     time.sleep(0.12 if attempt % 10 == 0 else 0)  # asleep by then, most times
     try:
         signal.setitimer(signal.ITIMER_REAL, 2e-6 + attempt * 2e-7)
@@ -76,7 +77,7 @@ for attempt in range(300):
 print(outcome())
 database.close()
 """
-    assert in_a_process.run(SETTING + code, root) == "('timeout', True)\n"
+    assert in_a_process.run(SETTING + code, root, attempts) == "('timeout', True)\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")

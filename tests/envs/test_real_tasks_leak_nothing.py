@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 import pytest
+from samples import EVERY_TENTH
 
 from birdenv import (
     clarify,
@@ -113,18 +114,19 @@ def test_a_interact(demo: Path) -> None:
     _a_interact_tasks(demo, demo / "c_interact.jsonl")
 
 
-def test_a_interact_on_mini_interact(shared_data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", EVERY_TENTH)
+def test_a_interact_on_mini_interact(shared_data: Path, tmp_path: Path, step: int) -> None:
     folder = shared_data / "mini_interact"
     merged = merge_files(folder / "mini_interact.jsonl", folder / "published_passing_gt.jsonl", partial=True)
     write_records(tmp_path / "merged.jsonl", merged.records)
-    _a_interact_tasks(folder, tmp_path / "merged.jsonl")
+    _a_interact_tasks(folder, tmp_path / "merged.jsonl", step)
 
 
-def _a_interact_tasks(folder: Path, data: Path) -> None:
+def _a_interact_tasks(folder: Path, data: Path, step: int = 1) -> None:
     """With every tool: the notes are the benchmark's own, but for the entries that a task deletes."""
     env = gymnasium.make("birdenv/AInteract-v0", data_dir=str(folder), data=str(data), patience=40)
     records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
-    for name in env.unwrapped.instance_ids:  # type: ignore[attr-defined]
+    for name in env.unwrapped.instance_ids[::step]:  # type: ignore[attr-defined]
         record = records[name]
         terms = [point["term"] for point in record["user_query_ambiguity"]["critical_ambiguity"]]
         texts, answers = play(env, name, terms[:3])
@@ -146,19 +148,20 @@ def _a_interact_tasks(folder: Path, data: Path) -> None:
     env.close()
 
 
-def test_mini_interact(shared_data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", EVERY_TENTH)
+def test_mini_interact(shared_data: Path, tmp_path: Path, step: int) -> None:
     folder = shared_data / "mini_interact"
     merged = merge_files(folder / "mini_interact.jsonl", folder / "published_passing_gt.jsonl", partial=True)
     write_records(tmp_path / "merged.jsonl", merged.records)
-    _c_interact_tasks(folder, tmp_path / "merged.jsonl")
+    _c_interact_tasks(folder, tmp_path / "merged.jsonl", step)
 
 
-def _c_interact_tasks(folder: Path, data: Path) -> None:
+def _c_interact_tasks(folder: Path, data: Path, step: int = 1) -> None:
     env = gymnasium.make("birdenv/CInteract-v0", data_dir=str(folder), data=str(data), patience=20)
     records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
     playable = env.unwrapped.instance_ids  # type: ignore[attr-defined]
     assert len(playable) in (38, 261)  # the demo; Mini-Interact less what has no database
-    for name in playable:
+    for name in playable[::step]:
         record = records[name]
         points = record["user_query_ambiguity"]["critical_ambiguity"] + record["knowledge_ambiguity"]
         texts, answers = play(env, name, [point["term"] for point in points][:3])

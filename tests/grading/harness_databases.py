@@ -22,6 +22,7 @@ def shop(root: Path) -> SqliteSource:
     """A source with the one database `shop`."""
     (root / "shop").mkdir(exist_ok=True)
     connection = sqlite3.connect(root / "shop" / "shop.sqlite")
+    connection.execute("PRAGMA synchronous = OFF")
     connection.executescript(SHOP)
     connection.close()
     return SqliteSource(root)

@@ -28,11 +28,18 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 # Financial: three verdicts read a table that is empty in the rebuilt database, one is the publisher's noise.
 @pytest.mark.parametrize(
-    ("name", "total", "differing"), [("superhero", 951, []), ("financial", 515, [89, 120, 173, 173])]
+    ("name", "step", "total", "differing"),
+    [
+        ("superhero", 1, 951, []),
+        ("financial", 10, 52, []),
+        pytest.param("financial", 1, 515, [89, 120, 173, 173], marks=pytest.mark.real_tasks),
+    ],
 )
-def test_ex_bird_reproduces_the_published_verdicts(name: str, total: int, differing: list[int]) -> None:
+def test_ex_bird_reproduces_the_published_verdicts(
+    name: str, step: int, total: int, differing: list[int]
+) -> None:
     grader = ExGrader(SqliteSource(DATA / "dev_databases"), Limits(seconds=10.0))
-    pairs = lines(name)
+    pairs = lines(name)[::step]
     assert len(pairs) == total
     ours = [grader.grade(name, [pair["gold_sql"]], pair["predicted_sql"]).ex_bird for pair in pairs]
     others = [p["question_id"] for p, ex in zip(pairs, ours, strict=True) if ex != bool(p["published_ex"])]

@@ -161,6 +161,7 @@ def environment(**extra: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(HERE), **extra}
 
 
+@pytest.mark.kills
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     """The agent is foreign: it plays from a process of its own, under another hash seed each time."""
     arguments = ["--agent", "foreign_agents:Slow", "-n", "10", "-p", "2"]

@@ -412,6 +412,7 @@ def environment(**extra: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(HERE), **extra}
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize(("kill", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_run_is_resumed(tmp_path: Path, kill: signal.Signals, code: int) -> None:
     arguments = ["bird", "--agent", f"{FOREIGN}:Slow", "-n", "14", "-p", "2"]

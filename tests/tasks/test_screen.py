@@ -63,6 +63,7 @@ def source(
 def write(path: Path, script: str) -> None:
     path.parent.mkdir(exist_ok=True)
     connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
     connection.executescript(script)
     connection.close()
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from samples import EVERY_TENTH
 
 from birdenv.users import Ambiguity, Brief
 
@@ -57,7 +58,14 @@ def load_briefs() -> list[tuple[str, Brief]]:
 
 
 @pytest.fixture(scope="session")
-def real_briefs() -> list[tuple[str, Brief]]:
+def all_real_briefs() -> list[tuple[str, Brief]]:
     if not (DATA / "mini_interact.jsonl").exists():
         pytest.skip(f"no Mini-Interact data in {DATA} (set BIRDENV_SHARED_DATA)")
     return load_briefs()
+
+
+@pytest.fixture(params=EVERY_TENTH)
+def real_briefs(
+    request: pytest.FixtureRequest, all_real_briefs: list[tuple[str, Brief]]
+) -> list[tuple[str, Brief]]:
+    return all_real_briefs[:: request.param]

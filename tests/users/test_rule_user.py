@@ -10,6 +10,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import examples
 from test_user_encoder import BRIEF
 
 from birdenv.users import Brief, RuleUser, User, guard_answer
@@ -24,7 +25,7 @@ print([repr(RuleUser().answer(BRIEF, question)) for question in questions])
 """
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(max_size=300))
 def test_any_question_is_answered(question: str) -> None:
     answer = RuleUser().answer(BRIEF, question)
@@ -33,7 +34,7 @@ def test_any_question_is_answered(question: str) -> None:
     assert not guard_answer(answer.text, BRIEF, answer.granted).reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.sampled_from("what is the best 'loaves' \" order sql column ( ) _ top null ` ‘ \u200b".split(" "))

@@ -2,8 +2,8 @@
 
 The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
 triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_authorizer_rules` has the answers.
-While the statement runs the progress handler looks at the clock, and so does the watchdog; for work that they cannot
-stop, `_value_bounds` narrows the size of values.
+While the statement runs the progress handler looks at the clock, and so does the watchdog; for work that
+they cannot stop, `_value_bounds` narrows the size of values.
 
 Stopping statements whose time is up.
 

@@ -55,9 +55,13 @@ SELECT (SELECT count(*) FROM pg_largeobject_metadata), (SELECT count(*) FROM pg_
 """
 
 
-def load_shop(server: PostgresServer, folder: Path) -> None:
+ELSEWHERE = "shop_elsewhere"
+"""Its name on a server that other tests use, too: those have a `shop` of their own there."""
+
+
+def load_shop(server: PostgresServer, folder: Path, name: str = "shop") -> None:
     """Make the shop a template on the server, if it is not there yet."""
-    file = folder / "shop.sql"
+    file = folder / f"{name}.sql"
     file.write_text(SHOP)
     (dump,) = find_dumps(file)
     load_dump(server, dump)

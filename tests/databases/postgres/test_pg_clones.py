@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pg_shop import kind, load_shop, rows
+from pg_shop import ELSEWHERE, kind, load_shop, rows
 from postgres_server import Postgres, start_postgres
 
 from birdenv.databases import QueryResult
@@ -204,12 +204,9 @@ def other() -> Postgres:
 
 
 def test_on_another_server_roles_have_passwords(other: Postgres, tmp_path: Path) -> None:
-    of_episodes = "SELECT rolname FROM pg_roles WHERE starts_with(rolname, 'birdenv-')"
     with find_server(other.admin) as server:
-        load_shop(server, tmp_path)
-        with server.connect() as connection:  # what other sources on this server have open
-            before = set(connection.execute(of_episodes).fetchall())
-        with PostgresSource(server, warm=1) as source, source.open("shop") as database:
+        load_shop(server, tmp_path, ELSEWHERE)
+        with PostgresSource(server, warm=1) as source, source.open(ELSEWHERE) as database:
             who = "SELECT current_user, current_setting('is_superuser'), current_setting('temp_file_limit')"
             assert rows(database.execute(who)) == [("birdenv_agent", "off", "1GB")]
             assert kind(database.execute(WRITE)) == "ok"
@@ -220,13 +217,16 @@ def test_on_another_server_roles_have_passwords(other: Postgres, tmp_path: Path)
             made = database.checkpoint()
             assert database.restore(made) is None  # type: ignore[arg-type]
             assert rows(database.query("SELECT a FROM t")) == [(1,)]
+        of_this_source, _, _ = login.role.rpartition("-")
+        assert of_this_source.startswith("birdenv-agent-")
         with server.connect() as connection:
-            assert set(connection.execute(of_episodes).fetchall()) <= before
+            roles = "SELECT rolname FROM pg_roles WHERE starts_with(rolname, %s)"
+            assert connection.execute(roles, [of_this_source]).fetchall() == []
 
 
 def test_a_role_that_is_no_superuser_is_not_enough(other: Postgres, tmp_path: Path) -> None:
     with find_server(other.admin) as admin:
-        load_shop(admin, tmp_path)
+        load_shop(admin, tmp_path, ELSEWHERE)
     refused = pytest.raises(InputError, match=r"is no superuser.*: name a superuser in the DSN")
     with find_server(other.reader) as server, PostgresSource(server) as source, refused:
-        source.open("shop")
+        source.open(ELSEWHERE)

@@ -222,7 +222,9 @@ def neighbours(server: PostgresServer, shop: PostgresSource) -> Iterator[Neighbo
     neighbours.close()
 
 
-@pytest.fixture(params=[*DOORS[::3], *(pytest.param(door, marks=pytest.mark.slow) for door in DOORS[1:3])])
+@pytest.fixture(
+    params=[*DOORS[::3], *(pytest.param(door, marks=pytest.mark.hostile_all_doors) for door in DOORS[1:3])]
+)
 def attacked(request: pytest.FixtureRequest, neighbours: Neighbours, tmp_path: Path) -> Iterator[Attacked]:
     tmp_path.chmod(0o777)
     attacked = Attacked(neighbours, tmp_path, request.param)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pg_shop import Neighbours, kind, load_shop, rows
+from pg_shop import ELSEWHERE, Neighbours, kind, load_shop, rows
 from postgres_server import start_postgres
 
 from birdenv.databases import Limits, QueryError, QueryResult
@@ -165,8 +165,8 @@ def test_what_was_committed_goes_on_counting_and_can_be_dropped(
 
 def test_the_quota_holds_on_another_server(tmp_path: Path, small: None) -> None:
     with find_server(start_postgres().admin) as other:
-        load_shop(other, tmp_path)
-        with PostgresSource(other) as source, source.open("shop", Limits(seconds=100)) as database:
+        load_shop(other, tmp_path, ELSEWHERE)
+        with PostgresSource(other) as source, source.open(ELSEWHERE, Limits(seconds=100)) as database:
             for name in ("insert", "table"):
                 assert database.execute(WRITERS[name]) == told(64)
             assert rows(database.execute("SELECT count(*) FROM customers")) == [(3,)]

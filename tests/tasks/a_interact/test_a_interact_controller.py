@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import examples
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
@@ -308,7 +309,9 @@ MOVES = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(moves=st.lists(MOVES, max_size=40))
 def test_whatever_is_played_the_rules_hold(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, Any]]

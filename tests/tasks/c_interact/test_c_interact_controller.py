@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import examples
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, controller, write_benchmark
 
 from birdenv.dialogue import Move
@@ -330,7 +331,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_benchmark(tmp_path_factory.mktemp("benchmark"), QUERY)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(moves=moves, profile=st.sampled_from(sorted(PROFILES)), execute=st.booleans())
 def test_any_moves_lead_to_an_end_with_at_most_one(
     folder: Path, moves: list[tuple[str, object]], profile: str, execute: bool

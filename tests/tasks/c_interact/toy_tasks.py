@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
+
+from prepared_databases import copy_database
 
 from birdenv.databases import DatabaseSource
 from birdenv.grading import InteractGrader
@@ -116,9 +117,7 @@ def write_benchmark(folder: Path, *records: dict[str, Any]) -> Path:
     (notes / "club_schema.txt").write_text(SCHEMA)
     (notes / "club_kb.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in KNOWLEDGE))
     (notes / "club_column_meaning_base.json").write_text(json.dumps({"club|loan|days": "length of the loan"}))
-    connection = sqlite3.connect(notes / "club.sqlite")
-    connection.executescript(DATABASE)
-    connection.close()
+    copy_database(notes / "club.sqlite", DATABASE)
     (folder / "c_interact.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     return folder
 

@@ -1,0 +1,104 @@
+"""Temporary files of a test run in memory: one folder for all its processes, gone with the run.
+
+Small databases are written thousands of times, and a disk takes most of the time of that. Where the machine
+has a file system in memory with room, `TMPDIR` leads there: pytest's `tmp_path`, the scratch folder of
+episodes and PostgreSQL's data follow it. Tests with the mark `disk` get a `tmp_path` where temporary files
+are otherwise. `--basetemp` keeps what tests wrote, at the place it names.
+
+A process of its own waits for the end of the run, however it ends, stops what PostgreSQL servers the run
+left, and removes the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+_MEMORY: Final = Path("/dev/shm")
+_LEAST_FREE: Final = 2 * 2**30  # bytes
+FOLDER: Final = "BIRDENV_TESTS_FOLDER"
+_DISK: Final = "BIRDENV_TESTS_DISK"
+"""Environment variables: the folder of this run, and where temporary files are otherwise."""
+
+_KEEPER: Final = """
+import os, pathlib, shutil, signal, sys, time
+folder = pathlib.Path(sys.argv[1])
+sys.stdin.read()  # until the test run closes it or ends
+for file in folder.glob("postgres/postmaster.pid"):
+    try:
+        os.kill(int(file.read_text().split()[0]), signal.SIGINT)
+    except (OSError, ValueError, IndexError):
+        continue
+    for _ in range(100):
+        if file.exists():
+            time.sleep(0.05)
+for link in folder.rglob("pg_tblspc/*"):  # of killed servers
+    if link.is_symlink():
+        shutil.rmtree(os.readlink(link), ignore_errors=True)
+for _ in range(10):  # a process that ends may still write
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        break
+    time.sleep(0.2)
+"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Move temporary files, before anything asks where they go and before the workers start."""
+    if hasattr(config, "workerinput"):
+        return
+    usual = tempfile.gettempdir()
+    folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-", dir=_MEMORY if _has_room() else usual))
+    folder.chmod(0o755)  # root's PostgreSQL server, which is not root, has to get in
+    command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder)]
+    keeper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/")
+    before = os.environ.get("TMPDIR")
+    os.environ |= {"TMPDIR": str(folder), FOLDER: str(folder), _DISK: usual}
+    tempfile.tempdir = None
+    if config.option.basetemp is None:
+        config.option.basetemp = folder / "tests"
+
+    def clean_up() -> None:
+        assert keeper.stdin is not None
+        keeper.stdin.close()
+        keeper.wait()
+        for name in ("TMPDIR", FOLDER, _DISK):
+            os.environ.pop(name)
+        if before is not None:
+            os.environ["TMPDIR"] = before
+        tempfile.tempdir = None
+
+    config.add_cleanup(clean_up)
+
+
+def _has_room() -> bool:
+    try:
+        return shutil.disk_usage(_MEMORY).free >= _LEAST_FREE
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def on_disk() -> Iterator[Path]:
+    """A folder where temporary files are without us, for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="birdenv-test-", dir=os.environ[_DISK]))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """pytest's own, for tests with the mark `disk` on the disk."""
+    if request.node.get_closest_marker("disk") is None:
+        return tmp_path
+    on_disk: Path = request.getfixturevalue("on_disk") / tmp_path.name
+    on_disk.mkdir()
+    return on_disk
