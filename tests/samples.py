@@ -13,5 +13,5 @@ EVERY_TENTH = (
 
 
 def examples(most: int) -> int:
-    """So many examples for a property in `make test-all`, which has a profile for that, and 25 in `make test`."""
+    """So many examples in `make test-all`, which has its own hypothesis profile, and 25 in `make test`."""
     return most if settings.get_current_profile_name() == "all" else settings.default.max_examples
