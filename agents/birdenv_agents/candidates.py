@@ -10,17 +10,15 @@ Without candidates they have nothing to choose from: `asks-first` spends its que
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import Any
 
-from birdenv.dialogue import Move, Session
-from birdenv.runs import Setting
-from birdenv.tasks import SystemView
+from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.tasks.a_interact import COSTS
 from birdenv_agents._matching import rank
 from birdenv_agents._phrases import open_phrases
 
-__all__ = ["AsksFirstAgent", "NeverAsksAgent", "RandomAgent"]
+__all__ = ["asks_first", "never_asks", "random"]
 
 NOTHING = "SELECT NULL"
 
@@ -28,45 +26,42 @@ _TWO_SUBMISSIONS = 2 * COSTS["submit_sql"]
 """Budget that is not spent on questions."""
 
 
-class _Agent:
-    sees_private = False
-
-    def __init__(self, argument: str, setting: Setting) -> None:
-        del argument
-        self._ambiguous = setting.game != "bird"
+def random(argument: str, context: PlayerContext) -> RandomPlayer:
+    """Make the player that picks candidates blindly."""
+    return RandomPlayer(context.rng)
 
 
-class RandomAgent(_Agent):
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _RandomSession(rng)
+def never_asks(argument: str, context: PlayerContext) -> CandidatePlayer:
+    """Make the player that picks by the wording of the request alone."""
+    return CandidatePlayer(context.rng, asks=False, ambiguous=_is_ambiguous(context))
 
 
-class NeverAsksAgent(_Agent):
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _ReadingSession(rng, asks=False, ambiguous=self._ambiguous)
+def asks_first(argument: str, context: PlayerContext) -> CandidatePlayer:
+    """Make the player that asks before it picks."""
+    return CandidatePlayer(context.rng, asks=True, ambiguous=_is_ambiguous(context))
 
 
-class AsksFirstAgent(_Agent):
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _ReadingSession(rng, asks=True, ambiguous=self._ambiguous)
+def _is_ambiguous(context: PlayerContext) -> bool:
+    """Requests are ambiguous where somebody can be asked."""
+    return context.game != "bird"
 
 
-class _RandomSession:
-    """A reading at random, never the same one twice in a phase."""
+class RandomPlayer:
+    """Submits a candidate at random, never the same one twice in a phase."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._tried: dict[int, set[str]] = {}
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
         tried = self._tried.setdefault(view.phase, set())
-        choices = [reading for reading in view.candidates if reading not in tried] or [NOTHING]
+        choices = [each for each in _candidates(view) if each not in tried] or [NOTHING]
         choice = self._rng.choice(choices)
         tried.add(choice)
         return Move("submit_sql", choice)
 
 
-class _ReadingSession:
+class CandidatePlayer:
     """Questions first (if it asks), then the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
@@ -78,7 +73,7 @@ class _ReadingSession:
         self._ranked: dict[int, list[str]] = {}
         self._waiting = False
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
         if self._waiting:
             self._heard.append(view.message)
             self._waiting = False
@@ -91,25 +86,31 @@ class _ReadingSession:
             ranked = self._ranked[view.phase] = self._rank(view)
         return Move("submit_sql", ranked.pop(0) if ranked else NOTHING)
 
-    def _next_question(self, view: SystemView) -> str | None:
-        if not self._asks or "clarify" not in view.legal or view.phase != 1 or view.turns_left == 0:
+    def _next_question(self, view: View) -> str | None:
+        if not self._asks or "clarify" not in view.legal or view.phase != 1 or view.gauges["turns_left"] == 0:
             return None
-        if view.budget is not None and view.budget < COSTS["clarify"] + _TWO_SUBMISSIONS:
+        budget = view.gauges.get("budget")
+        if budget is not None and budget < COSTS["clarify"] + _TWO_SUBMISSIONS:
             return None
         if self._phrases is None:
             self._phrases = open_phrases(view.message, view.instruction)
         if self._phrases:
             return f"What do you mean by '{self._phrases.pop(0)}'?"
-        return None if view.candidates else "Is there anything else that I should know about your request?"
+        return None if _candidates(view) else "Is there anything else that I should know about your request?"
 
-    def _rank(self, view: SystemView) -> list[str]:
+    def _rank(self, view: View) -> list[str]:
         if view.phase == 2:  # a follow-up request says everything
-            return rank(view.candidates, view.message, (), self._rng, complete=True)
+            return rank(_candidates(view), view.message, (), self._rng, complete=True)
         complete = not self._ambiguous or bool(self._heard)
-        return rank(view.candidates, _request(view), self._heard, self._rng, complete=complete)
+        return rank(_candidates(view), _request(view), self._heard, self._rng, complete=complete)
 
 
-def _request(view: SystemView) -> str:
+def _request(view: View) -> str:
     """The question and, in BIRD, its hint, out of the instruction."""
     marks = ("Request: ", "Question: ", "Hint: ")
     return "\n".join(line for line in view.instruction.split("\n") if line.startswith(marks))
+
+
+def _candidates(view: View) -> Sequence[str]:
+    found: Sequence[str] = view.extras.get("candidates", ())
+    return found

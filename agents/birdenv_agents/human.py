@@ -1,84 +1,102 @@
-"""A person at the terminal in the system seat."""
+"""A person at the terminal, in any seat of any game."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from random import Random
+import json
 from typing import Any
 
-from birdenv.dialogue import Move, Session
+from birdenv.dialogue import Action, Move, PlayerContext, Seat, View, find_game
 from birdenv.errors import InputError
-from birdenv.runs import Setting
-from birdenv.tasks import ARGUMENTS, SEPARATOR, Kind, SystemView
 
-__all__ = ["HumanAgent"]
+__all__ = ["human"]
 
-_WORDS: dict[str, Kind] = {
-    "ask": "clarify",
-    "run": "execute_sql",
-    "submit": "submit_sql",
-    "schema": "get_schema",
-    "columns": "get_all_column_meanings",
-    "column": "get_column_meaning",
-    "names": "get_all_external_knowledge_names",
-    "define": "get_knowledge_definition",
-    "knowledge": "get_all_knowledge_definitions",
-}
+_SHORT = {"clarify": "ask", "execute_sql": "run", "submit_sql": "submit", "get_schema": "schema"}
 
 
-class HumanAgent:
-    """Reads moves from standard input; the end of input leaves the task."""
+def human(argument: str, context: PlayerContext) -> Terminal:
+    """Make the player that reads moves from standard input; the end of input leaves the dialogue.
 
-    sees_private = False
-
-    def __init__(self, argument: str, setting: Setting) -> None:
-        del setting
-        if argument:
-            raise InputError("the agent `human` takes no argument")
-
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _TerminalSession()
+    Raises:
+        InputError: there is an argument.
+    """
+    if argument:
+        raise InputError("the agent `human` takes no argument")
+    return Terminal(find_game(context.game).seats[context.seat])
 
 
-class _TerminalSession:
-    def __init__(self) -> None:
+class Terminal:
+    """Shows the dialogue on standard output and reads one move a line."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
         self._introduced = False
+        self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move | None:
+        """Show what was said since, and read a move."""
         if not self._introduced:
             print(f"\n{view.instruction}")
             self._introduced = True
-        print(f"\n[{view.sender}] {view.message}")
-        possible = [word for word, action in _WORDS.items() if action in view.legal]
-        print(f"({_left(view, possible)}type {_help(possible)})")
+        if view.message:
+            print(f"\n[{view.sender}] {view.message}")
+        possible = {word: action for word, action in self._actions.items() if action.name in view.legal}
+        print(f"({_left(view)}type {self._help(possible, view)})")
         while True:
             try:
-                word, _, rest = input("> ").strip().partition(" ")
+                line = input("> ").strip()
             except EOFError:
                 return Move("quit")
+            word, _, rest = line.partition(" ")
+            action = possible.get(word)
             if word == "quit":
                 return Move("quit")
-            if word in possible and (rest.strip() or not ARGUMENTS[_WORDS[word]]):
-                return Move(_WORDS[word], rest.strip())
+            if word == "wait" and view.waits:
+                return None
             if word == "show":
                 print(view.instruction)
-            elif word in possible:
-                print(f"{word} needs text behind it: {_use(word)}")
+            elif action is None:
+                print(f"Type {self._help(possible, view)}")
             else:
-                print(f"Type {_help(possible)}")
+                data = _data(action, rest.strip(), view)
+                if action.fault(data, view.choices) is None:
+                    return Move(action.name, data)
+                print(f"{word} needs more after it: {_use(word, action)}")
+
+    def _help(self, possible: dict[str, Action], view: View) -> str:
+        uses = [_use(word, action) for word, action in possible.items()]
+        waiting = ["wait"] if view.waits else []
+        return ", ".join([*uses, *waiting, "show (the instruction again)", "or quit"])
 
 
-def _left(view: SystemView, possible: Sequence[str]) -> str:
-    if view.budget is not None or set(possible) == {"submit"}:  # what is left of a budget is in the message
-        return ""
-    return f"{view.turns_left} {'questions' if 'ask' in possible else 'actions'} left; "
+def _data(action: Action, text: str, view: View) -> Any:
+    """The data of a move from the words after its name: texts as they are, several fields by `|`."""
+    if not action.fields:
+        return None
+    parts = text.split("|", len(action.fields) - 1)
+    values = {
+        field.name: _value(field.kind, part.strip(), view)
+        for field, part in zip(action.fields, parts, strict=False)
+    }
+    return action.data_of(values) if set(values) == {field.name for field in action.fields} else None
 
 
-def _use(word: str) -> str:
-    """`submit SQL`, `column TABLE|COLUMN`, `schema`."""
-    return f"{word} {SEPARATOR.join(ARGUMENTS[_WORDS[word]]).upper()}".rstrip()
+def _value(kind: str, text: str, view: View) -> Any:
+    if kind in ("text", "code"):
+        return text
+    if kind == "item":
+        place = int(text) - 1 if text.isdecimal() else -1
+        return view.choices[place] if 0 <= place < len(view.choices) else text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
-def _help(possible: Sequence[str]) -> str:
-    uses = [_use(word) for word in possible]
-    return ", ".join([*uses, "show (the request and schema again)", "or quit (this task)"])
+def _left(view: View) -> str:
+    gauges = [f"{value:g} {name.replace('_', ' ')}" for name, value in view.gauges.items()]
+    return f"{', '.join(gauges)}; " if gauges else ""
+
+
+def _use(word: str, action: Action) -> str:
+    """`submit SQL`, `get_column_meaning TABLE|COLUMN`, `schema`."""
+    return f"{word} {'|'.join(field.name.upper() for field in action.fields)}".rstrip()

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
-from typing import Any
 
-from birdenv.dialogue import Move, Session
-from birdenv.runs import Setting
-from birdenv.tasks import SystemView, as_script
+from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.tasks import as_script
 from birdenv.tasks.bird import PrivateBirdTask
 
-__all__ = ["OracleAgent"]
+__all__ = ["oracle"]
 
 
-class OracleAgent:
-    """Sees the private half of each task; needs no questions."""
-
-    sees_private = True
-
-    def __init__(self, argument: str, setting: Setting) -> None:
-        del argument, setting
-
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        if isinstance(private, PrivateBirdTask):
-            return _OracleSession([private.gold[0]])  # several golds are alternatives
-        follow_up = private.follow_up.gold if private.follow_up else ()
-        return _OracleSession([as_script(private.gold), as_script(follow_up)])
+def oracle(argument: str, context: PlayerContext) -> Oracle:
+    """Make the player that knows the answers; `context.brief` is the private half of the task."""
+    private = context.brief
+    if isinstance(private, PrivateBirdTask):
+        return Oracle([private.gold[0]])  # several golds are alternatives
+    follow_up = private.follow_up.gold if private.follow_up else ()
+    return Oracle([as_script(private.gold), as_script(follow_up)])
 
 
-class _OracleSession:
-    """`answers` holds one script a phase."""
+oracle.sees_private = True  # type: ignore[attr-defined]
+
+
+class Oracle:
+    """Submits one script a phase."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._answers = answers
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
+        """Submit the phase's script."""
         return Move("submit_sql", self._answers[view.phase - 1])

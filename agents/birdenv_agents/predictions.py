@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from birdenv.benchmarks import has_2024_signature, keys_of_2024
-from birdenv.dialogue import Move, Session
+from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
-from birdenv.runs import Setting
-from birdenv.tasks import SystemView, as_script
+from birdenv.tasks import as_script
 from birdenv.tasks.bird import PublicBirdTask
 
-__all__ = ["PredictionsAgent"]
+__all__ = ["predictions"]
 
 SEPARATOR = "\t----- bird -----\t"
 """Between SQL and db_id in the values of the official prediction files; the last one counts."""
@@ -41,8 +40,8 @@ class _Recorded:
     follow_up: tuple[str, ...] = ()
 
 
-class PredictionsAgent:
-    """`predictions:FILE`.
+def predictions(argument: str, context: PlayerContext) -> _Playback:
+    """Make the player of recorded SQL, `predictions:FILE`.
 
     FILE is one of
     * a JSON object `{"0": "SQL<tab>----- bird -----<tab>db_id", ...}` keyed by position,
@@ -51,33 +50,46 @@ class PredictionsAgent:
     * a directory with `<instance_id>.sql` and `<instance_id>.follow_up.sql`.
 
     A task without a recorded statement ends as `no_submission`.
+
+    Raises:
+        InputError: the file cannot be used.
     """
-
-    sees_private = False
-
-    def __init__(self, argument: str, setting: Setting) -> None:
-        if not argument:
-            raise InputError("predictions needs a file: --agent predictions:FILE")
-        try:
-            path = Path(argument).expanduser()
-        except RuntimeError:
-            raise InputError(f"{argument}: there is no such home directory; write the path in full") from None
-        self._recorded = _read(path, setting)
-
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _Playback(self._recorded.get(task.instance_id, _Recorded(())))
+    if not argument:
+        raise InputError("predictions needs a file: --agent predictions:FILE")
+    try:
+        path = Path(argument).expanduser()
+    except RuntimeError:
+        raise InputError(f"{argument}: there is no such home directory; write the path in full") from None
+    recorded = _read_once(path, context)
+    return _Playback(recorded.get(context.instance_id, _Recorded(())))
 
 
 class _Playback:
     def __init__(self, recorded: _Recorded) -> None:
         self._left = {1: list(recorded.first), 2: list(recorded.follow_up)}
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
         left = self._left[view.phase]
         return Move("submit_sql", left.pop(0)) if left else Move("quit")
 
 
-def _read(path: Path, setting: Setting) -> Mapping[str, _Recorded]:
+_lock = threading.Lock()
+_known: dict[Any, tuple[Any, Mapping[str, _Recorded]]] = {}
+
+
+def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
+    """The recorded SQL by task; read once for each file and list of tasks of a run."""
+    status = path.stat() if path.exists() else None
+    version = (status.st_mtime_ns, status.st_size) if status else None
+    key = (path, version, id(context.tasks), context.options.get("predictions_order"))
+    with _lock:
+        if key not in _known:
+            _known.clear()
+            _known[key] = context.tasks, _read(path, context)
+        return _known[key][1]
+
+
+def _read(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
     if is_directory(path):
         return _read_directory(path)
     text = read_text(path)
@@ -91,7 +103,7 @@ def _read(path: Path, setting: Setting) -> Mapping[str, _Recorded]:
             if repeated:
                 raise InputError(f"{path}: the key {repeated[0]!r} occurs twice")
             check_text(whole, str(path))
-            return _read_positions(path, whole, setting)
+            return _read_positions(path, whole, context)
     return _read_rows(path)
 
 
@@ -108,15 +120,15 @@ def _is_record(row: Mapping[str, Any]) -> bool:
     return any(field in row for field in ("instance_id", "question_id"))
 
 
-def _read_positions(path: Path, values: Mapping[str, Any], setting: Setting) -> Mapping[str, _Recorded]:
+def _read_positions(path: Path, values: Mapping[str, Any], context: PlayerContext) -> Mapping[str, _Recorded]:
     bad = next((key for key in values if not _POSITION.fullmatch(key)), None)
     if bad is not None:
         raise InputError(f'{path}: the key {bad!r} is not a position; expected "0", "1", ...')
-    tasks = [task for task in setting.tasks if isinstance(task, PublicBirdTask)]
-    if len(tasks) < len(setting.tasks):
+    tasks = [task for task in context.tasks if isinstance(task, PublicBirdTask)]
+    if len(tasks) < len(context.tasks):
         raise InputError(f"{path} is keyed by position, which only BIRD task files are")
     recorded = {}
-    for position, task in _tasks_by_position(path, tasks, setting.options.get("predictions_order")):
+    for position, task in _tasks_by_position(path, tasks, context.options.get("predictions_order")):
         value = values.get(str(position))
         text = value if isinstance(value, str) else ""
         sql, separator, db_id = text.rpartition(SEPARATOR) if SEPARATOR in text else (text, "", "")

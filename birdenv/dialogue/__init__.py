@@ -1,13 +1,67 @@
-"""The dialogue room: an append-only event log between two seats, and the state machine over it.
+"""The dialogue room: games, their dialogues, and the players in their seats. Nothing here knows of SQL.
 
-A `Controller` holds the rules of a game and is stepped by pushing one move at a time; everything that
-drives it (Gymnasium, PettingZoo, `play`, the batch runner) is free of rules. The shapes follow CoCoA's
-(events with `agent`, `time`, `action`, `data`; transcripts as `Example`), so that its files can be read and
-written. Nothing here knows of SQL.
+* `Rules`: what a move comes to in one game; `Seat`, `Action`, `Field` declare its sides.
+* `Dialogue`: the append-only log of one episode over its rules; `replay` plays a log again.
+* `Player`, `View`, `Move`: one protocol for every seat.
+* `Game`, `TaskList`, `Settings`: a registered game; `make_game` gives an `Arena` of it, with episodes.
+
+The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `data`; transcripts as
+`Example`).
 """
 
-from birdenv.dialogue._controller import Controller, Move, Session, play
-from birdenv.dialogue._event import Event
+from birdenv.dialogue._arena import Arena, listed, make_game
+from birdenv.dialogue._chat import chat_messages, read_tool_call, tool_schemas
+from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay
+from birdenv.dialogue._episode import Episode, Step
+from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._example import Example
+from birdenv.dialogue._games import (
+    Game,
+    Question,
+    Settings,
+    TaskList,
+    find_game,
+    game_names,
+    register_game,
+)
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue._players import Player, PlayerContext, PlayerSpec, play
+from birdenv.dialogue._rules import Reply, Rules
+from birdenv.dialogue._seat import Action, Field, Seat
+from birdenv.dialogue._usage import Usage
 
-__all__ = ["Controller", "Event", "Example", "Move", "Session", "play"]
+__all__ = [
+    "HOUSE",
+    "Action",
+    "Arena",
+    "Dialogue",
+    "DialogueOver",
+    "Episode",
+    "Event",
+    "Example",
+    "Field",
+    "Game",
+    "Move",
+    "Player",
+    "PlayerContext",
+    "PlayerSpec",
+    "Question",
+    "Reply",
+    "Rules",
+    "Seat",
+    "Settings",
+    "Step",
+    "TaskList",
+    "Usage",
+    "View",
+    "chat_messages",
+    "find_game",
+    "game_names",
+    "listed",
+    "make_game",
+    "play",
+    "read_tool_call",
+    "register_game",
+    "replay",
+    "tool_schemas",
+]

@@ -1,17 +1,26 @@
-"""One entry of the event log."""
+"""One entry of the event log, and the seat that is the house's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+HOUSE: Final = -1
+"""The seat of the house in the log: time limits, people who leave, lost servers."""
+
+STOP: Final = "stop"
+"""The action of the house that ends a dialogue; its data is the status."""
+
+DECORATIVE: Final = frozenset({"join", "leave", "typing", "eval"})
+"""Actions in files that stand beside the log: they never reach the rules."""
 
 
 class Event(NamedTuple):
-    """What one seat did, in the fields of CoCoA's event files.
+    """One thing that a seat did, in the fields of CoCoA's event files.
 
-    `time` is a step counter from 1 in simulated dialogues, unique within a dialogue. `data` is a JSON value.
-    `metadata` holds what the environment replied to the move (`{"sender": ..., "reply": ...}`) or null; it
-    contains only what both seats may read afterwards.
+    `time` is unique in a dialogue and grows: a step counter from 1, or the driver's clock in seconds. `data`
+    is a JSON value, as its action declares it. `metadata` holds the house's reply to the move
+    (`{"sender": ..., "reply": ...}`) or null.
     """
 
     agent: int
@@ -22,6 +31,7 @@ class Event(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object."""
         return {
             "agent": self.agent,
             "time": self.time,
@@ -33,6 +43,7 @@ class Event(NamedTuple):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Event:
+        """Read an event from a JSON object."""
         return cls(
             agent=record["agent"],
             time=record["time"],

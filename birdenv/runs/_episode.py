@@ -6,10 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple
 
-from birdenv.dialogue import Controller, Session, play
+from birdenv.dialogue import Arena, Dialogue, Example, Player, Usage, play, usage_of
 from birdenv.errors import (
     BenchmarkError,
     BirdenvError,
@@ -17,20 +16,29 @@ from birdenv.errors import (
     InputError,
     describe_error,
 )
-from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
-from birdenv.runs._summary import Summary
-from birdenv.runs._usage import Usage, usage_of
-from birdenv.tasks.bird import BirdTask
-from birdenv.tasks.c_interact import CInteractTask
-
-AnyTask = BirdTask | CInteractTask
-Task = TypeVar("Task", bound=AnyTask)
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
 
 UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
 """Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
+
+Records = dict[str, dict[str, Any]]
+"""A record for each stream of the run directory."""
+
+
+class Job(NamedTuple):
+    """One episode of a run as plain values.
+
+    Attributes:
+        instance_id: the task.
+        repeat: which of several episodes of the task, from 0; None if there is one.
+        seed: the run's seed.
+    """
+
+    instance_id: str
+    repeat: int | None
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,103 +49,87 @@ class Failure:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeEnd:
-    """How an episode ended beside its rules: why it broke off, if it did, and what the agent says it took."""
-
-    broken: Failure | None
-    usage: Usage | None
-
-    def fields(self) -> dict[str, Any]:
-        """For the public record."""
-        usage = self.usage.to_json() if self.usage is not None else {}
-        return ({"usage": usage} if usage else {}) | ({"error": self.broken.error} if self.broken else {})
-
-
-class RunGame(Protocol[Task]):
-    """What the runner needs to know of a game."""
-
-    game: Game
-    tasks: Sequence[Task]
-    setting: Setting
-
-    def config(self) -> dict[str, Any]:
-        """Everything that decides what the records say, for `config.json` and for `--resume`."""
-
-    def play(self, task: Task, agent: Agent, rng: Random) -> dict[str, dict[str, Any]]:
-        """One episode, as a record for each stream of the run directory."""
-
-    def skipped_record(self, task: Task, why: Failure) -> dict[str, dict[str, Any]]:
-        """The records of a task that was skipped, or that could not even be started."""
-
-    def summarise(
-        self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
-    ) -> Summary: ...
-
-
-def task_rng(seed: int, task: AnyPublicTask, repeat: int = 0) -> Random:
-    """The episode's own random stream: the same in every process, thread order and hash seed.
-
-    Repeat 0 has the stream of a run that plays each task once.
-    """
-    return Random(f"{seed}/{task.instance_id}" + (f"/repeat {repeat}" if repeat else ""))
-
-
-class _Closing(Controller, Protocol):
-    def close(self) -> None: ...
-
-
-def play_safely(
-    controller: _Closing, task: AnyTask, agent: Agent, rng: Random, others: Sequence[Session] = ()
-) -> EpisodeEnd:
-    """Seat the agent, play to the end, close; an exception costs this episode only and is told.
-
-    Only `InfrastructureError` goes on: the episode says nothing, and may be played again.
-    """
-    session: Session | None = None
-    try:
-        session = agent.new_session(task.public, rng, task.private if agent.sees_private else None)
-        play(controller, [session, *others])
-        return EpisodeEnd(None, usage_of(session))
-    except InfrastructureError:
-        raise
-    except Exception as error:
-        return EpisodeEnd(failure(error), _usage_so_far(session))
-    finally:
-        controller.close()
-
-
-def _usage_so_far(session: Session | None) -> Usage | None:
-    """Of an episode that broke off; its agent may be beyond answering."""
-    try:
-        return None if session is None else usage_of(session)
-    except Exception:
-        return None
-
-
 def failure(error: Exception) -> Failure:
-    """Whose fault an exception is: the machine's or the data's (gone or broken), or the agent's (or ours)."""
+    """Return whose fault an exception is: the machine's or the data's, or the player's (or ours)."""
     if isinstance(error, BenchmarkError | InfrastructureError | InputError):
         return Failure("infra_error", str(error))
     return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 
 
-def records_for(
-    instance_id: str,
-    public: dict[str, Any],
-    private: dict[str, Any],
+def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure | None:
+    """Play to the end and close; an exception costs this episode only, and is returned.
+
+    Raises:
+        InfrastructureError: something was lost; the episode says nothing and may be played again.
+    """
+    try:
+        play(dialogue, players)
+        return None
+    except InfrastructureError:
+        raise
+    except Exception as error:
+        return failure(error)
+    finally:
+        dialogue.close()
+
+
+def record_episode(
+    arena: Arena,
+    job: Job,
+    dialogue: Dialogue,
+    players: Sequence[Player | None],
+    names: Sequence[str],
+    broken: Failure | None,
     started: float,
-    durations: dict[str, float],
-) -> dict[str, dict[str, Any]]:
-    """Bundle an episode's records; times go to their own stream, so that the others repeat byte for byte."""
-    key = {"instance_id": instance_id}
-    stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
-    timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}
-    return {"runs": {**key, **public}, "private": {**key, **private}, "timings": timings}
+) -> Records:
+    """Return the records of an episode that was played.
+
+    Args:
+        arena: the game.
+        job: the episode.
+        dialogue: its log.
+        players: who played, by seat.
+        names: their specs, by seat.
+        broken: why it broke off, if it did.
+        started: `time.perf_counter()` at its start.
+    """
+    tasks, rules = arena.tasks, dialogue.rules
+    name = job.instance_id
+    status = dialogue.status if tasks.is_graded(name) else "ungraded"
+    if broken is not None:
+        status = broken.status
+    used, fault = _usage(players, broken)
+    if fault is not None and broken is None:
+        broken, status = fault, fault.status
+    example = Example(
+        uuid=f"E_{name}",
+        scenario_uuid=name,
+        scenario=tasks.scenario(name),
+        agents={str(seat): each for seat, each in enumerate(names)},
+        outcome=dialogue.outcome() | {"status": status},
+        events=tuple(dialogue.events),
+    )
+    public = {
+        **tasks.fields(name),
+        "status": status,
+        "reward": dialogue.rewards[arena.game.evaluated],
+        **rules.record(dialogue.events),
+        "example": example.to_json(),
+        **_end(arena, used, broken),
+    }
+    return _bundle(name, public, rules.private_record(), started, rules.durations())
 
 
-def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> dict[str, dict[str, Any]]:
-    """The records of one of several episodes of a task, saying which; its transcript gets its own name."""
+def skipped_record(arena: Arena, job: Job, why: Failure) -> Records:
+    """Return the records of an episode that was skipped, or that could not even begin."""
+    tasks, name = arena.tasks, job.instance_id
+    public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
+    public |= {"error": why.error} if why.error else {}
+    return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
+
+
+def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
+    """Return the records of one of several episodes of a task, saying which; its transcript gets its own name."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()
@@ -146,3 +138,46 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> dict[str,
     if example is not None:
         marked["runs"]["example"] = example | {"uuid": f"{example['uuid']}_{repeat}"}
     return marked
+
+
+def _usage(
+    players: Sequence[Player | None], broken: Failure | None
+) -> tuple[list[Usage | None], Failure | None]:
+    """The usage that each player reports, and the first failure to report."""
+    used: list[Usage | None] = []
+    fault = None
+    for player in players:
+        try:
+            used.append(None if player is None else usage_of(player))
+        except InfrastructureError:
+            raise
+        except Exception as error:  # of one that broke off: its player may be beyond answering
+            used.append(None)
+            fault = fault or failure(error)
+    return used, fault
+
+
+def _end(arena: Arena, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:
+    known = {
+        seat.name: usage.to_json()
+        for seat, usage in zip(arena.game.seats, used, strict=True)
+        if usage is not None and usage.to_json()
+    }
+    evaluated = known.pop(arena.game.seats[arena.game.evaluated].name, None)
+    fields: dict[str, Any] = {"usage": evaluated} if evaluated else {}
+    fields |= {"usage_of_others": known} if known else {}
+    return fields | ({"error": broken.error} if broken else {})
+
+
+def _bundle(
+    instance_id: str,
+    public: Mapping[str, Any],
+    private: Mapping[str, Any],
+    started: float,
+    durations: Mapping[str, float],
+) -> Records:
+    """An episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    key = {"instance_id": instance_id}
+    stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
+    timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}
+    return {"runs": {**key, **public}, "private": {**key, **private}, "timings": timings}

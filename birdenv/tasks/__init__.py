@@ -1,21 +1,17 @@
-"""The games. Each folder holds one: its records, its loader and its controller.
+"""The games. Each folder holds one: its records, its loader, its rules.
 
-This door exports what they share: the two seats, the system's actions, what the system sees, the text in
-which it reads query results, and the same dialogue as chat messages.
+This door exports what the SQL games share: the two seats, the system's actions, and the text in which it reads
+query results.
 """
 
 from birdenv.tasks.sql._actions import (
     ARGUMENTS,
     KINDS,
-    MAX_TEXT,
-    SENDERS,
-    SEPARATOR,
     SYSTEM,
     TOOLS,
     USER,
     Kind,
-    Sender,
-    SystemView,
+    SqlMove,
     clarify,
     execute_sql,
     get_all_column_meanings,
@@ -26,24 +22,20 @@ from birdenv.tasks.sql._actions import (
     get_schema,
     submit_sql,
 )
-from birdenv.tasks.sql._chat import chat_messages, tool_schemas
 from birdenv.tasks.sql._dialects import as_script, in_dialect
 from birdenv.tasks.sql._result_text import result_text
+from birdenv.tasks.sql._view import SENDERS
 
 __all__ = [
     "ARGUMENTS",
     "KINDS",
-    "MAX_TEXT",
     "SENDERS",
-    "SEPARATOR",
     "SYSTEM",
     "TOOLS",
     "USER",
     "Kind",
-    "Sender",
-    "SystemView",
+    "SqlMove",
     "as_script",
-    "chat_messages",
     "clarify",
     "execute_sql",
     "get_all_column_meanings",
@@ -55,5 +47,4 @@ __all__ = [
     "in_dialect",
     "result_text",
     "submit_sql",
-    "tool_schemas",
 ]

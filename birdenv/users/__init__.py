@@ -8,6 +8,7 @@
 """
 
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, User
+from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._rule_user import RuleUser
 from birdenv.users._segments import Segment, segments
 from birdenv.users.leak_guard import Guarded, guard_answer
@@ -20,10 +21,12 @@ __all__ = [
     "Brief",
     "Call",
     "Guarded",
+    "RulePlayer",
     "RuleUser",
     "Segment",
     "User",
     "guard_answer",
+    "rule_player",
     "segments",
     "verbalise",
 ]

@@ -1,6 +1,16 @@
 """a-Interact: the tasks of c-Interact, played with nine tools that cost budget (BIRD-Interact)."""
 
 from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget, budget_for
-from birdenv.tasks.a_interact._controller import PROFILES, AInteractController
+from birdenv.tasks.a_interact._game import GAME, AInteractSettings
+from birdenv.tasks.a_interact._rules import PROFILES, AInteractRules
 
-__all__ = ["COSTS", "MALFORMED_COST", "PROFILES", "AInteractController", "Budget", "budget_for"]
+__all__ = [
+    "COSTS",
+    "GAME",
+    "MALFORMED_COST",
+    "PROFILES",
+    "AInteractRules",
+    "AInteractSettings",
+    "Budget",
+    "budget_for",
+]

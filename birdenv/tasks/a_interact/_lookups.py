@@ -6,20 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from birdenv.tasks.c_interact import DatabaseNotes, shown_knowledge
-from birdenv.tasks.sql._actions import SEPARATOR, Kind
+from birdenv.tasks.interact._knowledge import DatabaseNotes, shown_knowledge
+from birdenv.tasks.sql._actions import Kind
 
 LONGEST = 60_000
 """Characters of one answer; the notes of the public benchmarks are shorter."""
 
 
 def look_up(
-    kind: Kind, argument: str, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
+    kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
     """The answer of one reading tool, cut to `LONGEST`. Entries in `deleted` are as if they never were.
 
-    `argument` is `table|column` for a column meaning, and an entry's name or shown id for a definition; case
-    does not matter. With `renumber`, ids count the visible entries, so that no gap tells of a deleted one.
+    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a definition;
+    case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of a deleted one.
     Raises `ValueError` for a tool that reads nothing.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
@@ -58,17 +58,17 @@ def _all_meanings(meanings: Mapping[str, Any]) -> str:
     return "\n".join(lines) or "No column meanings are recorded for this database."
 
 
-def _meaning(meanings: Mapping[str, Any], wanted: str) -> str:
-    parts = [part.strip().lower() for part in wanted.split(SEPARATOR)]
+def _meaning(meanings: Mapping[str, Any], wanted: Mapping[str, str]) -> str:
+    parts = [wanted[name].strip().lower() for name in ("table", "column")]
     for key, meaning in meanings.items():
-        if _column(key).lower().split(SEPARATOR) == parts:
+        if _column(key).lower().split("|") == parts:
             return f"{_column(key)}: {_text(meaning)}"
     return "No meaning is recorded for that column."
 
 
 def _column(key: str) -> str:
     """`table|column` of a key `database|table|column`."""
-    return key.partition(SEPARATOR)[2]
+    return key.partition("|")[2]
 
 
 def _text(meaning: Any) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from birdenv.databases import QueryError
 from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget
-from birdenv.tasks.c_interact import PublicTask
-from birdenv.tasks.sql._actions import ARGUMENTS, SEPARATOR, TOOLS, Kind
+from birdenv.tasks.interact._task import PublicTask
+from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
 LEFT = "You left the task."
@@ -54,7 +54,7 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action; possible: {', '.join(legal)}."
-    return f"{action} needs the text {SEPARATOR.join(arguments)}."
+    return f"{action} needs the text {'|'.join(arguments)}."
 
 
 def over_budget(kind: Kind) -> str:
@@ -77,5 +77,5 @@ def follow_up(query: str) -> str:
 
 
 def _tool(kind: Kind) -> str:
-    arguments = f" {SEPARATOR.join(ARGUMENTS[kind])}" if ARGUMENTS[kind] else ""
+    arguments = f" {'|'.join(ARGUMENTS[kind])}" if ARGUMENTS[kind] else ""
     return f"- {kind}{arguments} ({COSTS[kind]:g}): {_WHAT[kind]}"

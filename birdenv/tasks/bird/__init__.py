@@ -1,6 +1,17 @@
 """BIRD: one question, with or without evidence; `execute_sql`* and then `submit_sql`."""
 
-from birdenv.tasks.bird._controller import BirdController
+from birdenv.tasks.bird._game import GAME, BirdSettings, BirdTasks
 from birdenv.tasks.bird._loader import DIFFICULTIES, BirdTask, PrivateBirdTask, PublicBirdTask, load_tasks
+from birdenv.tasks.bird._rules import BirdRules
 
-__all__ = ["DIFFICULTIES", "BirdController", "BirdTask", "PrivateBirdTask", "PublicBirdTask", "load_tasks"]
+__all__ = [
+    "DIFFICULTIES",
+    "GAME",
+    "BirdRules",
+    "BirdSettings",
+    "BirdTask",
+    "BirdTasks",
+    "PrivateBirdTask",
+    "PublicBirdTask",
+    "load_tasks",
+]

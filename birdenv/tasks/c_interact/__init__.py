@@ -1,7 +1,7 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
-from birdenv.tasks.c_interact._controller import CInteractController
-from birdenv.tasks.interact._controller import DONE, InteractController
+from birdenv.tasks.c_interact._game import GAME, CInteractSettings
+from birdenv.tasks.c_interact._rules import CInteractRules
 from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
@@ -16,26 +16,29 @@ from birdenv.tasks.interact._task import (
     PublicTask,
     split_record,
 )
-from birdenv.tasks.interact._user_seat import UserSession, UserView
+from birdenv.tasks.interact._rules import DONE, InteractRules
+from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks
 
 __all__ = [
+    "GAME",
     "DONE",
     "PROFILES",
     "Attempt",
     "AttemptName",
     "Benchmark",
-    "CInteractController",
+    "CInteractRules",
+    "CInteractSettings",
     "CInteractTask",
     "DatabaseNotes",
     "FollowUp",
-    "InteractController",
+    "InteractRules",
+    "InteractSettings",
+    "InteractTasks",
     "KnowledgeEntry",
     "PrivateTask",
     "Profile",
     "PublicTask",
     "TaskRecord",
-    "UserSession",
-    "UserView",
     "find_task_file",
     "grading_job",
     "load_benchmark",

@@ -184,3 +184,33 @@ def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> Foll
         candidates=record.candidates,
         stated_category=record.category,
     )
+
+
+def task_fields(task: CInteractTask) -> dict[str, Any]:
+    """Return the fields of the task in the public record of a run."""
+    return {
+        "database": task.public.database,
+        "category": task.private.category,
+        "difficulty": task.public.difficulty,
+        "high_level": task.public.high_level,
+        "follow_up": _follow_up_kind(task),
+    }
+
+
+def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str, Any]:
+    """Return the fields of the task in the private record; with the gold if the episode was played."""
+    private, follow_up = task.private, task.private.follow_up
+    gold = {
+        "gold_sql": list(private.gold),
+        "follow_up_gold_sql": list(follow_up.gold) if follow_up else [],
+        "clear_query": private.brief.clear_query,
+    }
+    types = {ambiguity.type for ambiguity in private.brief.ambiguities if ambiguity.type}
+    return {**(gold if played else {}), "ambiguity_types": sorted(types)}
+
+
+def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:
+    """`none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
+    if task.private.follow_up is None:
+        return "none"
+    return "graded" if task.private.follow_up.gold else "ungraded"

@@ -1,27 +1,24 @@
-"""The user's side of the dialogue: what that seat knows, and what of its words reaches the system.
-
-Seats a simulated user in a c-Interact dialogue.
-"""
+"""The user's seat: its knowledge, and which of its words reach the system."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from birdenv.dialogue import Event, Move
+from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.tasks.sql._actions import MAX_TEXT
-from birdenv.users import Answer, Brief, RuleUser, User, guard_answer
+from birdenv.users import Brief, RuleUser, guard_answer, verbalise
 
+UserSees: TypeAlias = Literal["words", "results", "all"]
+"""What the user's seat is shown of the system's moves: questions; tried SQL with its results, too; or all."""
 
-@dataclass(frozen=True, slots=True)
-class UserView:
-    """All that the user's seat may see: its brief, the dialogue, and the question to answer (if any)."""
+LeakGuard: TypeAlias = Literal["filter", "log"]
+"""A leaking answer is replaced, or only logged (for people)."""
 
-    brief: Brief
-    ambiguous_query: str
-    question: str
-    events: tuple[Event, ...]
+_MOST = 2**16  # characters of an answer
+_RULES = """\
+You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
+words, one question at a time. Do not write SQL, and tell only what you are asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,42 +29,69 @@ class FilteredAnswer:
     entry: dict[str, Any]
 
 
-def brief_of(task: CInteractTask, phase: int) -> Brief:
-    """The user's brief. A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4)."""
-    brief, follow_up = task.private.brief, task.private.follow_up
-    if phase == 1 or follow_up is None:
-        return brief
-    return replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
+def briefs_of(task: CInteractTask) -> tuple[Brief, ...]:
+    """Return the user's brief in each phase.
 
-
-def filter_answer(brief: Brief, question: str, said: object) -> FilteredAnswer:
-    """An answer after the leak guard.
-
-    Our own simulators say an `Answer`, with its trace. Text comes from a learner, a human or a stranger: what
-    it may mention follows from the question. Anything else is silence.
+    A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
-    if isinstance(said, Answer):
-        answer = said
-    else:
-        text = said[:MAX_TEXT] if isinstance(said, str) else ""
-        answer = replace(RuleUser().answer(brief, question), text=text)
-    guarded = guard_answer(answer.text, brief, answer.granted)
-    entry = {
-        "kind": "answer",
-        "question": question,
-        "call": answer.call,
-        "target": answer.target,
-        "granted": list(answer.granted),
-        "guard": guarded.reason,
-    }
-    return FilteredAnswer(guarded.text, entry)
+    brief, follow_up = task.private.brief, task.private.follow_up
+    if follow_up is None:
+        return (brief,)
+    return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
 
 
-class UserSession:
-    """Answers each question through a `User`; the answer keeps its trace for the private log."""
+def brief_of(task: CInteractTask, phase: int) -> Brief:
+    """Return the user's brief in a phase."""
+    briefs = briefs_of(task)
+    return briefs[min(phase, len(briefs)) - 1]
 
-    def __init__(self, user: User) -> None:
-        self._user = user
 
-    def move(self, view: UserView) -> Move:
-        return Move("answer", self._user.answer(view.brief, view.question))
+def user_instruction(task: CInteractTask) -> str:
+    """Return what the user is told, in words: the request, its meaning, and its open points."""
+    brief = task.private.brief
+    meanings = {point.term: verbalise(point.snippet, brief.identifiers) for point in brief.ambiguities}
+    points = [f"- {term}: {' '.join(meaning.split())}" for term, meaning in meanings.items()]
+    parts = [
+        _RULES,
+        f"You asked: {task.public.question}",
+        f"What you want: {brief.clear_query}",
+        "\n".join(["What you mean by", *points]) if points else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def filter_answer(
+    task: CInteractTask, phase: int, question: str, move: Move, guard: LeakGuard | None
+) -> FilteredAnswer:
+    """Let an answer pass the leak guard.
+
+    Args:
+        task: the task.
+        phase: its phase.
+        question: what the system asked.
+        move: the user's answer. Its trace says which snippets the answer may draw on; without one, the rule
+            user's reading of the question says it. Data that is no text is silence.
+        guard: None lets every word pass: a recorded answer that is played again was filtered before.
+    """
+    brief = brief_of(task, phase)
+    text = move.data[:_MOST] if isinstance(move.data, str) else ""
+    trace = read_trace(move.trace)
+    if trace is None and guard is not None:
+        answer = RuleUser().answer(brief, question)
+        trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
+    trace = trace or {"call": "", "target": "", "granted": []}
+    reason = ""
+    if guard is not None:
+        guarded = guard_answer(text, brief, tuple(trace["granted"]))
+        reason, text = guarded.reason, guarded.text if guard == "filter" else text
+    return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason})
+
+
+def read_trace(trace: Any) -> dict[str, Any] | None:
+    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else."""
+    match trace:
+        case {"call": str() as call, "target": str() as target, "granted": [*granted]} if all(
+            isinstance(snippet, str) for snippet in granted
+        ):
+            return {"call": call, "target": target, "granted": list(granted)}
+    return None

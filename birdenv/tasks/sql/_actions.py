@@ -1,16 +1,15 @@
-"""The two seats and the system's kinds of action.
-
-What the system seat may see at one moment.
-"""
+"""The seats and actions of the SQL games, and builders of moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias
+
+from birdenv.dialogue import Action, Field
 
 SYSTEM, USER = 0, 1
-"""Seat indices: the evaluated agent and the simulated (or human) user."""
+"""Seat indices: the evaluated agent, and the simulated (or human) user."""
 
 Kind: TypeAlias = Literal[
     "clarify",
@@ -24,114 +23,130 @@ Kind: TypeAlias = Literal[
     "get_all_knowledge_definitions",
 ]
 
-ARGUMENTS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+
+def _sql(empty: bool = False) -> tuple[Field, ...]:
+    return (Field("sql", "code", empty=empty),)
+
+
+CLARIFY: Final = Action("clarify", (Field("question"),), "Ask the user one question about what they mean.")
+EXECUTE_SQL: Final = Action(
+    "execute_sql", _sql(), "Run one SQL statement on your own copy of the database and see its result."
+)
+SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Hand in the final SQL for grading.")
+SUBMIT_ANY_SQL: Final = Action("submit_sql", _sql(empty=True), SUBMIT_SQL.about)
+"""Where an empty submission is a submission."""
+
+READING_TOOLS: Final = (
+    Action("get_schema", (), "Read the database's schema, with a few sample rows of each table."),
+    Action("get_all_column_meanings", (), "Read what every column of the database holds."),
+    Action("get_column_meaning", (Field("table"), Field("column")), "Read what one column holds."),
+    Action(
+        "get_all_external_knowledge_names",
+        (),
+        "Read the names of all knowledge entries about this database.",
+    ),
+    Action("get_knowledge_definition", (Field("name"),), "Read one knowledge entry, by its name or its id."),
+    Action("get_all_knowledge_definitions", (), "Read all knowledge entries about this database."),
+)
+
+ANSWER: Final = Action("answer", (Field("text", empty=True),), "Answer the system's question in plain words.")
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "clarify": ("question",),
-        "execute_sql": ("sql",),
-        "submit_sql": ("sql",),
-        "get_schema": (),
-        "get_all_column_meanings": (),
-        "get_column_meaning": ("table", "column"),
-        "get_all_external_knowledge_names": (),
-        "get_knowledge_definition": ("name",),
-        "get_all_knowledge_definitions": (),
+        action.name: tuple(field.name for field in action.fields)
+        for action in (CLARIFY, EXECUTE_SQL, SUBMIT_SQL, *READING_TOOLS)
     }
 )
-"""What the text of each action holds; two arguments stand in it with the separator between them."""
+"""The arguments of each action of the system."""
 
-TOOLS: tuple[Kind, ...] = tuple(ARGUMENTS)
-"""Index in this tuple = the `kind` of a Gymnasium action. Only a-Interact has those behind the third."""
+TOOLS: tuple[Kind, ...] = (
+    "clarify",
+    "execute_sql",
+    "submit_sql",
+    "get_schema",
+    "get_all_column_meanings",
+    "get_column_meaning",
+    "get_all_external_knowledge_names",
+    "get_knowledge_definition",
+    "get_all_knowledge_definitions",
+)
+"""The position is the `kind` of a Gymnasium action. Only a-Interact has those after the third."""
 
 KINDS: tuple[Kind, ...] = TOOLS[:3]
-"""The kinds of action in c-Interact and BIRD: `clarify`, `execute_sql`, `submit_sql`."""
-
-SEPARATOR = "|"
-"""Between a table and a column, as in the benchmark's own column meanings."""
-
-MAX_TEXT = 2**16
-"""Characters of one action; a longer one is malformed."""
+"""The actions of c-Interact and BIRD: `clarify`, `execute_sql`, `submit_sql`."""
 
 
-class Action(TypedDict):
-    """A member of the environments' action space."""
+class SqlMove(dict[str, Any]):
+    """A move of the system, and at the same time a member of the environments' action space.
 
-    kind: int
-    text: str
+    Players return it, `env.step` takes it, and it compares equal to `{"kind": ..., "text": ...}`.
+    """
+
+    trace: Any = None
+
+    def __init__(self, kind: int, text: str, data: Any) -> None:
+        super().__init__(kind=kind, text=text)
+        self._data = data
+
+    @property
+    def action(self) -> str:
+        """The name of the action."""
+        return TOOLS[self["kind"]]
+
+    @property
+    def data(self) -> Any:
+        """The data of the action."""
+        return self._data
 
 
-def clarify(question: str) -> Action:
+def clarify(question: str) -> SqlMove:
     """Ask the user a question.
 
     >>> clarify("Which year?")
     {'kind': 0, 'text': 'Which year?'}
     """
-    return {"kind": 0, "text": question}
+    return SqlMove(0, question, question)
 
 
-def execute_sql(sql: str) -> Action:
+def execute_sql(sql: str) -> SqlMove:
     """Run a statement on the episode's own database and read the result."""
-    return {"kind": 1, "text": sql}
+    return SqlMove(1, sql, sql)
 
 
-def submit_sql(sql: str) -> Action:
-    """Hand in the answer; it is graded on pristine data."""
-    return {"kind": 2, "text": sql}
+def submit_sql(sql: str) -> SqlMove:
+    """Hand in the answer. It is graded on pristine data."""
+    return SqlMove(2, sql, sql)
 
 
-def get_schema() -> Action:
-    """Read the schema: CREATE statements and sample rows."""
-    return {"kind": 3, "text": ""}
+def get_schema() -> SqlMove:
+    """Read the schema: CREATE statements and sample rows (a-Interact)."""
+    return SqlMove(3, "", None)
 
 
-def get_all_column_meanings() -> Action:
-    """Read what every column holds."""
-    return {"kind": 4, "text": ""}
+def get_all_column_meanings() -> SqlMove:
+    """Read what every column holds (a-Interact)."""
+    return SqlMove(4, "", None)
 
 
-def get_column_meaning(table: str, column: str) -> Action:
-    """Read what one column holds.
+def get_column_meaning(table: str, column: str) -> SqlMove:
+    """Read what one column holds (a-Interact).
 
     >>> get_column_meaning("member", "age")
     {'kind': 5, 'text': 'member|age'}
     """
-    return {"kind": 5, "text": f"{table}{SEPARATOR}{column}"}
+    return SqlMove(5, f"{table}|{column}", {"table": table, "column": column})
 
 
-def get_all_external_knowledge_names() -> Action:
-    """Read the names of the knowledge entries."""
-    return {"kind": 6, "text": ""}
+def get_all_external_knowledge_names() -> SqlMove:
+    """Read the names of the knowledge entries (a-Interact)."""
+    return SqlMove(6, "", None)
 
 
-def get_knowledge_definition(name: str) -> Action:
-    """Read one knowledge entry, by its name or its id."""
-    return {"kind": 7, "text": name}
+def get_knowledge_definition(name: str) -> SqlMove:
+    """Read one knowledge entry, by its name or its id (a-Interact)."""
+    return SqlMove(7, name, name)
 
 
-def get_all_knowledge_definitions() -> Action:
-    """Read all knowledge entries."""
-    return {"kind": 8, "text": ""}
-
-
-Sender: TypeAlias = Literal["user", "database", "judge"]
-
-SENDERS: tuple[Sender, ...] = ("user", "database", "judge")
-
-
-class SystemView(NamedTuple):
-    """The system's side of the dialogue.
-
-    `instruction` is constant in an episode. `message` is the last thing said to the system and `sender` who
-    said it. `turns_left` counts clarification questions (c-Interact; in a-Interact those that `budget` would
-    pay for) or actions (BIRD). `legal` are the actions that the protocol accepts now. `candidates` are public
-    candidate statements for the current question, where the benchmark has them. `budget` is what is left to
-    spend on tools; None in the games without prices.
-    """
-
-    instruction: str
-    message: str
-    sender: Sender
-    phase: int
-    turns_left: int
-    legal: tuple[Kind, ...]
-    candidates: tuple[str, ...] = ()
-    budget: float | None = None
+def get_all_knowledge_definitions() -> SqlMove:
+    """Read all knowledge entries (a-Interact)."""
+    return SqlMove(8, "", None)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
+
+from birdenv.dialogue import Move, View
 
 TURN = "### Turn "
 """Opens a turn in the prompt. What a model writes behind one of its own is not taken for real."""
 
 NO_SQL = "ERROR!"
 """The SQL of an output without a fence that opens as it must."""
+
+MARKUP_HELP: Final = """\
+Write a question as <s>your question</s>, one question a turn.
+Write your final SQL as <t>```sql
+your SQL
+```</t>."""
+"""Tells a model how to write for `read_markup`."""
+
+_FENCES: Final = ("sqlite", "postgresql", "postgres", "sql")
 
 _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 
@@ -56,3 +67,17 @@ def _enclosed(text: str, closing: str) -> str:
     opening = _OPENING[closing]
     before = text.partition(closing)[0]
     return re.sub(opening, "", before[max(before.find(opening), 0) :]).strip()
+
+
+def read_markup(text: str, view: View) -> Move:
+    """Read a model's output as a move: a question, or SQL in a fence of any dialect.
+
+    Where no question is possible, the output is searched for SQL in any case. SQL without a fence that opens
+    as it must is `ERROR!`, as in the published scripts.
+    """
+    output = read_output(text)
+    if "clarify" in view.legal and output.kind != "submission":
+        return Move("clarify", output.utterance)
+    source = output.utterance if output.kind == "submission" else before_next_turn(text)
+    found = (extract_sql(source, fence) for fence in _FENCES)
+    return Move("submit_sql", next((sql for sql in found if sql != NO_SQL), NO_SQL))

@@ -1,0 +1,246 @@
+"""The public face of episodes: an arena per game and settings, an episode at a time.
+
+    arena = make_game("c-interact")
+    with arena.episode("library_1") as episode:
+        step = episode.act("clarify", "What do you mean by 'roomy branches'?")
+
+Environments, wrappers, runs and adapters stand on it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue._episode import Episode
+from birdenv.dialogue._games import Game, Settings, TaskList, find_game
+from birdenv.dialogue._players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
+from birdenv.errors import InputError
+
+OUTSIDE: Final = None
+"""In place of a player: the seat is answered from outside."""
+
+
+class _Loaded:
+    """The tasks of a game under one choice of settings, shared by arenas."""
+
+    def __init__(self, key: Any, tasks: TaskList) -> None:
+        self.key = key
+        self.tasks = tasks
+        self.users = 0
+
+
+_loaded: dict[Any, _Loaded] = {}
+_lock = threading.RLock()
+
+
+def _load(game: Game, settings: Settings) -> _Loaded:
+    key = (game.name, settings.model_dump_json(), settings.identity())
+    with _lock:
+        loaded = _loaded.get(key)
+        if loaded is None:
+            loaded = _loaded[key] = _Loaded(key, game.tasks(settings))
+        loaded.users += 1
+        return loaded
+
+
+def _let_go(loaded: _Loaded) -> None:
+    with _lock:
+        loaded.users -= 1
+        if loaded.users or _loaded.get(loaded.key) is not loaded:
+            return
+        del _loaded[loaded.key]
+    loaded.tasks.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    with _lock:
+        left = list(_loaded.values())
+        _loaded.clear()
+    for loaded in left:
+        loaded.tasks.close()
+
+
+def make_game(name: str | Game, **settings: Any) -> Arena:
+    """Load a game and return its arena.
+
+    The tasks are loaded once for equal settings and unchanged files; the last arena that is closed, or the
+    end of the process, closes the databases behind them.
+
+    Args:
+        name: a registered game's name, such as `c-interact`, `a-interact` or `bird`.
+        **settings: fields of the game's settings; and, under the name of a seat, who sits there: a spec
+            (`rule`, `module:factory`), a player, a function of the view, or None to answer from outside.
+
+    Raises:
+        InputError: the game, a setting or a file cannot be used.
+    """
+    game = find_game(name) if isinstance(name, str) else name
+    players: dict[int, Any] = dict(game.players)
+    for seat, seat_name in enumerate(game.seat_names):
+        if seat_name in settings:
+            players[seat] = settings.pop(seat_name)
+    arena = Arena(game, read_settings(game, settings), players)
+    for note in arena.tasks.notes:
+        warnings.warn(note, stacklevel=2)
+    return arena
+
+
+def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
+    """Return the settings of a game.
+
+    Raises:
+        InputError: a name or a value cannot be used; the message lists the names.
+    """
+    from pydantic import ValidationError
+
+    known = list(game.settings.model_fields)
+    for name in values:
+        if name not in known:
+            raise InputError(f"{game.name} has no setting {name!r}; its settings: {', '.join(known)}")
+    try:
+        return game.settings(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, InputError):
+            raise cause from None
+        why = str(cause) if cause is not None else first["msg"]
+        raise InputError(f"{where}: {why}, got {first['input']!r}" if where else why) from None
+
+
+class Arena:
+    """One game under one choice of settings: its tasks, and episodes of them. Safe from any thread.
+
+    Attributes:
+        game: the registered game.
+        settings: the settings.
+        ids: the tasks' ids.
+    """
+
+    def __init__(self, game: Game, settings: Settings, players: Mapping[int, Any] | None = None) -> None:
+        self.game = game
+        self.settings = settings
+        self._loaded = _load(game, settings)
+        self._finalizer = weakref.finalize(self, _let_go, self._loaded)
+        self._finalizer.atexit = False
+        self.tasks = self._loaded.tasks
+        self.ids: tuple[str, ...] = self.tasks.ids
+        self.players = dict(game.players if players is None else players)
+        self._factories = {
+            seat: player_factory(player, USERS if seat != game.evaluated else AGENTS)
+            for seat, player in self.players.items()
+            if player is not OUTSIDE
+        }
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the tasks and, if this was the last arena of them, of the databases."""
+        self._finalizer()
+
+    def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
+        """Return what a seat is told at the start of a task; without `seat`, the evaluated one."""
+        index = self.game.evaluated if seat is None else self.game.seat_index(seat)
+        rules = self.tasks.start(self._checked(instance_id))
+        try:
+            return rules.instruction(index)
+        finally:
+            rules.close()
+
+    def start(self, instance_id: str) -> Dialogue:
+        """Return a new dialogue of a task; drivers use it."""
+        return Dialogue(self.tasks.start(self._checked(instance_id)))
+
+    def seat_players(
+        self,
+        dialogue: Dialogue,
+        instance_id: str,
+        *,
+        seed: int = 0,
+        repeat: int = 0,
+        but: int | None = None,
+    ) -> list[Player | None]:
+        """Return the players of all seats of a dialogue, None for those that are answered from outside."""
+        made: list[Player | None] = []
+        for seat in range(len(self.game.seats)):
+            found = None if seat == but else self._factories.get(seat)
+            if found is None:
+                made.append(None)
+                continue
+            factory, argument = found
+            made.append(
+                factory(argument, self.context(dialogue, instance_id, seat, seed=seed, repeat=repeat))
+            )
+        return made
+
+    def context(
+        self,
+        dialogue: Dialogue,
+        instance_id: str,
+        seat: int,
+        *,
+        seed: int = 0,
+        repeat: int = 0,
+        options: Mapping[str, str] | None = None,
+    ) -> PlayerContext:
+        """Return what a player of a seat is told when it is made."""
+        return PlayerContext(
+            game=self.game.name,
+            seat=seat,
+            seat_name=self.game.seats[seat].name,
+            instance_id=instance_id,
+            scenario=self.tasks.public(instance_id),
+            rng=seat_rng(seed, instance_id, repeat, seat),
+            brief=dialogue.rules.private_brief(seat),
+            tasks=self.tasks.all_public(),
+            options=dict(options or {}),
+        )
+
+    def episode(self, instance_id: str, *, seed: int = 0, seat: int | str | None = None) -> Episode:
+        """Start an episode of a task, in which the caller plays one seat.
+
+        Args:
+            instance_id: one of `ids`.
+            seed: seeds the other seats' players.
+            seat: the caller's seat; without it, the evaluated one.
+
+        Raises:
+            InputError: there is no such task or seat.
+        """
+        index = self.game.evaluated if seat is None else self.game.seat_index(seat)
+        dialogue = self.start(instance_id)
+        others = self.seat_players(dialogue, instance_id, seed=seed, but=index)
+        return Episode(self.game, dialogue, others, index)
+
+    def _checked(self, instance_id: str) -> str:
+        if instance_id not in self.ids:
+            raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
+        return instance_id
+
+
+def player_factory(player: Any, group: str) -> tuple[Any, str]:
+    """Return the factory and the argument of a player given as spec, object or function."""
+    if isinstance(player, str):
+        return PlayerSpec(player, group).load()
+    return as_factory(player, type(player).__name__), ""
+
+
+_NAMES_SHOWN: Final = 8
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -1,0 +1,260 @@
+"""The log of one episode over its rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
+from birdenv.dialogue._move import QUIT, Heard, Move, View
+from birdenv.dialogue._rules import AS_MADE, HOUSE_VOICE, Reply, Rules
+from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
+
+NOT_NOW: Final = "It is not your turn."
+_TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
+
+
+class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
+    """A move was made after the end."""
+
+
+class Dialogue:
+    """One episode: the rules, and the append-only log of everything that changed their state.
+
+    `replay(rules, events)` ends in the same state, views and bytes. A dialogue is not thread-safe: drivers
+    with threads keep one lock for each.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.events: list[Event] = []
+        seats = range(len(rules.seats))
+        self._heard: list[list[Event]] = [[] for _ in seats]
+        self._instructions: list[str | None] = [None for _ in seats]
+        self._openings = [rules.opening(seat) for seat in seats]
+        self._since = [0 for _ in seats]  # in what a seat has heard: its last move
+
+    @property
+    def open(self) -> Collection[int]:
+        """The seats that may act now; none when the dialogue is over."""
+        return self.rules.open()
+
+    @property
+    def turn(self) -> int | None:
+        """The only seat that may act; None if there are several, or none."""
+        seats = self.rules.open()
+        return next(iter(seats)) if len(seats) == 1 else None
+
+    @property
+    def is_over(self) -> bool:
+        """True when nobody may act any more."""
+        return not self.rules.open()
+
+    @property
+    def terminated(self) -> bool:
+        """True if the protocol came to its end."""
+        return not self.rules.open() and not self.rules.truncated
+
+    @property
+    def truncated(self) -> bool:
+        """True if a limit outside of the protocol ended the dialogue."""
+        return self.rules.truncated
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """The rewards so far, by seat."""
+        return self.rules.rewards
+
+    @property
+    def status(self) -> str:
+        """Why the dialogue is over; empty while it goes on."""
+        return self.rules.status
+
+    def view(self, seat: int) -> View:
+        """Return all that a seat may see now.
+
+        Raises:
+            ValueError: there is no such seat.
+        """
+        rules = self.rules
+        if not 0 <= seat < len(rules.seats):
+            raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(rules.seats) - 1}")
+        seats = rules.open()
+        is_open = seat in seats
+        message, sender = self._words(seat, self._since[seat])
+        instruction = self._instructions[seat]
+        if instruction is None:
+            instruction = self._instructions[seat] = rules.instruction(seat)
+        return View(
+            seat,
+            instruction,
+            message,
+            sender,
+            rules.legal(seat) if is_open else (),
+            rules.phase(),
+            rules.gauges(seat),
+            Heard(self._heard[seat]),
+            is_open and len(seats) > 1,
+            rules.knowledge(seat),
+            rules.choices(seat),
+            rules.extras(seat),
+        )
+
+    def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
+        """Return the events that a seat has seen, from a cursor on."""
+        return tuple(self._heard[seat][after:])
+
+    def words(self, seat: int, after: int) -> tuple[str, str]:
+        """Return the same as one text, and the last one who spoke."""
+        return self._words(seat, after)
+
+    def apply(
+        self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
+    ) -> Event:
+        """Play one move, and return the event that it became.
+
+        Nothing that a player does raises: moves that are illegal, malformed or out of turn are recorded as
+        refused, at the price that the protocol asks.
+
+        Args:
+            seat: who moves.
+            move: the move.
+            time: the driver's clock in seconds; without it, a step counter from 1.
+            start_time: when the player began, by the same clock.
+
+        Raises:
+            DialogueOver: the dialogue is over.
+            InfrastructureError: something that the episode needs was lost. `stop("infra_error")` ends it.
+        """
+        rules = self.rules
+        seats = rules.open()
+        if not seats:
+            raise DialogueOver("the dialogue is over")
+        fault: Fault | None = None
+        action, data = move.action, move.data
+        if seat not in seats:
+            reply = Reply(NOT_NOW, refused=True)
+        elif action == QUIT and QUIT not in rules.seats[seat].by_name:
+            reply = rules.leave(seat)
+        else:
+            declared = rules.seats[seat].by_name.get(action)
+            if declared is None:
+                fault = "unknown"
+            elif action not in rules.legal(seat):
+                fault = "illegal"
+            else:
+                fault = declared.fault(data, rules.choices(seat) if rules.seats[seat].items else ())
+            reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
+        if reply.data is not AS_MADE:
+            data = reply.data
+        elif fault is not None or seat not in seats:
+            data = _kept(data)
+        metadata = None if reply.text is None else {"sender": reply.sender, "reply": reply.text}
+        event = Event(seat, self._time(time), action, data, start_time, metadata)
+        self._append(event, only=seat if reply.refused else None)
+        self._since[seat] = max(len(self._heard[seat]) - 1, 0)
+        return event
+
+    def stop(self, status: str, *, time: float | None = None) -> None:
+        """End the dialogue by the house: `event limit`, `silence`, `time limit`, `left`, `infra_error`."""
+        if not self.rules.open():
+            return
+        self.rules.stop(status)
+        self._append(Event(HOUSE, self._time(time), STOP, status), only=None)
+        self.rules.close()
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result."""
+        return self.rules.outcome()
+
+    def close(self) -> None:
+        """Let go of what the rules hold; may be called twice."""
+        self.rules.close()
+
+    def _append(self, event: Event, only: int | None) -> None:
+        self.events.append(event)
+        for seat, heard in enumerate(self._heard):
+            if only is not None and seat != only:
+                continue
+            shown = self.rules.shown(seat, event)
+            if shown is not None:
+                heard.append(shown)
+
+    def _time(self, time: float | None) -> float:
+        if time is None:
+            return len(self.events) + 1
+        last = self.events[-1].time if self.events else None
+        return time if last is None or time > last else round(last + _TICK, 3)
+
+    def _words(self, seat: int, after: int) -> tuple[str, str]:
+        heard = self._heard[seat]
+        if not heard:
+            return self._openings[seat]
+        if after == len(heard) - 1 and heard[after].agent == seat:  # the reply to its own move is all
+            metadata = heard[after].metadata
+            return ("", HOUSE_VOICE) if metadata is None else (metadata["reply"], metadata["sender"])
+        return words_of(self.rules, seat, heard[after:], self._openings[seat] if not after else None)
+
+
+def words_of(
+    rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
+) -> tuple[str, str]:
+    """Return what events say to a seat as one text, and the last one who spoke."""
+    said: list[str] = []
+    voice, house = "", HOUSE_VOICE
+    if opening is not None and not any(event.agent == seat for event in events):
+        said, voice = [opening[0]] if opening[0] else [], opening[1]
+    for event in events:
+        if 0 <= event.agent != seat:
+            name = rules.seats[event.agent]
+            action = name.by_name.get(event.action)
+            said.append(action.text_of(event.data) if action and _is_text(action) else _told(event))
+            voice = name.name
+        if event.metadata is not None:
+            said.append(event.metadata["reply"])
+            house = event.metadata["sender"]
+        elif event.agent == HOUSE:
+            said.append(f"The dialogue was ended: {event.data}.")
+    return "\n".join(text for text in said if text), voice or house
+
+
+def _is_text(action: Any) -> bool:
+    return len(action.fields) == 1 and action.fields[0].is_text
+
+
+def _told(event: Event) -> str:
+    data = "" if event.data is None else f" {json.dumps(event.data, ensure_ascii=False)}"
+    return f"[{event.action}{data}]"
+
+
+def _kept(data: Any) -> Any:
+    """Data of a refused move for the log: JSON, and of a text that is too long its length."""
+    if data is None or isinstance(data, bool | int | float):
+        return data
+    if isinstance(data, str):
+        return data if len(data) <= MAX_TEXT else {CUT: len(data)}
+    try:
+        text = json.dumps(data, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return json.loads(text) if len(text) <= MAX_TEXT else {CUT: len(text)}
+
+
+def replay(rules: Rules, events: Sequence[Event]) -> Dialogue:
+    """Play recorded events through fresh rules, and return the dialogue in the state that they end in.
+
+    Decorative events are left out; events of the house are played as `stop`.
+    """
+    rules.replaying = True
+    dialogue = Dialogue(rules)
+    for event in events:
+        if event.action in DECORATIVE:
+            continue
+        if event.agent == HOUSE:
+            dialogue.stop(str(event.data), time=event.time)
+        else:
+            move = Move(event.action, event.data)
+            dialogue.apply(event.agent, move, time=event.time, start_time=event.start_time)
+    rules.replaying = False
+    return dialogue

@@ -1,0 +1,192 @@
+"""Games: what a game says about itself, and finding one by name.
+
+Games come from the entry-point group `birdenv.games`, or are registered by `register_game` in a process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue._rules import Rules
+from birdenv.dialogue._seat import Seat
+from birdenv.errors import InputError
+
+GROUP: Final = "birdenv.games"
+
+
+class Settings(BaseModel):
+    """Settings of a game: everything that decides an episode, JSON-able and frozen.
+
+    Environment arguments, command options and `config.json` are made of the fields.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def identity(self) -> Hashable:
+        """Return what tells whether the files behind the settings are still the same."""
+        return None
+
+
+class TaskList:
+    """The tasks of a game under one choice of settings, and the start of an episode of each.
+
+    Attributes:
+        ids: the tasks' ids, in the file's order.
+        notes: lines for people, such as how many tasks were left out and why.
+    """
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = tuple(ids)
+        self.notes: list[str] = []
+
+    def start(self, instance_id: str) -> Rules:
+        """Return the rules of a new episode of a task."""
+        raise NotImplementedError
+
+    def public(self, instance_id: str) -> Any:
+        """Return the public description of a task, as players get it."""
+        return self.scenario(instance_id)
+
+    def scenario(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the public description of a task as it stands in transcripts."""
+        return {"uuid": instance_id}
+
+    def private(self, instance_id: str) -> Any:
+        """Return the private half of a task: for our own oracle and for private records only."""
+        return None
+
+    def is_graded(self, instance_id: str) -> bool:
+        """Return False for a task whose answer is not known."""
+        return True
+
+    def all_public(self) -> Sequence[Any]:
+        """Return the public descriptions of all tasks of the file, selected or not."""
+        return [self.public(instance_id) for instance_id in self.ids]
+
+    def fields(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the public record's first fields, which do not depend on how the episode goes."""
+        return {"index": self.ids.index(instance_id)}
+
+    def skipped(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the game's own fields of the record of an episode that never began."""
+        return {}
+
+    def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the same for the private record."""
+        return {}
+
+    def config(self) -> dict[str, Any]:
+        """Return what `config.json` says of data and databases beside the settings."""
+        return {}
+
+    def close(self) -> None:
+        """Let go of databases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of a survey after an episode.
+
+    Attributes:
+        name: key in the record.
+        text: the question.
+        about: `partner`, `self` or `dialogue`.
+        scale: number of steps of a rating; 0 for free text.
+        required: an answer is needed.
+    """
+
+    name: str
+    text: str
+    about: str = "partner"
+    scale: int = 5
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Game:
+    """A registered game.
+
+    Attributes:
+        name: as commands and `make_game` have it.
+        seats: its seats, by index.
+        settings: the model of its settings.
+        tasks: loads the tasks for settings.
+        title: one line for people.
+        evaluated: the seat whose player is evaluated.
+        players: the player's spec of each other seat, by index, where none is named.
+        read_text: reads a model's plain text as a move; None where the game has no markup.
+        markup_help: tells a model how to write that text.
+        record_model: the documented model of one task in a data file.
+        survey: questions to people after an episode.
+    """
+
+    name: str
+    seats: tuple[Seat, ...]
+    settings: type[Settings]
+    tasks: Callable[[Any], TaskList]
+    title: str = ""
+    evaluated: int = 0
+    players: Mapping[int, str] = field(default_factory=dict)
+    read_text: Callable[[str, View], Move] | None = None
+    markup_help: str = ""
+    record_model: type[BaseModel] | None = None
+    survey: tuple[Question, ...] = ()
+
+    @property
+    def seat_names(self) -> tuple[str, ...]:
+        """Names of the seats, by index."""
+        return tuple(seat.name for seat in self.seats)
+
+    def seat_index(self, seat: int | str) -> int:
+        """Return the index of a seat by index or name.
+
+        Raises:
+            InputError: there is no such seat.
+        """
+        if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < len(self.seats):
+            return seat
+        if isinstance(seat, str) and seat in self.seat_names:
+            return self.seat_names.index(seat)
+        raise InputError(f"{self.name} has no seat {seat!r}; its seats: {', '.join(self.seat_names)}")
+
+
+_registered: dict[str, Game] = {}
+_lock = threading.Lock()
+
+
+def register_game(game: Game) -> Game:
+    """Register a game in this process, and return it. A game of the same name is replaced."""
+    with _lock:
+        _registered[game.name] = game
+    return game
+
+
+def game_names() -> list[str]:
+    """Return the names of all registered games."""
+    return sorted({*_registered, *(entry.name for entry in entry_points(group=GROUP))})
+
+
+def find_game(name: str) -> Game:
+    """Return a game by name.
+
+    Raises:
+        InputError: there is no such game; the message lists the names.
+    """
+    with _lock:
+        game = _registered.get(name)
+    if game is not None:
+        return game
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            found = entry.load()
+            if not isinstance(found, Game):
+                raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
+            return register_game(found)
+    raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")

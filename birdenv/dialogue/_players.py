@@ -1,0 +1,233 @@
+"""Players: one protocol for every seat, made from a spec, an object or a function.
+
+A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names come from the
+entry-point groups `birdenv.agents` (the evaluated seat) and `birdenv.users` (the others).
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from random import Random
+from typing import Any, Final, Protocol, TypeAlias
+
+from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue._move import Move, View, as_move
+from birdenv.errors import InputError, describe_error
+
+AGENTS: Final = "birdenv.agents"
+USERS: Final = "birdenv.users"
+
+
+class Player(Protocol):
+    """Plays one seat of one episode.
+
+    Two methods are optional: `usage() -> Usage | None` is asked when the episode is over, and `close()` lets
+    go of what the player holds.
+    """
+
+    def move(self, view: View) -> Move | None:
+        """Return a move for this view; None says nothing now. It is asked again after anything happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerContext:
+    """All that a player is told when it is made, beside its argument.
+
+    Attributes:
+        game: name of the game.
+        seat: index of the seat.
+        seat_name: name of the seat.
+        instance_id: the task of the episode.
+        scenario: the public description of that task.
+        rng: a random generator, seeded by run, task, repeat and seat.
+        brief: private knowledge of the seat (the simulated user's annotations); None for evaluated seats.
+        tasks: public descriptions of all tasks of the file, in its order.
+        options: the run's settings for players, by name.
+    """
+
+    game: str
+    seat: int
+    seat_name: str
+    instance_id: str
+    scenario: Any
+    rng: Random
+    brief: Any = None
+    tasks: Sequence[Any] = field(default=(), repr=False)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]
+"""Makes the player of one episode from the text after the name, and the context."""
+
+
+class _Function:
+    """A plain function of the view as a player."""
+
+    def __init__(self, function: Callable[[View], Any]) -> None:
+        self._function = function
+
+    def move(self, view: View) -> Move | None:
+        return as_move(self._function(view))
+
+
+def as_factory(found: Any, name: str) -> PlayerFactory:
+    """Return a factory for what a user gave as a player.
+
+    Takes a factory of two arguments, a class or function without arguments that makes a player, a plain
+    function of the view, or a player itself (which then plays all episodes, one after the other).
+
+    Raises:
+        InputError: it is none of these.
+    """
+    if not inspect.isclass(found) and callable(getattr(found, "move", None)):
+        return lambda argument, context: found  # type: ignore[no-any-return]
+    if not callable(found):
+        raise InputError(
+            f"player {name!r} is not callable: it must be a function of the view, or make players"
+        )
+    arguments = _arguments_of(found)
+    if arguments == 1 and not inspect.isclass(found):
+        return lambda argument, context: _Function(found)
+    if arguments == 0:
+        return lambda argument, context: found()  # type: ignore[no-any-return]
+    made: PlayerFactory = found
+    return made
+
+
+def _arguments_of(function: Callable[..., Any]) -> int:
+    """The number of positional arguments that must be given."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
+        return 2
+    return sum(each.kind in kinds and each.default is inspect.Parameter.empty for each in parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSpec:
+    """Which player sits in a seat, as plain values: a spec, and the group in which names are looked up."""
+
+    spec: str
+    group: str = AGENTS
+
+    @property
+    def name(self) -> str:
+        """The part before the first colon."""
+        return self.spec.partition(":")[0]
+
+    @property
+    def is_ours(self) -> bool:
+        """True if the player ships with birdenv, so that it may share the process of private tasks."""
+        entry = self._entry()
+        return entry is not None and _ships_with_birdenv(entry)
+
+    def check(self) -> None:
+        """Raise `InputError`, listing the known names, if the spec cannot name a player. Imports nothing."""
+        module, _, rest = self.spec.partition(":")
+        is_module = all(part.isidentifier() for part in module.split("."))
+        if self._entry() is None and not (rest and is_module):
+            raise self._unknown()
+
+    def load(self) -> tuple[PlayerFactory, str]:
+        """Import the factory, and return it with its argument.
+
+        Importing runs the player's code: call this only in the process in which the player may run.
+
+        Raises:
+            InputError: there is no such player, or its import fails.
+        """
+        self.check()
+        name, _, rest = self.spec.partition(":")
+        entry = self._entry()
+        try:
+            if entry is not None:
+                return as_factory(entry.load(), self.spec), rest
+            attribute, _, argument = rest.partition(":")
+            return as_factory(getattr(importlib.import_module(name), attribute), self.spec), argument
+        except InputError:
+            raise
+        except ModuleNotFoundError as error:
+            if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+                raise self._unknown() from None
+            raise self._not_imported(str(error)) from None
+        except Exception as error:
+            raise self._not_imported(describe_error(error)) from None
+
+    def _entry(self) -> EntryPoint | None:
+        found = [entry for entry in entry_points(group=self.group) if entry.name == self.name]
+        found.sort(key=lambda entry: not _ships_with_birdenv(entry))
+        return found[0] if found else None
+
+    @property
+    def _kind(self) -> str:
+        return "user" if self.group == USERS else "agent"
+
+    def _unknown(self) -> InputError:
+        known = ", ".join(player_names(self.group)) or "none; is birdenv installed with pip?"
+        kind = self._kind
+        return InputError(f"unknown {kind} {self.spec!r}; known {kind}s: {known}; or give module:factory")
+
+    def _not_imported(self, why: str) -> InputError:
+        return InputError(f"{self._kind} {self.spec!r} cannot be imported: {why}")
+
+
+def player_names(group: str = AGENTS) -> list[str]:
+    """Return the names of all installed players of a group."""
+    return sorted({entry.name for entry in entry_points(group=group)})
+
+
+def _ships_with_birdenv(entry: EntryPoint) -> bool:
+    return entry.dist is not None and entry.dist.name == "birdenv"
+
+
+def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
+    """Return the random stream of one seat in one episode: the same in every process and hash seed.
+
+    Repeat 0 has the stream of a run that plays each task once.
+    """
+    name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
+    return Random(name + (f"/seat {seat}" if seat else ""))
+
+
+def play(
+    dialogue: Dialogue,
+    players: Sequence[Player | None],
+    *,
+    first: int = 0,
+    patience: int = 2,
+    most_events: int | None = None,
+) -> None:
+    """Let players (one a seat, by index) play a dialogue to its end.
+
+    Open seats are asked in index order from `first`. When all of them are silent for `patience` rounds, the
+    dialogue is stopped as `silence`; after `most_events` events as `event limit`.
+
+    Raises:
+        TypeError: a player returns something that is no move.
+    """
+    silent = 0
+    count = len(players)
+    while seats := dialogue.open:
+        spoke = False
+        for place in range(count):
+            seat = (first + place) % count
+            player = players[seat]
+            if seat not in seats or player is None or seat not in dialogue.open:
+                continue
+            move = as_move(player.move(dialogue.view(seat)))
+            if move is None:
+                continue
+            dialogue.apply(seat, move)
+            spoke = True
+            if most_events is not None and len(dialogue.events) >= most_events:
+                dialogue.stop("event limit")
+        silent = 0 if spoke else silent + 1
+        if silent >= patience:
+            dialogue.stop("silence")

@@ -1,0 +1,61 @@
+"""The cost of a player: calls of a model, tokens, money (BIRD-Interact §5.2)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any, Final, Protocol, runtime_checkable
+
+_MOST: Final = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The cost of one player in one episode; None where a figure is not known.
+
+    Attributes:
+        calls: calls of a model.
+        prompt_tokens: tokens of all prompts together, as the endpoint counts them.
+        completion_tokens: tokens of all completions together.
+        cost_usd: US dollars.
+
+    Raises:
+        ValueError: a figure is not a number from 0.
+    """
+
+    calls: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            kinds = int | float if name == "cost_usd" else int
+            is_number = isinstance(value, kinds) and not isinstance(value, bool)
+            if value is not None and not (is_number and 0 <= value <= _MOST and isfinite(value)):
+                raise ValueError(f"usage: {name} must be a number from 0, or None where it is not known")
+
+    def to_json(self) -> dict[str, int | float]:
+        """Return the figures that are known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@runtime_checkable
+class ReportsUsage(Protocol):
+    """A player that says what its episode took."""
+
+    def usage(self) -> Usage | None: ...
+
+
+def usage_of(player: Any) -> Usage | None:
+    """Return the usage that a player reports; None if it reports nothing.
+
+    Raises:
+        TypeError: `usage()` gives something else than a `Usage`.
+    """
+    if not isinstance(player, ReportsUsage):
+        return None
+    found: object = player.usage()
+    if found is not None and not isinstance(found, Usage):
+        raise TypeError(f"usage() returned {type(found).__name__}, expected a birdenv.dialogue.Usage or None")
+    return found

@@ -1,0 +1,50 @@
+"""a-Interact as a registered game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from birdenv.dialogue import Game, Rules
+from birdenv.grading import InteractGrader
+from birdenv.tasks.a_interact._rules import PROFILES, SEATS, AInteractRules
+from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
+
+
+class AInteractSettings(InteractSettings):
+    """Settings of a-Interact."""
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, Any]:
+        return PROFILES
+
+
+def load(settings: AInteractSettings) -> InteractTasks:
+    """Load the tasks of a-Interact."""
+
+    def make_rules(task: CInteractTask, tasks: InteractTasks, grader: InteractGrader) -> Rules:
+        return AInteractRules(
+            task,
+            tasks.source,
+            grader,
+            profile=PROFILES[settings.profile],
+            patience=settings.patience,
+            limits=settings.limits,
+            user_sees=settings.user_sees,
+            leak_guard=settings.leak_guard,
+        )
+
+    return load_interact(settings, make_rules, {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0})
+
+
+GAME = Game(
+    "a-interact",
+    SEATS,
+    AInteractSettings,
+    load,
+    title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
+    players={1: "rule"},
+    record_model=TaskRecord,
+)

@@ -1,0 +1,172 @@
+"""The rules of an a-Interact episode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from birdenv.databases import DatabaseSource, Limits
+from birdenv.dialogue import Move, Reply, Seat
+from birdenv.grading import Grade, InteractGrader
+from birdenv.tasks.a_interact import _messages as messages
+from birdenv.tasks.a_interact._budget import Budget, budget_for
+from birdenv.tasks.a_interact._lookups import look_up
+from birdenv.tasks.interact._profile import PROFILES as ALL_PROFILES
+from birdenv.tasks.interact._profile import Profile
+from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
+from birdenv.tasks.interact._task import AttemptName, CInteractTask
+from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.sql._actions import (
+    CLARIFY,
+    EXECUTE_SQL,
+    READING_TOOLS,
+    SUBMIT_ANY_SQL,
+    SYSTEM,
+    TOOLS,
+    USER,
+    Kind,
+)
+from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
+
+PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
+"""By name. The original pipeline (`shell`) has no a-Interact."""
+
+SEATS: Final = (
+    Seat(
+        "system",
+        (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, *READING_TOOLS),
+        SENDERS,
+        {"turns_left": TURNS - 1, "budget": BUDGET},
+        phases=2,
+    ),
+    USER_SEAT,
+)
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class AInteractRules(InteractRules):
+    """Nine tools with prices (`COSTS`), one budget for both phases, rewards of 0.7 and 0.3 at any attempt.
+
+    Where the published implementations differ, these rules hold:
+
+    * The price of a tool is taken before it runs, whatever comes of it.
+    * A tool that costs more than is left is refused, at no price. From then on, and where nothing is left
+      that pays for a tool, only `submit_sql` is possible; any other action ends the episode.
+    * `submit_sql` is always possible. What it costs above what is left is waived, but it is the last: the
+      episode ends, passed or not, without a follow-up.
+    * An action that is none (unknown, too long, without the text it needs) costs 0.2.
+    * A failed submission is told that it failed, or the database's message if it did not run; nothing of what
+      was expected.
+
+    `profile` says how submissions are judged and where a follow-up starts; its turns of c-Interact mean
+    nothing here.
+
+    Attributes:
+        calls: calls by tool.
+        malformed: actions that were none.
+        budget: what is left to spend.
+    """
+
+    seats = SEATS
+
+    def __init__(
+        self,
+        task: CInteractTask,
+        source: DatabaseSource,
+        grader: InteractGrader,
+        *,
+        profile: Profile = PROFILES["strict"],
+        patience: int = 3,
+        limits: Limits = _DEFAULT_LIMITS,
+        user_sees: UserSees = "words",
+        leak_guard: LeakGuard = "filter",
+    ) -> None:
+        self.budget = Budget(budget_for(task.public.counted_ambiguities, patience))
+        instruction = messages.instruction(task.public, source.engine, self.budget.total)
+        super().__init__(task, source, grader, profile, limits, instruction, user_sees, leak_guard)
+        self.calls: Counter[str] = Counter()
+        self.malformed = 0
+        self._refused = False
+        self._is_last = False  # the submission that is being judged
+
+    def gauges(self, seat: int) -> Mapping[str, float]:
+        if seat != SYSTEM:
+            return {}
+        questions = 0 if self._must_submit else self.budget.questions
+        return {"turns_left": questions, "budget": self.budget.left}
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result, with the budget and what was used of it."""
+        return super().outcome() | {"budget": self.budget.total, "budget_used": self.budget.used}
+
+    def progress_fields(self) -> dict[str, Any]:
+        return {
+            "budget": self.budget.total,
+            "budget_used": self.budget.used,
+            "calls": {kind: self.calls[kind] for kind in TOOLS if self.calls[kind]},
+            "malformed": self.malformed,
+        }
+
+    def play(self, seat: int, move: Move) -> Reply:
+        if seat == USER:
+            return self._answered(move)
+        kind = move.action
+        if kind == "submit_sql":
+            self._is_last = not self.budget.pay(kind)
+            self.calls[kind] += 1
+            return self._submit(move.data)
+        paid: Kind = next(tool for tool in TOOLS if tool == kind)
+        self.budget.pay(paid)
+        self.calls[kind] += 1
+        if kind == "clarify":
+            return self._ask(move.data)
+        if kind == "execute_sql":
+            return self._execute(move.data)
+        private, renumber = self.task.private, self.profile.renumber_knowledge
+        found = look_up(paid, move.data, private.notes, private.deleted_knowledge, renumber=renumber)
+        return self._reply(found, "database")
+
+    def refuse(self, seat: int, move: Move, why: str) -> Reply:
+        if seat == USER:
+            return self._answered(move)
+        if self._must_submit:
+            return self._end(messages.NOT_SUBMITTED)
+        kind = next((tool for tool in TOOLS if tool == move.action), None)
+        action = self.seats[SYSTEM].by_name.get(move.action)
+        if kind is None or action is None or action.fault(move.data) is not None:
+            self.malformed += 1
+            self.budget.pay_malformed()
+            return self._reply(messages.malformed(move.action, self._legal()))
+        self._refused = True
+        return self._reply(messages.over_budget(kind))
+
+    @property
+    def _must_submit(self) -> bool:
+        return self._refused or self.budget.is_spent
+
+    def _standing(self) -> str:
+        return messages.budget_left(self.budget)
+
+    def _legal(self) -> tuple[Kind, ...]:
+        if self._must_submit:
+            return ("submit_sql",)
+        return tuple(kind for kind in TOOLS if kind == "submit_sql" or self.budget.pays_for(kind))
+
+    def _judged(self, sql: str, grade: Grade) -> Reply:
+        self._log_attempt(sql, grade.status, grade)
+        if not grade.passed:
+            why = messages.failed(grade.status, grade.error, self.profile.error_text, last=self._is_last)
+            return self._end(why) if self._is_last else self._reply(why)
+        query = self._follow_up_query()
+        if query is None or self._is_last:
+            return self._end(DONE if query is None else messages.DONE_AND_SPENT)
+        self._move_on(sql, grade)
+        return self._reply(messages.follow_up(query))
+
+    def _next_attempt(self) -> tuple[AttemptName, int]:
+        """Every attempt earns what the first would."""
+        return 1 + sum(a.phase == self._phase for a in self.attempts), 1
+
+    def _left_words(self) -> str:
+        return messages.LEFT

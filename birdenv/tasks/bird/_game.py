@@ -1,0 +1,117 @@
+"""BIRD as a registered game."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from birdenv.databases import open_source
+from birdenv.dialogue import Game, Rules
+from birdenv.errors import InputError
+from birdenv.grading import ExGrader, Metric
+from birdenv.tasks.bird._loader import BirdTask, load_tasks
+from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
+from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
+from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.tasks.sql._view import TURNS
+
+
+class BirdSettings(SqlSettings):
+    """Settings of BIRD."""
+
+    data_file: str | None = Field(None, description="Task file (JSON or JSONL); default: demo.")
+    db_dir: str | None = Field(None, description="Folder of <db_id>/<db_id>.sqlite.")
+    evidence: bool = Field(True, description="Show the hint that comes with a question.")
+    max_turns: int = Field(20, description="Actions until the episode is truncated.")
+    clean: bool = Field(False, description="Strip code fences and the like before EX.")
+    metrics: tuple[Metric, ...] = Field((), description="Metrics that are worked out beside EX.")
+
+    @field_validator("max_turns", mode="before")
+    @classmethod
+    def _is_turns(cls, value: Any) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < TURNS:
+            raise InputError(f"max_turns must be from 1 to {TURNS - 1}, got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _has_both(self) -> BirdSettings:
+        if (self.data_file is None) != (self.db_dir is None):
+            raise InputError("give data_file and db_dir together, or neither for the built-in demo")
+        return self
+
+    def place(self) -> tuple[Path, Path]:
+        """Return the task file and the folder of databases."""
+        from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+
+        if self.data_file is None or self.db_dir is None:
+            return demo_folder() / DEMO_BIRD_FILE, demo_folder()
+        return Path(self.data_file), Path(self.db_dir)
+
+    def identity(self) -> Hashable:
+        return file_identity(*self.place())
+
+
+class BirdTasks(SqlTasks[BirdTask]):
+    """Tasks of a BIRD file."""
+
+    settings: BirdSettings
+    grader: ExGrader
+
+    def start(self, instance_id: str) -> Rules:
+        settings = self.settings
+        return BirdRules(
+            self.tasks[instance_id],
+            self.source,
+            self.grader,
+            evidence=settings.evidence,
+            max_turns=settings.max_turns,
+            limits=settings.limits,
+        )
+
+    def fields(self, instance_id: str) -> Mapping[str, Any]:
+        public = self.public(instance_id)
+        return {"index": public.index, "question_id": public.question_id}
+
+    def skipped(self, instance_id: str) -> Mapping[str, Any]:
+        result = {"ex": 0, "ex_bird": 0, **task_fields(self.tasks[instance_id])}
+        return {"turns": 0, "history": [], "result": result}
+
+    def config(self) -> dict[str, Any]:
+        settings = self.settings
+        metrics = {"metrics": list(settings.metrics)} if settings.metrics else {}
+        return super().config() | {
+            "max_turns": settings.max_turns,
+            "no_evidence": not settings.evidence,
+            "clean": settings.clean,
+            **metrics,
+        }
+
+
+def load(settings: BirdSettings) -> BirdTasks:
+    """Load the tasks of a BIRD file.
+
+    Raises:
+        InputError: a file, a name or a database cannot be used.
+    """
+    file, folder = settings.place()
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation)
+    try:
+        everything = load_tasks(file, source.dialect)
+        tasks = BirdTasks(select(everything, settings), everything, source, file, settings)
+        tasks.grader = ExGrader(
+            source,
+            settings.limits,
+            clean=settings.clean,
+            metrics=settings.metrics,
+            explain=settings.explain,
+        )
+        return tasks
+    except BaseException:
+        source.close()
+        raise
+
+
+GAME = Game("bird", SEATS, BirdSettings, load, title="Question -> SQL, scored by execution accuracy (BIRD)")

@@ -1,0 +1,220 @@
+"""The rules of a BIRD episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
+from birdenv.dialogue import Event, Move, Reply, Rules, Seat, chat_messages
+from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
+from birdenv.tasks.bird._loader import BirdTask
+from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
+from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
+from birdenv.tasks.sql._view import SENDERS, TURNS
+
+_LEGAL: Final[tuple[Kind, ...]] = ("execute_sql", "submit_sql")
+_DEFAULT_LIMITS: Final = Limits()
+
+_RULES = """\
+Answer the question below by writing one SQL query ({engine}).
+- execute_sql runs one statement on your own copy of the database and shows the result; use it to explore.
+- submit_sql hands in your answer and ends the task. Submit once, when you are sure.
+You have {turns} actions in all. Your answer is compared with the reference result: the values and the order
+of the columns count, and so do repeated rows; column names and the order of the rows do not."""
+
+SEATS: Final = (
+    Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
+)
+
+
+class BirdRules(Rules):
+    """`execute_sql` any number of times, then one `submit_sql`; EX is the reward (1 or 0).
+
+    `max_turns` actions are allowed; the last one that is not a submission truncates the episode. A refused
+    action (clarify, blank SQL) costs one action and says why.
+
+    Attributes:
+        submission: the SQL that was submitted.
+        verdict: the grader's verdict on it.
+    """
+
+    seats = SEATS
+
+    def __init__(
+        self,
+        task: BirdTask,
+        source: DatabaseSource,
+        grader: ExGrader,
+        *,
+        evidence: bool = True,
+        max_turns: int = 20,
+        limits: Limits = _DEFAULT_LIMITS,
+    ) -> None:
+        self.task = task
+        self.submission: str | None = None
+        self.verdict: ExVerdict | None = None
+        self._source = source
+        self._grader = grader
+        self._turns_left = max_turns
+        self._limits = limits
+        self._database: EpisodeDatabase | None = None
+        self._instruction = _instruction(task, source, evidence, max_turns)
+        self._extras = {"candidates": task.public.candidates}
+
+    def open(self) -> tuple[int, ...]:
+        return () if self.status else (SYSTEM,)
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return _LEGAL
+
+    def instruction(self, seat: int) -> str:
+        return self._instruction
+
+    def opening(self, seat: int) -> tuple[str, str]:
+        return self.task.public.question, "user"
+
+    def gauges(self, seat: int) -> Mapping[str, float]:
+        return {"turns_left": self._turns_left}
+
+    def extras(self, seat: int) -> Mapping[str, Any]:
+        return self._extras
+
+    def play(self, seat: int, move: Move) -> Reply:
+        if move.action == "submit_sql":
+            self._submit(move.data)
+            return self._used("SQL submitted for evaluation.")
+        return self._used(self._execute(move.data), "database")
+
+    def refuse(self, seat: int, move: Move, why: str) -> Reply:
+        if why == "too_long":
+            return self._used(f"SQL is limited to {SUBMIT_SQL.fields[0].max_length} characters.")
+        if why in ("unknown", "illegal"):
+            return self._used(_refusal(move.action))
+        return self._used(f"No SQL given. {move.action} needs one SQL statement.")
+
+    def leave(self, seat: int) -> Reply:
+        self._turns_left -= 1
+        self._finish("no_submission")
+        return Reply("You left without an answer.")
+
+    def stop(self, status: str) -> None:
+        self.truncated = True
+        self._finish(status)
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result: status, reward and EX."""
+        ex = self.verdict.ex if self.verdict else None
+        return {"status": self.status, "reward": self.rewards[SYSTEM], "ex": ex}
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def record(self, events: Sequence[Event]) -> dict[str, Any]:
+        verdict = self.verdict
+        error = verdict.error if verdict and verdict.status != "gold_error" else None
+        result: dict[str, Any] = {
+            "is_correct": bool(verdict and verdict.ex),
+            "ex": int(bool(verdict and verdict.ex)),
+            "ex_bird": int(bool(verdict and verdict.ex_bird)),
+            "predicted_sql": self.submission,
+            "predicted_result": _shown(verdict.pred_result) if verdict and verdict.pred_result else None,
+            "error": error.message if error else None,
+            "error_kind": error.kind if error else None,
+            "verdict": verdict.status if verdict else None,
+            "clean_steps": list(verdict.clean_steps) if verdict else [],
+            "rows_pred": _told_rows(verdict.pred_result) if verdict and verdict.pred_result else None,
+            **task_fields(self.task),
+        }
+        if verdict and verdict.metrics:
+            result["metrics"] = dict(verdict.metrics)
+        history = chat_messages(self._instruction, events, self.seats[SYSTEM], SYSTEM)
+        return {"turns": len(events), "history": history, "result": result}
+
+    def private_record(self) -> dict[str, Any]:
+        verdict = self.verdict
+        record: dict[str, Any] = {"gold_sql": list(self.task.private.gold)}
+        if verdict is None:
+            return record
+        is_broken = verdict.error is not None and verdict.status == "gold_error"
+        return record | {
+            "gold_result": result_text(verdict.gold_result) if verdict.gold_result else None,
+            "rows_gold": verdict.rows_gold,
+            "gold_empty": verdict.gold_empty,
+            "gold_error": verdict.error.message if is_broken and verdict.error else None,
+            "matched_gold": verdict.matched_gold,
+            "reason": verdict.reason,
+            "flags": list(verdict.flags),
+            "rows_pred": verdict.rows_pred,
+            "first_difference": {"expected": verdict.expected, "returned": verdict.returned},
+        }
+
+    def durations(self) -> dict[str, float]:
+        verdict = self.verdict
+        return {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
+
+    def _execute(self, sql: str) -> str:
+        if self._database is None:
+            self._database = self._source.open(self.task.public.db_id, self._limits)
+        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+
+    def _submit(self, sql: str) -> None:
+        self.submission = sql
+        if not self.task.has_gold:
+            self._finish("ungraded")
+            return
+        self.verdict = self._grader.grade(self.task.public.db_id, self.task.private.gold, sql)
+        self.rewards = (float(self.verdict.ex),)
+        self._finish("completed")
+
+    def _used(self, text: str, sender: str = "judge") -> Reply:
+        """A reply after an action was used up; the last one that is no submission ends the episode."""
+        self._turns_left -= 1
+        if not self.status and self._turns_left <= 0:
+            self.truncated = True
+            self._finish("task limit reached")
+            text += "\nThat was the last action; nothing was submitted."
+        return Reply(text, sender)
+
+    def _finish(self, status: str) -> None:
+        self.status = status
+        self.close()
+
+
+def task_fields(task: BirdTask) -> dict[str, Any]:
+    """Return the fields of the task in the record's result."""
+    return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
+
+
+def _refusal(action: str) -> str:
+    if action == CLARIFY.name:
+        return "There is nobody to ask in this task. Use execute_sql to explore, submit_sql to answer."
+    return f"Unknown action. Use one of: {', '.join(_LEGAL)}."
+
+
+def _shown(result: QueryResult) -> str:
+    """The result as an agent would see it. What a grader fetched beyond would tell of the gold."""
+    rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
+    return result_text(QueryResult(result.columns, rows, truncated))
+
+
+def _told_rows(result: QueryResult) -> int | None:
+    return None if result.truncated or len(result.rows) > LEAST_FETCHED else len(result.rows)
+
+
+def _instruction(task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int) -> str:
+    public = task.public
+    hint = public.evidence if evidence else ""
+    schema = source.schema_text(public.db_id)
+    return _instruction_text(source.engine, max_turns, public.question, hint, public.db_id, schema)
+
+
+@lru_cache(maxsize=64)  # rollouts of one task begin with the same
+def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: str, schema: str) -> str:
+    parts = [_RULES.format(engine=engine, turns=turns), f"Question: {question}"]
+    if hint.strip():
+        parts.append(f"Hint: {hint}")
+    return "\n\n".join([*parts, f"Database: {db_id}", schema])

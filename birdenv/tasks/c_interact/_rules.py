@@ -1,0 +1,141 @@
+"""The rules of a c-Interact episode (BIRD-Interact §2, §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from birdenv.databases import DatabaseSource, Limits
+from birdenv.dialogue import Move, Reply, Seat
+from birdenv.grading import Grade, InteractGrader
+from birdenv.tasks.c_interact import _messages as messages
+from birdenv.tasks.interact._profile import PROFILES, Profile
+from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
+from birdenv.tasks.interact._task import AttemptName, CInteractTask
+from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
+from birdenv.tasks.sql._view import SENDERS, TURNS
+
+MAX_EXECUTIONS = 50
+"""`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
+
+SEATS: Final = (
+    Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
+    USER_SEAT,
+)
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class CInteractRules(InteractRules):
+    """Clarification within the turn budget, SQL, one debug attempt; then the follow-up, one debug attempt.
+
+    A refused action (illegal, malformed, empty) costs one clarification turn. Where none is left it counts as
+    an empty submission of the current attempt, so that every episode ends.
+
+    Attributes:
+        questions: questions asked.
+        max_questions: the budget of questions.
+        turns_left: questions left.
+    """
+
+    seats = SEATS
+
+    def __init__(
+        self,
+        task: CInteractTask,
+        source: DatabaseSource,
+        grader: InteractGrader,
+        *,
+        profile: Profile = PROFILES["strict"],
+        patience: int = 3,
+        execute_sql: bool = False,
+        limits: Limits = _DEFAULT_LIMITS,
+        user_sees: UserSees = "words",
+        leak_guard: LeakGuard = "filter",
+    ) -> None:
+        self.max_questions = profile.questions(task.public.counted_ambiguities, patience)
+        instruction = messages.instruction(task, profile, source.engine, self.max_questions, execute_sql)
+        super().__init__(task, source, grader, profile, limits, instruction, user_sees, leak_guard)
+        self.turns_left = self.max_questions
+        self.questions = 0
+        self._execute_sql = execute_sql
+        self._executions = 0
+        self._debug = False
+        self._actions = 0
+
+    def gauges(self, seat: int) -> Mapping[str, float]:
+        return {"turns_left": self.turns_left} if seat == SYSTEM else {}
+
+    def play(self, seat: int, move: Move) -> Reply:
+        if seat == USER:
+            return self._limited(self._answered(move))
+        self._actions += 1
+        text: str = move.data
+        if move.action == "submit_sql":
+            empty = self.task.has_gold and not text.strip()
+            return self._limited(self._failed(text, "no_submission") if empty else self._submit(text))
+        if move.action == "execute_sql":
+            self._executions += 1
+            return self._limited(self._execute(text))
+        self.questions += 1
+        self.turns_left = max(self.turns_left - 1, 0)
+        return self._ask(text)
+
+    def refuse(self, seat: int, move: Move, why: str) -> Reply:
+        if seat == USER:
+            return self._limited(self._answered(move))
+        self._actions += 1
+        said = messages.EMPTY if why == "empty" else messages.refusal(move.action, self._legal())
+        if self._may_clarify() and self.turns_left > 0:
+            self.turns_left -= 1
+            return self._limited(self._reply(f"{said} {messages.cost(self.turns_left)}"))
+        return self._limited(self._failed("", "malformed", said=f"{said} {messages.COUNTS_AS_EMPTY} "))
+
+    def progress_fields(self) -> dict[str, Any]:
+        return {"questions": self.questions, "max_questions": self.max_questions}
+
+    def _legal(self) -> tuple[Kind, ...]:
+        legal: list[Kind] = []
+        if self._may_clarify():
+            legal.append("clarify")
+        if self._execute_sql and self._executions < MAX_EXECUTIONS:
+            legal.append("execute_sql")
+        return (*legal, "submit_sql")
+
+    def _may_clarify(self) -> bool:
+        before_submission = self._phase == 1 and not self._debug
+        in_time = before_submission or self.profile.clarify_later
+        return in_time and (self.turns_left > 0 or not self.profile.enforced)
+
+    def _limited(self, reply: Reply) -> Reply:
+        """Truncate after the most actions that the profile allows."""
+        most = self.profile.max_actions
+        if most is not None and self._actions >= most and not self.status:
+            self._truncate("task limit reached")
+        return reply
+
+    def _judged(self, sql: str, grade: Grade) -> Reply:
+        if not grade.passed:
+            return self._failed(sql, grade.status, grade)
+        self._log_attempt(sql, grade.status, grade)
+        query = self._follow_up_query()
+        if query is None:
+            return self._end(DONE)
+        self._move_on(sql, grade)
+        self._debug = False
+        return self._reply(messages.follow_up(query, self._may_clarify()))
+
+    def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
+        """A failed attempt is followed by the debug attempt, or is the last; `said` is told before that."""
+        self._log_attempt(sql, status, grade)
+        error = grade.error if grade is not None else None
+        if self._debug:
+            return self._end(said + messages.failed(error, self.profile.error_text))
+        self._debug = True
+        return self._reply(said + messages.debug(status, error, self.profile.error_text))
+
+    def _next_attempt(self) -> tuple[AttemptName, int]:
+        return ("debug", 2) if self._debug else ("first", 1)
+
+    def _left_words(self) -> str:
+        return messages.LEFT

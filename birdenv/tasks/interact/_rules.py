@@ -1,0 +1,244 @@
+"""Shared by the rules of c-Interact and a-Interact: two seats, two phases, submissions and answers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from birdenv.databases import Checkpoint, DatabaseSource, Limits
+from birdenv.dialogue import Event, Move, Reply, Rules, Seat
+from birdenv.errors import BenchmarkError
+from birdenv.grading import Grade, InteractGrader, reward
+from birdenv.tasks.interact._agent_database import AgentDatabase
+from birdenv.tasks.interact._grading_job import grading_job
+from birdenv.tasks.interact._profile import Profile
+from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
+from birdenv.tasks.interact._user_seat import (
+    LeakGuard,
+    UserSees,
+    briefs_of,
+    filter_answer,
+    user_instruction,
+)
+from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
+
+DONE: Final = "Your SQL is correct. The task is complete."
+_UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
+_INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
+
+USER_SEAT: Final = Seat("user", (ANSWER,), ("system", "judge"), phases=3)
+"""The user's seat. It counts phases as the system's does: 0 is not used."""
+
+
+class InteractRules(Rules):
+    """Two seats: the system submits SQL in two phases, the user answers its questions.
+
+    Each phase's reward is granted at most once, so an episode earns 1.0 at most. Tasks without gold end as
+    `ungraded` at the first submission. Gold that does not run truncates the episode as `infra_error`.
+
+    Attributes:
+        attempts: the submissions so far.
+        private_log: verdicts and the user's trace; never shown to the system.
+    """
+
+
+    def __init__(
+        self,
+        task: CInteractTask,
+        source: DatabaseSource,
+        grader: InteractGrader,
+        profile: Profile,
+        limits: Limits,
+        instruction: str,
+        user_sees: UserSees = "words",
+        leak_guard: LeakGuard = "filter",
+    ) -> None:
+        self.task = task
+        self.profile = profile
+        self.attempts: list[Attempt] = []
+        self.private_log: list[dict[str, Any]] = []
+        self.user_sees = user_sees
+        self.leak_guard: LeakGuard = leak_guard
+        self._phase = 1
+        self._grader = grader
+        self._database = AgentDatabase(task, source, profile, limits)
+        self._pending: str | None = None
+        self._accepted: str | None = None
+        self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
+        self._instruction = instruction
+
+    # --- decided by a game
+
+    @abstractmethod
+    def _legal(self) -> tuple[Kind, ...]:
+        """The system's actions that are possible now."""
+
+    @abstractmethod
+    def _judged(self, sql: str, grade: Grade) -> Reply:
+        """Act on a verdict that says something about the SQL, and log the attempt."""
+
+    @abstractmethod
+    def _next_attempt(self) -> tuple[AttemptName, int]:
+        """Return the next submission's name, and the attempt by whose reward it is paid (1 or 2)."""
+
+    def _standing(self) -> str:
+        """Return what every reply after which the episode goes on says at its end."""
+        return ""
+
+    # --- the contract
+
+    def open(self) -> tuple[int, ...]:
+        if self.status:
+            return ()
+        return (USER,) if self._pending is not None else (SYSTEM,)
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return (ANSWER.name,) if seat == USER else self._legal()
+
+    def instruction(self, seat: int) -> str:
+        return self._instruction if seat == SYSTEM else user_instruction(self.task)
+
+    def opening(self, seat: int) -> tuple[str, str]:
+        return (self.task.public.question, "user") if seat == SYSTEM else ("", "judge")
+
+    def phase(self) -> int:
+        return self._phase
+
+    def extras(self, seat: int) -> Mapping[str, Any]:
+        if seat != SYSTEM:
+            return {}
+        follow_up = self.task.private.follow_up
+        if self._phase == 2 and follow_up is not None:
+            return {"candidates": follow_up.candidates}
+        return {"candidates": self.task.public.candidates}
+
+    def private_brief(self, seat: int) -> Any:
+        return briefs_of(self.task) if seat == USER else None
+
+    def shown(self, seat: int, event: Event) -> Event | None:
+        """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""
+        if seat == SYSTEM or event.agent < 0:
+            return event
+        if event.agent == USER or (event.action == "clarify" and event.metadata is None):
+            return event._replace(metadata=None)
+        if self.user_sees == "all" or (self.user_sees == "results" and event.action == "execute_sql"):
+            return event
+        return None
+
+    def leave(self, seat: int) -> Reply:
+        if seat == USER:
+            return super().leave(seat)
+        return self._end(self._left_words())
+
+    def stop(self, status: str) -> None:
+        self._truncate(status)
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result: status, reward and attempts."""
+        return {
+            "status": self.status,
+            "reward": self.rewards[SYSTEM],
+            "attempts": [attempt.public() for attempt in self.attempts],
+        }
+
+    def record(self, events: Sequence[Event]) -> dict[str, Any]:
+        attempts = [attempt.public() for attempt in self.attempts]
+        return {"attempts": attempts, **self.progress_fields(), **task_fields(self.task)}
+
+    def private_record(self) -> dict[str, Any]:
+        return {**private_task_fields(self.task), "log": list(self.private_log)}
+
+    def progress_fields(self) -> dict[str, Any]:
+        """Return the public record's fields about the way to the attempts."""
+        return {}
+
+    def close(self) -> None:
+        self._database.close()
+
+    # --- the system's moves
+
+    def _ask(self, question: str) -> Reply:
+        self._pending = question
+        return Reply()
+
+    def _execute(self, sql: str) -> Reply:
+        try:
+            shown = self._database.show(sql)
+        except BenchmarkError as error:
+            self.private_log.append({"kind": "infra_error", "reason": str(error)})
+            return self._break("infra_error")
+        return self._reply(shown, "database")
+
+    def _submit(self, sql: str) -> Reply:
+        if not self.task.has_gold:
+            self._log_attempt(sql, "ungraded")
+            return self._end(_UNGRADED, "ungraded")
+        job = grading_job(self.task, self.profile, self._phase, self._accepted, self._left)
+        grade = self._grader.grade(job, sql)
+        if grade.status in ("infra_error", "test_error"):
+            self._log_attempt(sql, grade.status, grade)
+            return self._break(grade.status)
+        return self._judged(sql, grade)
+
+    def _follow_up_query(self) -> str | None:
+        """The request after a pass of phase 1; None where none comes that could be graded."""
+        follow_up = self.task.private.follow_up
+        return follow_up.query if self._phase == 1 and follow_up is not None and follow_up.gold else None
+
+    def _move_on(self, sql: str, grade: Grade) -> None:
+        """Begin phase 2 from what the SQL left that passed."""
+        self._database.move_on(sql, grade.left)
+        self._accepted, self._left, self._phase = sql, grade.left, 2
+
+    def _log_attempt(self, sql: str, status: str, grade: Grade | None = None) -> None:
+        passed = grade is not None and grade.passed
+        if passed and any(a.passed and a.phase == self._phase for a in self.attempts):
+            raise AssertionError(f"the reward of phase {self._phase} was granted before")
+        attempt, paid_as = self._next_attempt()
+        earned = reward(self._phase, paid_as, passed)
+        total = round(self.rewards[SYSTEM] + earned, 10)
+        self.rewards = (total, total)  # both seats earn the same: the game is cooperative
+        made = Attempt(self._phase, attempt, sql, status, passed, earned)
+        self.attempts.append(made)
+        self.private_log.append(made.private(grade))
+
+    # --- the user's moves
+
+    def _answered(self, move: Move) -> Reply:
+        """Let an answer pass the leak guard, and give the turn back to the system."""
+        question, self._pending = self._pending, None
+        guard = None if self.replaying else self.leak_guard
+        heard = filter_answer(self.task, self._phase, question or "", move, guard)
+        self.private_log.append(heard.entry)
+        standing = self._standing()
+        return Reply(standing or None, data=heard.text)
+
+    # --- replies
+
+    def _reply(self, text: str, sender: str = "judge") -> Reply:
+        """A reply after which the episode goes on."""
+        standing = self._standing()
+        return Reply(f"{text}\n{standing}" if standing else text, sender)
+
+    def _end(self, text: str, status: str = "") -> Reply:
+        """A reply with which the protocol comes to its end."""
+        self._finish(status or ("completed" if self.attempts else "no_submission"))
+        return Reply(text)
+
+    def _break(self, status: str) -> Reply:
+        """A reply with which the episode ends because the benchmark is at fault."""
+        self._truncate(status)
+        return Reply(_INFRASTRUCTURE)
+
+    def _truncate(self, status: str) -> None:
+        self.truncated = True
+        self._finish(status)
+
+    def _finish(self, status: str) -> None:
+        self.status, self._pending = status, None
+        self.close()
+
+    @abstractmethod
+    def _left_words(self) -> str:
+        """Return what the system hears when it leaves."""

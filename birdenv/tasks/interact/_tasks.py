@@ -1,0 +1,150 @@
+"""The tasks of c-Interact and a-Interact, from settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from birdenv.databases import open_source
+from birdenv.dialogue import Rules
+from birdenv.errors import InputError
+from birdenv.grading import InteractGrader
+from birdenv.tasks.interact._loader import find_task_file, load_benchmark
+from birdenv.tasks.interact._profile import PROFILES
+from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
+from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
+from birdenv.tasks.sql._tasks import SqlTasks
+
+MAX_PATIENCE = 100
+
+
+class InteractSettings(SqlSettings):
+    """Settings of both games of BIRD-Interact."""
+
+    data_dir: str | None = Field(None, description="Folder with the task file and <db>/ folders; default: demo.")
+    data: str | None = Field(None, description="Task file, if not the folder's own.")
+    profile: str = Field("strict", description="Protocol rules: strict (ours), or a reference implementation's.")
+    patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
+    user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
+    leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
+
+    @field_validator("patience", mode="before")
+    @classmethod
+    def _is_patience(cls, value: Any) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_PATIENCE:
+            raise InputError(f"patience must be from 0 to {MAX_PATIENCE}, got {value!r}")
+        return value
+
+    @field_validator("profile")
+    @classmethod
+    def _is_profile(cls, value: str) -> str:
+        known = cls.profiles()
+        if value not in known:
+            raise InputError(f"unknown profile {value!r}; known profiles: {', '.join(known)}")
+        return value
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, Any]:
+        """Return the profiles of the game by name."""
+        return PROFILES
+
+    def place(self) -> tuple[Path, Path]:
+        """Return the folder and the task file."""
+        from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
+
+        folder = Path(self.data_dir) if self.data_dir else demo_folder()
+        if self.data:
+            return folder, Path(self.data)
+        return folder, folder / DEMO_C_INTERACT_FILE if self.data_dir is None else find_task_file(folder)
+
+    def identity(self) -> Hashable:
+        folder, file = self.place()
+        return file_identity(folder, file)
+
+    def rules(self) -> dict[str, Any]:
+        """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
+        return {"profile": self.profile, "patience": self.patience}
+
+
+class InteractTasks(SqlTasks[CInteractTask]):
+    """Tasks of BIRD-Interact; `make_rules` starts an episode of a game."""
+
+    settings: InteractSettings
+    make_rules: Callable[..., Rules]
+    _idle: Mapping[str, Any]
+
+    def start(self, instance_id: str) -> Rules:
+        return self.make_rules(self.tasks[instance_id])
+
+    def skipped(self, instance_id: str) -> Mapping[str, Any]:
+        return {"attempts": [], **self._idle, **task_fields(self.tasks[instance_id])}
+
+    def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
+        return private_task_fields(self.tasks[instance_id], played=False) | {"log": []}
+
+    def config(self) -> dict[str, Any]:
+        notes = {task.public.database: task.private.notes for task in self.tasks.values()}
+        digests = {
+            name: hashlib.sha256(
+                json.dumps(
+                    [notes[name].schema, [e.raw for e in notes[name].knowledge], notes[name].column_meanings],
+                    sort_keys=True,
+                ).encode()
+            ).hexdigest()
+            for name in sorted(notes)
+        }
+        sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
+        guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
+        return super().config() | self.settings.rules() | sees | guard | {"notes_sha256": digests}
+
+
+def load_interact(
+    settings: InteractSettings,
+    make_rules: Callable[[CInteractTask, InteractTasks, InteractGrader], Rules],
+    idle: Mapping[str, Any],
+) -> InteractTasks:
+    """Load the tasks of a game of BIRD-Interact.
+
+    Tasks whose database is not there are left out with a note, as in the published Mini-Interact, unless
+    they were asked for by name.
+
+    Args:
+        settings: the game's settings.
+        make_rules: starts an episode of a task.
+        idle: the record's fields of an episode that never began.
+
+    Raises:
+        InputError: a file, a name or a database cannot be used.
+    """
+    folder, file = settings.place()
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation)
+    try:
+        benchmark = load_benchmark(folder, file, source=source)
+        chosen = select(benchmark.tasks, settings)
+        there = set(source.names())
+        missing = Counter(task.public.database for task in chosen if task.public.database not in there)
+        names = sorted({task.public.database for task in chosen})
+        for name in names:
+            if name in there or settings.names_tasks or len(missing) == len(names):
+                source.check(name)
+        playable = [task for task in chosen if task.public.database in there]
+        tasks = InteractTasks(playable, benchmark.tasks, source, benchmark.task_file, settings)
+        if missing:
+            tasks.notes.append(
+                f"{sum(missing.values())} tasks are left out: their databases are not in {folder} "
+                f"({', '.join(sorted(missing))})"
+            )
+        grader = InteractGrader(source, settings.limits)
+        tasks.make_rules = lambda task: make_rules(task, tasks, grader)
+        tasks._idle = idle
+        return tasks
+    except BaseException:
+        source.close()
+        raise

@@ -1,0 +1,141 @@
+"""Settings that all SQL games share, and the selection of tasks by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import Field, field_validator
+
+from birdenv.databases import ISOLATIONS, Isolation, Limits
+from birdenv.dialogue import Settings, listed
+from birdenv.errors import InputError
+
+
+class SqlSettings(Settings):
+    """Which tasks are played, and where their SQL runs."""
+
+    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
+    databases: tuple[str, ...] | None = Field(None, description="Only tasks on these databases.")
+    instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
+    offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
+    limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
+    isolation: Isolation = Field("inline", description="Where SQLite runs: inline, or process.")
+    dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
+    dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
+    sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
+    explain: bool = Field(False, description="Work out how wrong answers differ, for private records.")
+
+    @field_validator("databases", "instances", mode="before")
+    @classmethod
+    def _are_lists(cls, value: Any, info: Any) -> Any:
+        if isinstance(value, str):
+            raise InputError(f"{info.field_name} must be a list of names, got the text {value!r}")
+        return None if value is None else tuple(value)
+
+    @field_validator("isolation", mode="before")
+    @classmethod
+    def _is_isolation(cls, value: Any) -> Any:
+        if value not in ISOLATIONS:
+            raise InputError(f"isolation {value!r} is unknown; known: {', '.join(ISOLATIONS)}")
+        return value
+
+    @field_validator("dialect", mode="before")
+    @classmethod
+    def _is_dialect(cls, value: Any) -> Any:
+        if value not in ("sqlite", "postgres"):
+            raise InputError(f"dialect {value!r} is unknown; known: sqlite, postgres")
+        return value
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one statement."""
+        return Limits(seconds=self.sql_timeout)
+
+    @property
+    def names_tasks(self) -> bool:
+        """True if tasks or databases were asked for by name."""
+        return bool(self.instances or self.databases)
+
+    def selection(self) -> dict[str, Any]:
+        """Return how the tasks were chosen, for `config.json`."""
+        return {
+            "difficulty": self.difficulty,
+            "databases": list(self.databases or ()),
+            "instances": list(self.instances or ()),
+            "offset": self.offset,
+            "limit": self.limit,
+        }
+
+
+def file_identity(*paths: Path | None) -> Hashable:
+    """Return what tells whether files or folders are still the same, without reading them."""
+    found: list[Any] = []
+    for path in paths:
+        try:
+            status = path.stat() if path is not None else None
+        except OSError:
+            status = None
+        if status is not None:
+            status_of = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+            found.append((str(path), *status_of))
+    return tuple(found)
+
+
+class _Public(Protocol):
+    @property
+    def instance_id(self) -> str: ...
+    @property
+    def database(self) -> str: ...
+    @property
+    def difficulty(self) -> str: ...
+
+
+class SqlTask(Protocol):
+    """A task of any SQL game in two halves."""
+
+    @property
+    def public(self) -> _Public: ...
+    @property
+    def has_gold(self) -> bool: ...
+
+
+T = TypeVar("T", bound=SqlTask)
+
+
+def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
+    """Return the selected tasks, in file order: filters first, then offset, then limit.
+
+    Raises:
+        InputError: a name is in no task, or nothing is left.
+    """
+    _known("difficulty", [settings.difficulty] if settings.difficulty else [], [t.public.difficulty for t in tasks])
+    _known("database", settings.databases or (), [task.public.database for task in tasks])
+    _known("instance", settings.instances or (), [task.public.instance_id for task in tasks])
+    chosen = [
+        task
+        for task in tasks
+        if settings.difficulty in (None, task.public.difficulty)
+        and (settings.databases is None or task.public.database in settings.databases)
+        and (settings.instances is None or task.public.instance_id in settings.instances)
+    ]
+    end = None if settings.limit is None else settings.offset + settings.limit
+    left = chosen[settings.offset : end]
+    if left:
+        return left
+    if not tasks:
+        raise InputError("no tasks to play: the task file is empty")
+    if chosen:
+        raise InputError(
+            f"no tasks to play: {len(chosen)} of {len(tasks)} match the filters, and offset "
+            f"{settings.offset} skips all of them"
+        )
+    raise InputError("no task is left: the instances asked for do not belong to the databases asked for")
+
+
+def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:
+    names = list(dict.fromkeys(present))
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"no {field} {name!r} in the task file; it has {listed(names)}")
