@@ -60,8 +60,16 @@ def pytest_configure(config: pytest.Config) -> None:
     folder.chmod(0o755)  # root's PostgreSQL server, which is not root, has to get in
     command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder)]
     keeper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/")
-    before = os.environ.get("TMPDIR")
-    os.environ |= {"TMPDIR": str(folder), FOLDER: str(folder), _DISK: usual}
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    ours = {
+        "TMPDIR": str(folder),
+        "XDG_CACHE_HOME": str(folder / "cache"),  # a run owes nothing to those before it
+        "MPLCONFIGDIR": str(Path(cache, "matplotlib")),  # but its list of fonts takes long to make
+        FOLDER: str(folder),
+        _DISK: usual,
+    }
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ |= ours
     tempfile.tempdir = None
     if config.option.basetemp is None:
         config.option.basetemp = folder / "tests"
@@ -70,10 +78,10 @@ def pytest_configure(config: pytest.Config) -> None:
         assert keeper.stdin is not None
         keeper.stdin.close()
         keeper.wait()
-        for name in ("TMPDIR", FOLDER, _DISK):
+        for name, value in before.items():
             os.environ.pop(name)
-        if before is not None:
-            os.environ["TMPDIR"] = before
+            if value is not None:
+                os.environ[name] = value
         tempfile.tempdir = None
 
     config.add_cleanup(clean_up)
