@@ -23,7 +23,7 @@ def work(seconds):
         pass
 
 def test_that_sleeps():
-    time.sleep(0.6)
+    time.sleep(0.3)
 
 def test_that_works():
     work(0.2)
@@ -92,7 +92,10 @@ def ran(folder: Path, *options: str) -> tuple[int, str]:
     return run.returncode, run.stdout
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize(
+    "processes",
+    ["1", *(pytest.param(number, marks=pytest.mark.slow) for number in ("0", "2"))],
+)
 def test_what_costs_much_without_a_mark_fails_the_run(tmp_path: Path, processes: str) -> None:
     code, told = ran(tmp_path, "-n", processes, "--dist", "loadfile")
     assert code == pytest.ExitCode.TESTS_FAILED
