@@ -14,7 +14,7 @@ CASES = """
 import subprocess, sys, time
 import pytest
 
-WORK = "import time\\nend = time.process_time() + 0.2\\nwhile time.process_time() < end: pass"
+WORK = "import time\\nend = time.process_time() + 0.1\\nwhile time.process_time() < end: pass"
 SERVER = f"input()\\n{WORK}\\nprint('done', flush=True)\\ninput()"
 
 def work(seconds):
@@ -26,33 +26,33 @@ def test_that_sleeps():
     time.sleep(0.3)
 
 def test_that_works():
-    work(0.2)
+    work(0.1)
 
 def test_whose_child_works():
     subprocess.run([sys.executable, "-I", "-S", "-c", WORK], check=True)
 
 @pytest.fixture
 def prepared():
-    work(0.1)
+    work(0.05)
     yield
-    work(0.1)
+    work(0.05)
 
 def test_whose_fixture_works(prepared):
     pass
 
 @pytest.mark.slow
 def test_with_a_mark():
-    work(0.2)
+    work(0.1)
 
 @pytest.fixture(scope="module")
 def part():
-    work(0.1)
+    work(0.05)
 
 @pytest.fixture(scope="module")
 def shared(part):
-    work(0.1)
+    work(0.05)
     yield
-    work(0.2)
+    work(0.1)
 
 def test_that_is_first_to_need_what_is_shared(shared):
     pass
@@ -78,12 +78,12 @@ WITH_PROC = {"test_that_has_a_server_work"} if Path("/proc/self/task").is_dir() 
 
 
 def ran(folder: Path, *options: str) -> tuple[int, str]:
-    """A run of the cases, of which none may use more than 0.12 s."""
+    """A run of the cases, of which none may use more than 0.07 s."""
     folder.joinpath("test_cases.py").write_text(CASES)
     folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     plugins = ("-p", "xdist", "-p", "cpu_gate", "-p", "no:cacheprovider")
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "--most-cpu", "0.12", *options, str(folder)],
+        [sys.executable, "-m", "pytest", *plugins, "--most-cpu", "0.07", *options, str(folder)],
         capture_output=True,
         text=True,
         cwd=Path(__file__).parent,
@@ -102,7 +102,7 @@ def test_what_costs_much_without_a_mark_fails_the_run(tmp_path: Path, processes:
     assert "9 passed" in told
     _, _, over = told.partition("too much processor time")
     assert set(re.findall(r" s  \S+::(\w+)", over)) == EXPENSIVE | WITH_PROC
-    assert "A test may use 0.12 s." in over
+    assert "A test may use 0.07 s." in over
 
 
 def test_a_run_of_cheap_tests_is_good(tmp_path: Path) -> None:

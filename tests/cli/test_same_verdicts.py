@@ -173,7 +173,10 @@ PUBLISHED = {
     [("superhero",), pytest.param(("superhero", "financial"), marks=pytest.mark.real_tasks)],
     ids=" ".join,
 )
-@pytest.mark.parametrize(("system", "clean"), PUBLISHED.keys())
+@pytest.mark.parametrize(
+    ("system", "clean"),
+    [pytest.param(*key, marks=pytest.mark.real_tasks if key[0] == "gpt-4" else ()) for key in PUBLISHED],
+)
 def test_on_published_predictions(
     birdenv: Command, shared_data: Path, tmp_path: Path, system: str, clean: bool, names: tuple[str, ...]
 ) -> None:
