@@ -480,6 +480,9 @@ def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation, t
 
 
 @pytest.mark.contains("S39")
+@pytest.mark.parametrize(
+    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
+)
 def test_s39_a_neighbour_answers_during_an_attack(folder: Path, isolation: Isolation) -> None:
     write_database(folder / "databases", "shop")
     source = SqliteSource(folder / "databases", isolation=isolation)
