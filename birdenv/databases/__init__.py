@@ -14,7 +14,6 @@ from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
 from birdenv.databases._results import (
-    LONGEST_SQL,
     Cell,
     DatabaseState,
     ErrorKind,
@@ -40,7 +39,7 @@ from birdenv.databases.sqlite._source import (
 from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.processes._process import WorkerDiedError, WorkerProcess
-from birdenv.sql._tokens import Token, split_statements, sql_tokens
+from birdenv.sql import LONGEST_SQL
 
 __all__ = [
     "DIALECTS",
@@ -71,7 +70,6 @@ __all__ = [
     "SqliteDatabase",
     "SqliteFileSource",
     "SqliteSource",
-    "Token",
     "WorkerDiedError",
     "WorkerProcess",
     "examine",
@@ -81,7 +79,5 @@ __all__ = [
     "packed",
     "receive",
     "send",
-    "split_statements",
-    "sql_tokens",
     "unpacked",
 ]

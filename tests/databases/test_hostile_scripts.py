@@ -8,17 +8,9 @@ from collections.abc import Callable
 import pytest
 from growth import LINEAR, growth
 
-from birdenv.databases import (
-    LONGEST_SQL,
-    DatabaseState,
-    Limits,
-    QueryError,
-    QueryResult,
-    SqliteDatabase,
-    SqliteSource,
-    split_statements,
-)
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
 from birdenv.databases.sqlite._schema import read_table_text
+from birdenv.sql import LONGEST_SQL, split_statements
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n"
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from growth import LINEAR, growth
 
-from birdenv.databases import LONGEST_SQL, Limits, SqliteDatabase, SqliteSource
+from birdenv.databases import Limits, SqliteDatabase, SqliteSource
 from birdenv.grading import Conditions, GradingJob, InteractGrader, clean_sql, without_outer_distinct
+from birdenv.sql import LONGEST_SQL
 
 ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
 
