@@ -24,7 +24,7 @@ from birdenv.databases._results import (
     Row,
     SchemaObject,
 )
-from birdenv.databases.postgres._plain_queries import NoAnswerError, PostgresQueries, Server
+from birdenv.databases.postgres._queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import map_files
 from birdenv.databases.sqlite._health import Health, examine
