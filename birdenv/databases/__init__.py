@@ -39,13 +39,11 @@ from birdenv.databases.sqlite._source import (
 from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.processes._process import WorkerDiedError, WorkerProcess
-from birdenv.sql import LONGEST_SQL
 
 __all__ = [
     "DIALECTS",
     "IMAGE_KINDS",
     "ISOLATIONS",
-    "LONGEST_SQL",
     "Cell",
     "Checkpoint",
     "DatabaseSource",
