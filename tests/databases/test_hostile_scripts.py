@@ -8,17 +8,9 @@ from collections.abc import Callable
 import pytest
 from growth import LINEAR, growth
 
-from birdenv.databases import (
-    LONGEST_SQL,
-    DatabaseState,
-    Limits,
-    QueryError,
-    QueryResult,
-    SqliteDatabase,
-    SqliteSource,
-    split_statements,
-)
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
 from birdenv.databases.sqlite._schema import read_table_text
+from birdenv.sql import LONGEST_SQL, split_statements
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n"
 
@@ -55,6 +47,11 @@ def test_very_long_sql_is_refused_unread(database: SqliteDatabase) -> None:
 )
 def test_work_grows_with_the_text(work: Callable[[str], object], text: Callable[[int], str], n: int) -> None:
     assert growth(work, text, n) < LINEAR
+def test_work_grows_with_the_text() -> None:
+    assert growth(split_statements, lambda n: "SELECT '" + " x" * 50 + "' a" + " a" * n, 8_000) < LINEAR
+    assert growth(split_statements, lambda n: "x" * n + " a" * n, 16_000) < LINEAR
+    checks = growth(read_table_text, lambda n: f"CREATE TABLE t (a {'CHECK (1) ' * n})", 1_000)
+    assert checks < LINEAR
 
 
 def test_a_script_and_a_state_have_one_deadline(source: SqliteSource) -> None:
