@@ -29,6 +29,7 @@ from birdenv.databases.postgres._plain_queries import NoAnswerError, PostgresQue
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import map_files
 from birdenv.databases.sqlite._health import Health, examine
+from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import (
     ISOLATIONS,
     Isolation,
@@ -37,9 +38,7 @@ from birdenv.databases.sqlite._source import (
     SqliteSource,
     is_database_name,
 )
-from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
-from birdenv.processes._process import WorkerDiedError, WorkerProcess
 from birdenv.sql._tokens import Token, split_statements, sql_tokens
 
 __all__ = [
@@ -72,16 +71,11 @@ __all__ = [
     "SqliteFileSource",
     "SqliteSource",
     "Token",
-    "WorkerDiedError",
-    "WorkerProcess",
+    "crash_error",
     "examine",
     "is_database_name",
     "map_files",
     "open_source",
-    "packed",
-    "receive",
-    "send",
     "split_statements",
     "sql_tokens",
-    "unpacked",
 ]
