@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -234,10 +232,7 @@ def test_processes_that_cannot_start_are_told(root: Path, monkeypatch: pytest.Mo
         score_pairs([Pair("shop", (NAMES,), NAMES)] * 2, SqliteSource(root, "process"), workers=2)
 
 
-def test_processes_are_used_again_and_see_nothing_of_our_environment(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+def test_processes_are_used_again(root: Path) -> None:
     pool.pools["inline"].close_idle()
     pairs = [Pair("shop", (NAMES,), str(i)) for i in range(4)]
     seen = set()
@@ -245,7 +240,6 @@ def test_processes_are_used_again_and_see_nothing_of_our_environment(
         score_pairs(pairs, SqliteSource(root), workers=2)
         seen |= {worker.pid for worker in pool.pools["inline"]._idle}
     assert len(seen) == 2
-    assert all(b"sk-secret" not in Path(f"/proc/{pid}/environ").read_bytes() for pid in seen)
 
 
 def test_changed_data_are_seen_by_processes_that_know_the_old(root: Path) -> None:
@@ -295,25 +289,6 @@ def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytes
 
 def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_processes_end_with_an_owner_that_is_killed(root: Path) -> None:
-    program = f"""
-import os, signal
-from birdenv.databases import SqliteSource
-from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _scoring_pool as pool
-score_pairs([Pair("shop", ({NAMES!r},), str(i)) for i in range(4)], SqliteSource({str(root)!r}), workers=2)
-print([worker.pid for worker in pool.pools["inline"]._idle], flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    workers = json.loads(run.stdout)
-    assert len(workers) == 2
-    deadline = time.monotonic() + 20
-    while any(map(is_running, workers)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(is_running, workers))
 
 
 def is_running(process: int) -> bool:
