@@ -63,7 +63,8 @@ def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
 
 def _set_timeout(connection: socket.socket, deadline: float) -> None:
     if deadline == math.inf:
-        connection.settimeout(None)
+        if connection.gettimeout() is not None:  # asking costs no system call
+            connection.settimeout(None)
         return
     left = deadline - clock.monotonic()
     if left <= 0:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
@@ -108,13 +108,21 @@ class Process:
 
     def send(self, data: bytes, deadline: float = math.inf) -> None:
         """Send one frame by `deadline` (`time.monotonic`). Raises `WorkerCrashError`."""
-        with self._talking():
+        self._check_ours()
+        try:
             send(self.connection, data, deadline)
+        except BaseException as error:
+            self._fail(error)
+            raise
 
     def receive(self, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
         """Receive the next frame, whole by `deadline`. Raises `WorkerCrashError`, also if it is too long."""
-        with self._talking():
+        self._check_ours()
+        try:
             return receive(self.connection, most_bytes, deadline)
+        except BaseException as error:
+            self._fail(error)
+            raise
 
     def send_json(self, value: Any, deadline: float = math.inf) -> None:
         """Send one value as `_messages.encoded` has it, by `deadline`. Raises `WorkerCrashError`."""
@@ -123,8 +131,11 @@ class Process:
     def receive_json(self, most_bytes: float = math.inf, deadline: float = math.inf) -> Any:
         """Receive the next value, whole by `deadline`. Raises `WorkerCrashError`, also if it is none."""
         data = self.receive(most_bytes, deadline)
-        with self._talking():
+        try:
             return decoded(data)
+        except MessageError as error:
+            self._fail(error)
+            raise
 
     def crash(self, reason: str = "", *, was_late: bool = False) -> WorkerCrashError:
         """End the process, and give the error that says why; without a `reason`, that of its exit code."""
@@ -154,22 +165,20 @@ class Process:
         """Close the connection, on which a worker ends, and kill one that does not. Closing again is fine."""
         self._finalizer()
 
-    @contextlib.contextmanager
-    def _talking(self) -> Iterator[None]:
+    def _check_ours(self) -> None:
         if not self.is_ours:
             self.close()
             raise WorkerCrashError("it belongs to the process that this one was forked from")
-        try:
-            yield
-        except TimeoutError:
+
+    def _fail(self, error: BaseException) -> None:
+        """End the process after an error in talking, and raise what it comes to, if it is the process's."""
+        if isinstance(error, TimeoutError):
             raise self.crash("it did not answer", was_late=True) from None
-        except MessageError as error:
+        if isinstance(error, MessageError):
             raise self.crash(f"its answer made no sense: {error}") from error
-        except (EOFError, OSError):
+        if isinstance(error, (EOFError, OSError)):
             raise self.crash() from None
-        except BaseException:  # Ctrl-C: nobody waits for this answer any more
-            self.kill()
-            raise
+        self.kill()  # Ctrl-C: nobody waits for this answer any more
 
 
 def _start(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen[bytes]:

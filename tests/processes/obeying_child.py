@@ -30,7 +30,6 @@ def _obey(connection: socket.socket, order: str, value: Any) -> Any:
             return value
         case "look":
             return {
-                "environ": dict(os.environ),
                 "folder": _folder(),
                 "is_package_run": hasattr(sys.modules["birdenv"], "__file__"),
             }
