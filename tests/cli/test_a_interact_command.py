@@ -44,7 +44,7 @@ def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
 def test_both_isolations_give_the_same(birdenv: Command, tmp_path: Path, isolation: str) -> None:
     ran = birdenv("a-interact", "--agent", "random", "-n", 4, "--isolation", isolation, "-o", tmp_path)
     assert ran.code == 0
-    assert overall(tmp_path)["mean_reward"] == pytest.approx(
+    assert overall(tmp_path)["figures"]["reward"]["value"] == pytest.approx(
         sum(record["reward"] for record in records(tmp_path)) / 4
     )
     assert json.loads((tmp_path / "latest" / "config.json").read_text())["isolation"] == isolation
@@ -144,7 +144,7 @@ def withheld(row: dict[str, Any], layout: str) -> dict[str, Any]:
 def test_profiles(birdenv: Command, tmp_path: Path, profile: str) -> None:
     ran = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--profile", profile, "-o", tmp_path)
     assert ran.code == 0 and f"profile {profile}, patience 3" in ran.out
-    assert (overall(tmp_path)["profile"], overall(tmp_path)["mean_reward"]) == (profile, 1.0)
+    assert (overall(tmp_path)["profile"], overall(tmp_path)["figures"]["reward"]["value"]) == (profile, 1.0)
     folder = (tmp_path / "latest").resolve()
     other = "adk" if profile == "strict" else "strict"
     refused = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--resume", folder, "--profile", other)
