@@ -1,4 +1,4 @@
-"""Every figure that `overall.json` had when it was worked out apart from the report stands in it, and is equal.
+"""Every figure that `overall.json` had when it was worked out apart from the report is in it, and equal.
 
 `demo_figures.json` holds the files of before, by game, agent, number of tasks and repeats.
 """

@@ -19,7 +19,7 @@ from birdenv.errors import InputError
 from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded, values_of
 from birdenv.runs.analysis._lines import rule
 from birdenv.runs.analysis._recorded_run import RecordedRun
-from birdenv.runs.analysis._report import FEW_DATABASES, method_notes, on_databases
+from birdenv.runs.analysis._report import FEW_DATABASES, interval_heads, method_notes, on_databases
 from birdenv.runs.analysis._statistics import Interval, bootstrap_test, mcnemar, paired_difference
 from birdenv.runs.analysis._text import between, figure_line, in_digits
 
@@ -277,7 +277,7 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
     measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
     notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
     lines += [f"Note: {note}." for note in notes]
-    lines += ["", f"{'95 % intervals':<46}{'over tasks':<18}over databases"]
+    lines += ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
         found = [d for d in comparison.differences if d.measure == measure]

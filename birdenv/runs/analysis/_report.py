@@ -87,10 +87,10 @@ class RunReport:
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
         lines.append(f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated{on_databases(databases)}")
-        lines += ["", f"{'95 % intervals':<46}{'over tasks':<18}over databases"]
+        lines += ["", interval_heads(databases)]
         used = [of for of in self.figures if of.measure in USAGE.values()]
         lines += [
-            figure_line(of, last=between(of.over_databases, share=of.measure.is_rate))
+            figure_line(of, last=over_databases(of) if databases else "")
             for of in self.figures
             if of not in used
         ]
@@ -196,6 +196,16 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 def on_databases(count: int) -> str:
     """`, on 3 database(s)`; empty for a game without databases."""
     return f", on {count} database(s)" if count else ""
+
+
+def interval_heads(databases: int) -> str:
+    """The line above a table of figures."""
+    return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
+
+
+def over_databases(of: Estimate) -> str:
+    """The last column of a table of figures."""
+    return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
