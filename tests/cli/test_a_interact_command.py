@@ -36,7 +36,7 @@ def test_help(birdenv: Command) -> None:
 def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("a-interact", "--agent", "oracle", "-o", tmp_path)
     assert ran.code == 0
-    assert [line.split()[-1] for line in ran.out.splitlines() if line.startswith("Mean reward")] == ["1.000"]
+    assert [line.split()[2] for line in ran.out.splitlines() if line.startswith("Mean reward  ")] == ["1.000"]
     assert "Budget used per task" in ran.out and "get_knowledge_definition" in ran.out
 
 
@@ -186,7 +186,9 @@ def test_mini_interact(birdenv: Command, shared_data: Path, tmp_path: Path) -> N
     )
     assert ran.code == 0
     found = overall(tmp_path)
-    assert (found["tasks"], found["mean_reward"], found["phase_2"]["passed"]) == (2, 1.0, 2)
+    figures = found["figures"]
+    assert found["episodes"]["rated"] == figures["phase_2"]["passed"] == 2
+    assert figures["reward"]["value"] == 1.0
 
 
 def test_summary_compare_and_repeats(birdenv: Command, tmp_path: Path) -> None:
@@ -196,5 +198,5 @@ def test_summary_compare_and_repeats(birdenv: Command, tmp_path: Path) -> None:
     shown = birdenv("summary", tmp_path / "oracle")
     assert shown.code == 0 and "a-interact: oracle" in shown.out
     figures = json.loads(birdenv("summary", tmp_path / "random", "--json").out)["figures"]
-    assert set(figures) == {"phase_1", "phase_2", "solved", "reward"}
+    assert set(figures) == {"phase_1", "phase_2", "phase_2_of_reached", "solved", "reward"}
     assert birdenv("compare", tmp_path / "oracle", tmp_path / "random").code == 0

@@ -51,8 +51,9 @@ def play(
 
 def test_the_oracle_solves_every_demo_task_with_two_submissions(demo: Path, tmp_path: Path) -> None:
     directory, found = play(a_interact(demo), "oracle", tmp_path)
-    assert (found["tasks"], found["mean_reward"]) == (38, 1.0)
-    assert found["phase_1"]["passed"] == found["phase_2"]["passed"] == 38
+    figures = found["figures"]
+    assert (found["tasks"], figures["reward"]["value"]) == (38, 1.0)
+    assert figures["phase_1"]["passed"] == figures["phase_2"]["passed"] == 38
     assert (found["submissions"], found["budget_used"], found["malformed"]) == (2, 6, 0)
     budgets = {
         record["instance_id"]: (record["budget"], record["budget_used"])

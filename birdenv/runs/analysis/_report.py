@@ -78,7 +78,8 @@ class RunReport:
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
         head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
-        head += [f"{name:<24}{value!s:>13}" for name, value in self._settings().items()]
+        settings = ", ".join(f"{name} {value}" for name, value in self._settings().items())
+        head += [settings] if settings else []
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [

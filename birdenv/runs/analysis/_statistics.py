@@ -190,7 +190,7 @@ def _batches(count: int) -> Iterator[npt.NDArray[np.int64]]:
 
 @lru_cache(maxsize=4)
 def _kept_batches(count: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """The same for few clusters (8 MB at most): the figures of a run are resampled alike, one after another."""
+    """Keep those of few clusters (8 MB at most): the figures of one run all have the same clusters."""
     return tuple(_batches(count))
 
 
