@@ -50,7 +50,7 @@ def test_the_figures_are_those_of_sqlite(
     on_postgres = overall(demo, open_source(demo, "postgres"), agent, profile, tmp_path / "a")
     assert on_postgres == overall(demo, open_source(demo), agent, profile, tmp_path / "b")
     if agent == "oracle":
-        assert on_postgres["mean_reward"] == 1.0
+        assert on_postgres["figures"]["reward"]["value"] == 1.0
 
 
 @pytest.mark.slow
