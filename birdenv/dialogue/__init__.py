@@ -9,7 +9,7 @@ The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `da
 `Example`).
 """
 
-from birdenv.dialogue._arena import Arena, listed, make_game
+from birdenv.dialogue._arena import Arena, listed, make_game, read_settings
 from birdenv.dialogue._chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay
 from birdenv.dialogue._episode import Episode, Step
@@ -24,16 +24,21 @@ from birdenv.dialogue._games import (
     game_names,
     register_game,
 )
+from birdenv.dialogue._measures import Details, GameMeasures, Measure, Record
 from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._players import Player, PlayerContext, PlayerSpec, play
+from birdenv.dialogue._players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, play, player_names, seat_rng
 from birdenv.dialogue._rules import Reply, Rules
 from birdenv.dialogue._seat import Action, Field, Seat
-from birdenv.dialogue._usage import Usage
+from birdenv.dialogue._usage import ReportsUsage, Usage, usage_of
 
 __all__ = [
+    "AGENTS",
     "HOUSE",
+    "USERS",
+    "ReportsUsage",
     "Action",
     "Arena",
+    "Details",
     "Dialogue",
     "DialogueOver",
     "Episode",
@@ -41,11 +46,14 @@ __all__ = [
     "Example",
     "Field",
     "Game",
+    "GameMeasures",
+    "Measure",
     "Move",
     "Player",
     "PlayerContext",
     "PlayerSpec",
     "Question",
+    "Record",
     "Reply",
     "Rules",
     "Seat",
@@ -59,7 +67,11 @@ __all__ = [
     "game_names",
     "listed",
     "make_game",
+    "player_names",
+    "seat_rng",
+    "usage_of",
     "play",
+    "read_settings",
     "read_tool_call",
     "register_game",
     "replay",
