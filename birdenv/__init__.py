@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 if TYPE_CHECKING:
+    from birdenv.dialogue import Move, Usage, View, make_game
+    from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError
     from birdenv.tasks import (
         clarify,
         execute_sql,
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BenchmarkError",
+    "BirdenvError",
+    "InfrastructureError",
+    "InputError",
+    "Move",
+    "Usage",
+    "View",
     "__version__",
     "clarify",
     "execute_sql",
@@ -35,6 +44,7 @@ __all__ = [
     "get_column_meaning",
     "get_knowledge_definition",
     "get_schema",
+    "make_game",
     "submit_sql",
 ]
 
@@ -48,8 +58,9 @@ del _name
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from birdenv import tasks
+        from birdenv import dialogue, errors, tasks
 
-        found = globals()[name] = getattr(tasks, name)  # asked for once, not at every step of a loop
+        room = next(room for room in (tasks, dialogue, errors) if hasattr(room, name))
+        found = globals()[name] = getattr(room, name)  # asked for once, not at every step of a loop
         return found
     raise AttributeError(f"module 'birdenv' has no attribute {name!r}")

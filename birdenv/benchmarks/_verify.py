@@ -9,12 +9,12 @@ from typing import Any
 
 from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
-from birdenv.dialogue import Move, play
+from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import InteractGrader, parse_test_cases
-from birdenv.tasks import SystemView, as_script, in_dialect
+from birdenv.tasks import as_script, in_dialect
 from birdenv.tasks.c_interact import (
-    CInteractController,
+    CInteractRules,
     CInteractTask,
     TaskRecord,
     parse_record,
@@ -108,7 +108,7 @@ class _Oracle:
         follow_up = task.private.follow_up
         self._gold = {1: task.private.gold, 2: follow_up.gold if follow_up else ()}
 
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
         return Move("submit_sql", as_script(self._gold[view.phase]))
 
 
@@ -154,9 +154,9 @@ class _Checker:
     def failures(self, record: TaskRecord, index: int) -> Iterator[str]:
         task = self._task(record, index)
         self._source.check(task.public.database)
-        controller = CInteractController(task, self._source, self._grader)
-        play(controller, [_Oracle(task)])
-        if not all(attempt.passed for attempt in controller.attempts):
-            failed = controller.attempts[-1]
-            reason = controller.private_log[-1].get("reason", "")
+        rules = CInteractRules(task, self._source, self._grader)
+        play(Dialogue(rules), [_Oracle(task), None])
+        if not all(attempt.passed for attempt in rules.attempts):
+            failed = rules.attempts[-1]
+            reason = rules.private_log[-1].get("reason", "")
             yield f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"

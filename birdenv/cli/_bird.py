@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
 from birdenv.cli import _options as options
-from birdenv.cli._options import Dialect, Dsn, databases_in
-from birdenv.cli._running import RunOptions, run_game
+from birdenv.cli._options import Dialect, Dsn
+from birdenv.cli._running import RunOptions, load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
-from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
-from birdenv.runs import BirdRun, Setting, make_agent, pairs_of_run, write_pairs
-from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
+from birdenv.runs import pairs_of_run, write_pairs
+from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
 
 def bird(
@@ -83,44 +79,44 @@ def bird(
     if export_pairs is not None and repeats > 1:
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     asked = asked_for(metrics)
-    if data_file is None or db_dir is None:
-        db_dir = demo_folder()
-        data_file = db_dir / DEMO_BIRD_FILE
-    source = databases_in(db_dir, dialect, dsn, isolation, agent)
-    tasks = load_tasks(data_file, source.dialect)
-    selection = options.Selection(difficulty, database or [], instance or [], offset, limit)
-    chosen = options.select(tasks, selection)
-    _check_databases(source, chosen)
-    extra = {"predictions_order": predictions_order} if predictions_order else {}
+    settings = options.selected(difficulty, database, instance, offset, limit) | {
+        "data_file": None if data_file is None else str(data_file),
+        "db_dir": None if db_dir is None else str(db_dir),
+        "evidence": not no_evidence,
+        "max_turns": max_turns,
+        "clean": clean,
+        "sql_timeout": sql_timeout,
+        "metrics": tuple(asked.metrics),
+        "isolation": options.isolation_on(isolation, agent, dialect),
+        "dialect": dialect,
+        "dsn": dsn,
+    }
+    arena = load_game("bird", settings, agent)
+    tasks = cast(BirdTasks, arena.tasks)
+    _check_databases(tasks)
     if export_pairs is not None:
         check_writable(export_pairs / "pairs.jsonl")
-    game = BirdRun(
-        tasks=chosen,
-        source=source,
-        setting=Setting("bird", [task.public for task in tasks], extra),
-        data_file=data_file,
-        evidence=not no_evidence,
-        max_turns=max_turns,
-        clean=clean,
-        limits=Limits(seconds=sql_timeout),
-        selection=asdict(selection),
-        metrics=asked.metrics,
-        r_ves_runs=r_ves_runs if asked.r_ves else None,
-    )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
-    directory = run_game(game, make_agent(agent, game), run_options)
+    directory = run_game(
+        arena,
+        run_options,
+        settings={"predictions_order": predictions_order} if predictions_order else {},
+        extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
+    )
     if asked.r_ves:
-        add_r_ves(directory, game, list(directory.read("runs").values()), r_ves_runs)
+        add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
     if export_pairs is not None:
         records = (directory.read(stream) for stream in ("runs", "private"))
-        write_pairs(export_pairs, pairs_of_run(*records), source.dialect)
+        write_pairs(export_pairs, pairs_of_run(*records), tasks.source.dialect)
         on = "" if dialect == "sqlite" else f" --dialect {dialect}{'' if dsn is None else ' --dsn ...'}"
-        print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir}{on})")
+        command = f"birdenv evaluate --run_dir {export_pairs} --db {tasks.data_folder}{on}"
+        print(f"Pairs: {export_pairs} (next: {command})")
 
 
-def _check_databases(source: DatabaseSource, tasks: Sequence[BirdTask]) -> None:
+def _check_databases(tasks: BirdTasks) -> None:
     """Every database must be there: EX over a part of a task file is another number."""
-    needed = sorted({task.public.db_id for task in tasks})
+    source = tasks.source
+    needed = sorted({task.public.db_id for task in tasks.tasks.values()})
     there = set(source.names())
     for name in needed:
         try:

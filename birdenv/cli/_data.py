@@ -23,6 +23,7 @@ from birdenv.databases import DatabaseSource, Limits, is_database_name
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, is_directory, read_records, write_records, write_text
 from birdenv.grading import GRADER_VERSION, MODES, GoldCheck, check_gold
+from birdenv.tasks import SqlSettings, select
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.c_interact import find_task_file
 
@@ -169,9 +170,9 @@ def self_check(
     """
     if sql_timeout <= 0:
         raise InputError("--sql-timeout must be more than 0 seconds")
-    selection = options.Selection(None, database or [], [], 0, limit)
+    settings = SqlSettings(databases=tuple(database) if database else None, limit=limit)
     source = databases_in(db_dir, dialect, dsn, isolation, "predictions")
-    tasks = options.select(load_tasks(data_file, source.dialect), selection)
+    tasks = select(load_tasks(data_file, source.dialect), settings)
     for name in sorted({task.public.db_id for task in tasks}):
         source.check(name)
     if out is not None:

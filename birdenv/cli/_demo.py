@@ -12,26 +12,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.cli import _options as options
 from birdenv.cli._running import INTERRUPTED
-from birdenv.databases import SqliteSource
-from birdenv.runs import (
-    BirdRun,
-    CInteractRun,
-    RunDirectory,
-    RunGame,
-    Setting,
-    Summary,
-    Task,
-    make_agent,
-    prepare,
-    run,
-    run_config,
-)
-from birdenv.tasks.bird import load_tasks
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.dialogue import make_game
+from birdenv.runs import RunDirectory, RunPlan, Summary, prepare, run
 
 AGENTS = {
     "oracle": "knows the reference SQL; proof that every task can be solved",
@@ -81,9 +65,6 @@ def demo(
 
 
 def _table(output: Path, parallel: int, seed: int) -> Table:
-    folder = demo_folder()
-    bird_tasks = load_tasks(folder / DEMO_BIRD_FILE)
-    benchmark = load_benchmark(folder, folder / DEMO_C_INTERACT_FILE)
     table = Table(title="birdenv demo benchmark", box=box.SIMPLE_HEAD, title_style="bold")
     table.add_column("agent")
     for name in (
@@ -95,23 +76,8 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
     ):
         table.add_column(name, justify="right")
     for name in AGENTS:
-        bird = BirdRun(
-            tasks=bird_tasks,
-            source=SqliteSource(folder),
-            setting=Setting("bird", [task.public for task in bird_tasks]),
-            data_file=folder / DEMO_BIRD_FILE,
-        )
-        c_interact = CInteractRun(
-            tasks=benchmark.tasks,
-            source=benchmark.source,
-            setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-            data_file=benchmark.task_file,
-            profile=PROFILES["strict"],
-            user=RuleUser(),
-            agent_name=name,
-        )
-        dialogue = _play(c_interact, name, output, parallel, seed).overall
-        single = _play(bird, name, output, parallel, seed).overall
+        dialogue = _play("c-interact", name, output, parallel, seed).overall
+        single = _play("bird", name, output, parallel, seed).overall
         solved = dialogue["figures"]
         table.add_row(
             name,
@@ -124,10 +90,12 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
     return table
 
 
-def _play(game: RunGame[Task], name: str, output: Path, parallel: int, seed: int) -> Summary:
-    directory = RunDirectory.create(output / f"{name}-{game.game}")
-    prepare(directory, run_config(game, name, seed), resume=False)
-    return run(game, make_agent(name, game), directory, seed=seed, parallel=parallel)
+def _play(game: str, name: str, output: Path, parallel: int, seed: int) -> Summary:
+    directory = RunDirectory.create(output / f"{name}-{game}")
+    with make_game(game, explain=True) as arena:
+        plan = RunPlan(arena, {**arena.players, arena.game.evaluated: name}, seed, parallel)
+        prepare(directory, plan.config(), resume=False)
+        return run(plan, directory)
 
 
 def _share(rate: dict[str, float]) -> str:

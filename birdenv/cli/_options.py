@@ -8,18 +8,16 @@ Finding the run that `evaluate` and `inspect` are about.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from birdenv import databases
-from birdenv.cli import _options as options
 from birdenv.databases import DatabaseSource, open_source
+from birdenv.dialogue import PlayerSpec
 from birdenv.errors import InputError
-from birdenv.runs import holds_pairs, is_ours, newest_run
+from birdenv.runs import holds_pairs, newest_run
 
 Dialect = Annotated[
     str,
@@ -45,11 +43,7 @@ def databases_in(folder: Path, dialect: str, dsn: str | None, isolation: str, ag
 
     Raises `InputError` for options that do not fit together, and as `open_source` does.
     """
-    where = options.isolation_for(isolation, agent)
-    if dialect != "sqlite" and isolation != "auto":
-        raise InputError(
-            f"--isolation is about SQLite, it says nothing about --dialect {dialect}: leave it out"
-        )
+    where = isolation_on(isolation, agent, dialect)
     return open_source(folder, dialect, dsn=dsn, isolation=where, tell=_tell)
 
 
@@ -100,7 +94,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 def isolation_for(option: str, agent: str) -> databases.Isolation:
     """What `--isolation` means for this agent. Raises `InputError` for an unknown value."""
     if option == "auto":
-        trusted = is_ours(agent) and agent.partition(":")[0] not in _OF_OTHERS
+        trusted = PlayerSpec(agent).is_ours and agent.partition(":")[0] not in _OF_OTHERS
         return "inline" if trusted else "process"
     for known in databases.ISOLATIONS:
         if option == known:
@@ -108,69 +102,31 @@ def isolation_for(option: str, agent: str) -> databases.Isolation:
     raise InputError(f"--isolation {option!r} is unknown; known: auto, {', '.join(databases.ISOLATIONS)}")
 
 
-class _Public(Protocol):
-    @property
-    def instance_id(self) -> str: ...
-    @property
-    def database(self) -> str: ...
-    @property
-    def difficulty(self) -> str: ...
-
-
-class _Task(Protocol):
-    @property
-    def public(self) -> _Public: ...
-
-
-T = TypeVar("T", bound=_Task)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which tasks of a file to play: filters first, then offset, then limit."""
-
-    difficulty: str | None
-    databases: list[str]
-    instances: list[str]
-    offset: int
-    limit: int | None
-
-
-def select(tasks: Sequence[T], selection: Selection) -> list[T]:
-    """The selected tasks, in file order.
-
-    Raises `InputError` for a value that no task has, and for an empty result.
-    """
-    _known(
-        "difficulty",
-        [selection.difficulty] if selection.difficulty else [],
-        [t.public.difficulty for t in tasks],
-    )
-    _known("database", selection.databases, [t.public.database for t in tasks])
-    _known("instance", selection.instances, [t.public.instance_id for t in tasks])
-    chosen = [
-        task
-        for task in tasks
-        if (not selection.difficulty or task.public.difficulty == selection.difficulty)
-        and (not selection.databases or task.public.database in selection.databases)
-        and (not selection.instances or task.public.instance_id in selection.instances)
-    ]
-    end = None if selection.limit is None else selection.offset + selection.limit
-    left = chosen[selection.offset : end]
-    if not left:
+def isolation_on(option: str, agent: str, dialect: str) -> databases.Isolation:
+    """Return the isolation of a run. Raises `InputError` for options that do not fit together."""
+    where = isolation_for(option, agent)
+    if dialect != "sqlite" and option != "auto":
         raise InputError(
-            f"no tasks to run: {len(chosen)} of {len(tasks)} match the filters, and --offset "
-            f"{selection.offset} skips all of them"
+            f"--isolation is about SQLite, it says nothing about --dialect {dialect}: leave it out"
         )
-    return left
+    return where
 
 
-def _known(option: str, wanted: Sequence[str], present: Sequence[str]) -> None:
-    names = list(dict.fromkeys(present))
-    for name in wanted:
-        if name not in names:
-            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            raise InputError(f"--{option} {name!r} is not in the task file; it has: {shown}")
+def selected(
+    difficulty: str | None,
+    database: list[str] | None,
+    instance: list[str] | None,
+    offset: int,
+    limit: int | None,
+) -> dict[str, Any]:
+    """Return the options that choose tasks as settings of a game."""
+    return {
+        "difficulty": difficulty,
+        "databases": tuple(database) if database else None,
+        "instances": tuple(instance) if instance else None,
+        "offset": offset,
+        "limit": limit,
+    }
 
 
 RunDir = Annotated[

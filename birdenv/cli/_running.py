@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from birdenv.dialogue import Arena, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
-from birdenv.runs import Agent, RunDirectory, RunGame, Summary, Task, episode_name, prepare, run, run_config
+from birdenv.runs import RunDirectory, RunPlan, Summary, episode_name, prepare, run
 
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
@@ -21,6 +23,8 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
+    """Options of every command that plays."""
+
     agent: str
     seed: int
     parallel: int
@@ -30,20 +34,60 @@ class RunOptions:
     repeats: int = 1
 
 
-def run_game(game: RunGame[Task], agent: Agent, options: RunOptions) -> RunDirectory:
-    """Make or reopen the run folder, play, print the summary and where everything is; the folder."""
+def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
+    """Load a game for a run, and say on standard error what people should know of its tasks."""
+    PlayerSpec(agent).check()
+    logging.getLogger("birdenv").addHandler(_ToStandardError())
+    logging.getLogger("birdenv").setLevel(logging.INFO)
+    game = find_game(name)
+    arena = Arena(game, read_settings(game, {"explain": True, **settings}))
+    for note in arena.tasks.notes:
+        print(f"Warning: {note}", file=sys.stderr)
+    return arena
+
+
+class _ToStandardError(logging.Handler):
+    """Prints what is loaded on the way."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr)
+
+
+def run_game(
+    arena: Arena,
+    options: RunOptions,
+    players: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> RunDirectory:
+    """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
+
+    Args:
+        arena: the game.
+        options: the command's options.
+        players: specs of the other seats' players, by the seats' names.
+        settings: settings for players.
+        extra: further fields of `config.json`.
+    """
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    config = run_config(game, options.agent, options.seed, options.parallel, options.repeats)
+    game = arena.game
+    seats: dict[int, Any] = dict(arena.players)
+    seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
+    seats[game.evaluated] = options.agent
+    plan = RunPlan(
+        arena, seats, options.seed, options.parallel, options.repeats, dict(settings or {}), dict(extra or {})
+    )
+    config = plan.config()
     if options.resume is not None:
         directory = RunDirectory.existing(options.resume)
     else:
         name = options.agent.partition(":")[0].replace("/", "-")
-        directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.game}")
+        directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.name}")
     for warning in prepare(directory, config, resume=options.resume is not None):
         print(f"Warning: {warning}", file=sys.stderr)
     try:
-        summary = _with_progress(game, agent, directory, options)
+        summary = _with_progress(plan, directory, options)
     except KeyboardInterrupt:
         print(
             "Evaluation aborted. Finished episodes are saved; to go on: the same command with "
@@ -83,26 +127,17 @@ def _tell_broken(directory: RunDirectory) -> None:
         )
 
 
-def _with_progress(
-    game: RunGame[Task], agent: Agent, directory: RunDirectory, options: RunOptions
-) -> Summary:
+def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions) -> Summary:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = options.agent == "human" or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        line = bar.add_task(f"{game.game} {options.agent}", total=len(game.tasks) * options.repeats)
+        total = len(plan.arena.ids) * plan.repeats
+        line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total)
 
         def advance(record: Mapping[str, Any]) -> None:
             bar.advance(line)
             if options.verbose:
                 console.print(episode_line(record), highlight=False, markup=False, soft_wrap=True)
 
-        return run(
-            game,
-            agent,
-            directory,
-            seed=options.seed,
-            parallel=options.parallel,
-            repeats=options.repeats,
-            progress=advance,
-        )
+        return run(plan, directory, progress=advance)

@@ -42,7 +42,6 @@ from birdenv.grading import (
 from birdenv.runs import (
     METRIC_TITLES,
     R_VES_NOTE,
-    BirdRun,
     RunDirectory,
     difficulty_means,
     difficulty_table,
@@ -51,6 +50,7 @@ from birdenv.runs import (
     write_speeds,
 )
 from birdenv.runs import score_official as read_score
+from birdenv.tasks.bird import BirdTasks
 
 _R_VES = "r-ves"
 _NAMES = {name.replace("_", "-"): name for name in METRICS}
@@ -116,18 +116,18 @@ def measure_speeds(
 
 
 def add_r_ves(
-    directory: RunDirectory, game: BirdRun, records: Sequence[Mapping[str, Any]], runs: int
+    directory: RunDirectory, tasks: BirdTasks, records: Sequence[Mapping[str, Any]], runs: int
 ) -> None:
     """Measure what a run's episodes submitted, keep it in the run folder, and print it beside EX in the
     official layout."""
-    golds = {task.public.instance_id: task.private.gold for task in game.tasks}
+    golds = {task.public.instance_id: task.private.gold for task in tasks.tasks.values()}
     rated = [record for record in records if is_rated(record)]
     pairs = [
         SpeedPair(record["result"]["db_id"], golds[record["instance_id"]], record["result"]["predicted_sql"])
         for record in rated
         if record["result"]["ex_bird"]
     ]
-    measured = iter(measure_speeds(pairs, game.source, runs, game.limits))
+    measured = iter(measure_speeds(pairs, tasks.source, runs, tasks.settings.limits))
     found = [speed_record(run, next(measured) if run["result"]["ex_bird"] else None) for run in rated]
     write_speeds(directory.path, found)
     scores = {

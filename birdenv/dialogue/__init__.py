@@ -12,7 +12,7 @@ The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `da
 from birdenv.dialogue._arena import Arena, listed, make_game, read_settings
 from birdenv.dialogue._chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay
-from birdenv.dialogue._episode import Episode, Step
+from birdenv.dialogue._episode import Episode, Step, advance
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._example import Example
 from birdenv.dialogue._games import (
@@ -26,7 +26,16 @@ from birdenv.dialogue._games import (
 )
 from birdenv.dialogue._measures import Details, GameMeasures, Measure, Record
 from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, play, player_names, seat_rng
+from birdenv.dialogue._players import (
+    AGENTS,
+    USERS,
+    Player,
+    PlayerContext,
+    PlayerSpec,
+    play,
+    player_names,
+    seat_rng,
+)
 from birdenv.dialogue._rules import Reply, Rules
 from birdenv.dialogue._seat import Action, Field, Seat
 from birdenv.dialogue._usage import ReportsUsage, Usage, usage_of
@@ -35,7 +44,6 @@ __all__ = [
     "AGENTS",
     "HOUSE",
     "USERS",
-    "ReportsUsage",
     "Action",
     "Arena",
     "Details",
@@ -55,6 +63,7 @@ __all__ = [
     "Question",
     "Record",
     "Reply",
+    "ReportsUsage",
     "Rules",
     "Seat",
     "Settings",
@@ -62,18 +71,19 @@ __all__ = [
     "TaskList",
     "Usage",
     "View",
+    "advance",
     "chat_messages",
     "find_game",
     "game_names",
     "listed",
     "make_game",
-    "player_names",
-    "seat_rng",
-    "usage_of",
     "play",
+    "player_names",
     "read_settings",
     "read_tool_call",
     "register_game",
     "replay",
+    "seat_rng",
     "tool_schemas",
+    "usage_of",
 ]

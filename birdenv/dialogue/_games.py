@@ -58,6 +58,10 @@ class TaskList:
         """Return the public description of a task as it stands in transcripts."""
         return {"uuid": instance_id}
 
+    def info(self, instance_id: str) -> Mapping[str, Any]:
+        """Return what environments' infos say of a task."""
+        return {"instance_id": instance_id}
+
     def private(self, instance_id: str) -> Any:
         """Return the private half of a task: for our own oracle and for private records only."""
         return None

@@ -84,7 +84,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
         InputError: it is none of these.
     """
     if not inspect.isclass(found) and callable(getattr(found, "move", None)):
-        return lambda argument, context: found  # type: ignore[no-any-return]
+        return lambda argument, context: found
     if not callable(found):
         raise InputError(
             f"player {name!r} is not callable: it must be a function of the view, or make players"
@@ -93,7 +93,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
     if arguments == 1 and not inspect.isclass(found):
         return lambda argument, context: _Function(found)
     if arguments == 0:
-        return lambda argument, context: found()  # type: ignore[no-any-return]
+        return lambda argument, context: found()
     made: PlayerFactory = found
     return made
 

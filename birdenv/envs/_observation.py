@@ -1,101 +1,143 @@
-"""The system's seat in Gymnasium terms: its spaces, its view as an observation, its action as a move."""
+"""A seat in Gymnasium terms: its spaces, its view as an observation, its action as a move."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from birdenv.dialogue import Move
+from birdenv.dialogue import Move, Seat, View
 from birdenv.envs._spaces import UnicodeText
 from birdenv.errors import BenchmarkError
-from birdenv.tasks import KINDS, MAX_TEXT, SENDERS, Kind, SystemView
 
-INSTRUCTION_LENGTH = 2**18
-TEXT_LENGTH = MAX_TEXT
+INSTRUCTION_LENGTH: Final = 2**18
+TEXT_LENGTH: Final = 2**16
 """Characters of one message, in either direction."""
-TURNS = 1000
-"""`turns_left` is below this."""
-BUDGET = 1000.0
-"""`budget` is at most this."""
 
-_ACTION_FIELDS = 2  # kind, text
-_MALFORMED = Move("malformed")
-_PLACES = {sender: place for place, sender in enumerate(SENDERS)}
+_MALFORMED: Final = Move("malformed")
+_SQL_FIELDS: Final = 2  # kind, text
 
 
-def observation_space(
-    mask: str = "action_mask", kinds: Sequence[Kind] = KINDS, *, budget: bool = False
-) -> spaces.Dict:
-    """What the system sees; `mask` names the field that says which of the `kinds` are legal now.
+def observation_space(seat: Seat, mask: str = "action_mask") -> spaces.Dict:
+    """Return the space of a seat's observations; `mask` names the field that tells the legal actions.
 
-    `budget`: there is a field of that name, shape (1,), for what is left to spend.
+    Each gauge is a field of its own: `Discrete` if its largest value is whole, else a `Box` of shape (1,).
     """
     fields: dict[str, spaces.Space[Any]] = {
         "instruction": UnicodeText(INSTRUCTION_LENGTH),
         "message": UnicodeText(TEXT_LENGTH),
-        "sender": spaces.Discrete(len(SENDERS)),
-        "phase": spaces.Discrete(3),
-        "turns_left": spaces.Discrete(TURNS),
-        mask: spaces.MultiBinary(len(kinds)),
+        "sender": spaces.Discrete(len(seat.voices)),
+        "phase": spaces.Discrete(seat.phases + 1),
+        mask: spaces.MultiBinary(len(seat.actions)),
     }
-    if budget:
-        fields["budget"] = spaces.Box(0.0, BUDGET, (1,), np.float64)
+    for name, most in seat.gauges.items():
+        is_whole = isinstance(most, int)
+        fields[name] = spaces.Discrete(int(most) + 1) if is_whole else spaces.Box(0.0, most, (1,), np.float64)
     return spaces.Dict(fields)
 
 
-def action_space(kinds: Sequence[Kind] = KINDS) -> spaces.Dict:
-    return spaces.Dict({"kind": spaces.Discrete(len(kinds)), "text": UnicodeText(TEXT_LENGTH)})
+def action_space(seat: Seat) -> spaces.Dict:
+    """Return the space of a seat's actions.
 
-
-def observation(
-    view: SystemView, mask: str = "action_mask", kinds: tuple[Kind, ...] = KINDS
-) -> dict[str, Any]:
-    """A new observation, a member of `observation_space(mask, kinds)`, with `budget` where the view has one.
-
-    A message that is too long is cut and says so. Raises `BenchmarkError` if the instruction is too long: a
-    schema must not be cut.
+    `kind` is the position in `seat.actions`; one more means to wait, where the seat may. One field `text`
+    holds the texts of all actions, `item` the place of a choice, and each number has a field of its name,
+    shape (1,), from 0 to 1 between its bounds.
     """
-    instruction, message, sender, phase, turns_left, legal, _, budget = view
+    fields: dict[str, spaces.Space[Any]] = {"kind": spaces.Discrete(len(seat.actions) + seat.waits)}
+    declared = [field for action in seat.actions for field in action.fields]
+    if any(field.is_text for field in declared):
+        fields["text"] = UnicodeText(TEXT_LENGTH)
+    if seat.items:
+        fields["item"] = spaces.Discrete(seat.items)
+    for field in declared:
+        if field.kind in ("number", "integer"):
+            fields[field.name] = spaces.Box(0.0, 1.0, (1,), np.float64)
+    return spaces.Dict(fields)
+
+
+def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, Any]:
+    """Return a new observation, a member of `observation_space(seat, mask)`.
+
+    A message that is too long is cut and says so.
+
+    Raises:
+        BenchmarkError: the instruction is too long; a schema must not be cut.
+    """
+    instruction, message = view.instruction, view.message
     if len(instruction) > INSTRUCTION_LENGTH:
         raise BenchmarkError(
             f"the instruction of this task has {len(instruction)} characters, more than {INSTRUCTION_LENGTH}"
         )
-    made = {
+    made: dict[str, Any] = {
         "instruction": instruction,
         "message": message if len(message) <= TEXT_LENGTH else _cut(message),
-        "sender": _PLACES[sender],
-        "phase": phase,
-        "turns_left": turns_left if turns_left < TURNS else TURNS - 1,
-        mask: _mask(legal, kinds).copy(),
+        "sender": _place(seat.voices, view.sender),
+        "phase": view.phase,
+        mask: _mask(view.legal, seat.kinds).copy(),
     }
-    if budget is not None:
-        made["budget"] = np.array([min(budget, BUDGET)])
+    for name, most in seat.gauges.items():
+        left = min(view.gauges.get(name, 0), most)
+        made[name] = left if isinstance(most, int) else np.array([float(left)])
     return made
 
 
-def move(action: Any, space: spaces.Dict, kinds: Sequence[Kind] = KINDS) -> Move:
-    """The action as a move; whatever is not a member of the action space becomes one that no game accepts."""
-    if type(action) is dict and len(action) == _ACTION_FIELDS:
+def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move | None:
+    """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts."""
+    if type(action) is Move:
+        return action
+    if isinstance(action, dict) and len(action) == _SQL_FIELDS and len(space.spaces) == _SQL_FIELDS:
         # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
         kind, text = action.get("kind"), action.get("text")
-        if type(kind) is int and type(text) is str and 0 <= kind < len(kinds) and len(text) <= TEXT_LENGTH:
-            return Move(kinds[kind], text)
+        if (
+            type(kind) is int
+            and 0 <= kind < len(seat.actions)
+            and type(text) is str
+            and len(text) <= TEXT_LENGTH
+        ):
+            return _text_move(seat, kind, text)
     try:
         is_member = space.contains(action)
     except OverflowError:  # Gymnasium 1.2, for a number of any size
         is_member = False
     if not is_member:
         return _MALFORMED
-    return Move(kinds[int(action["kind"])], str(action["text"]))
+    kind = int(action["kind"])
+    return None if kind == len(seat.actions) else _whole_move(action, seat, kind, choices)
+
+
+def _text_move(seat: Seat, kind: int, text: str) -> Move:
+    declared = seat.actions[kind]
+    if len(declared.fields) == 1:
+        return Move(declared.name, text)
+    return Move(declared.name, declared.data_of_text(text))
+
+
+def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) -> Move:
+    declared = seat.actions[kind]
+    data = declared.data_of_text(str(action["text"])) if "text" in action else None
+    values = declared.arguments_of(data)
+    for field in declared.fields:
+        if field.kind == "item":
+            place = int(action["item"])
+            values[field.name] = choices[place] if place < len(choices) else None
+        elif not field.is_text:
+            value = field.low + float(action[field.name][0]) * (field.high - field.low)
+            values[field.name] = round(value) if field.kind == "integer" else value
+    if not declared.fields:
+        return Move(declared.name)
+    return Move(declared.name, values[declared.fields[0].name] if len(declared.fields) == 1 else values)
+
+
+def _place(voices: tuple[str, ...], sender: str) -> int:
+    return voices.index(sender) if sender in voices else len(voices) - 1
 
 
 @cache
-def _mask(legal: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> npt.NDArray[np.int8]:
+def _mask(legal: tuple[str, ...], kinds: tuple[str, ...]) -> npt.NDArray[np.int8]:
     """Which of the kinds are legal, to be copied."""
     return np.array([kind in legal for kind in kinds], dtype=np.int8)
 

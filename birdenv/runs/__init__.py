@@ -1,7 +1,5 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
-from birdenv.runs._agents import Agent, Game, Setting, agent_names, find_agent, is_ours
-from birdenv.runs._bird import BirdRun
 from birdenv.runs._bird_measures import (
     METRIC_TITLES,
     R_VES_NOTE,
@@ -10,12 +8,10 @@ from birdenv.runs._bird_measures import (
     is_rated,
 )
 from birdenv.runs._directory import RunDirectory, episode_name
-from birdenv.runs._episode import AnyTask, RunGame, Task
-from birdenv.runs._interact import AInteractRun, CInteractRun
-from birdenv.runs._runner import make_agent, prepare, run, run_config
+from birdenv.runs._runner import RunPlan, prepare, run
+from birdenv.runs._seating import Seating
 from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
 from birdenv.runs._summary import Summary
-from birdenv.runs._usage import Usage
 from birdenv.runs.analysis._comparison import RunComparison, compare, comparison_text
 from birdenv.runs.analysis._plot import forest_plot
 from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, run_folder
@@ -52,28 +48,19 @@ __all__ = [
     "AS_PLAYED",
     "METRIC_TITLES",
     "R_VES_NOTE",
-    "AInteractRun",
-    "Agent",
-    "AnyTask",
     "BirdRegrade",
-    "BirdRun",
-    "CInteractRun",
     "Evaluation",
-    "Game",
     "NewestRun",
     "OfficialScore",
     "RecordedRun",
     "Regrade",
     "RunComparison",
     "RunDirectory",
-    "RunGame",
+    "RunPlan",
     "RunReport",
     "ScoredPair",
-    "Setting",
+    "Seating",
     "Summary",
-    "Task",
-    "Usage",
-    "agent_names",
     "bird_regrade_record",
     "bird_regrade_text",
     "compare",
@@ -83,13 +70,10 @@ __all__ = [
     "episode_name",
     "evaluate_pairs",
     "export_pairs",
-    "find_agent",
     "forest_plot",
     "holds_pairs",
     "inspection_text",
-    "is_ours",
     "is_rated",
-    "make_agent",
     "newest_run",
     "pairs_of_run",
     "prepare",
@@ -104,7 +88,6 @@ __all__ = [
     "regrade_text",
     "report",
     "run",
-    "run_config",
     "run_folder",
     "score_official",
     "speed_record",

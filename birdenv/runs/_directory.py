@@ -16,32 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import birdenv
-from birdenv.databases import DatabaseSource
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
-from birdenv.tasks.c_interact import CInteractTask
-
-
-def database_digests(source: DatabaseSource, names: Iterable[str]) -> dict[str, str]:
-    return {name: source.digest(name) for name in names}
-
-
-def notes_digests(tasks: Iterable[CInteractTask]) -> dict[str, str]:
-    """SHA-256 of what each database's instruction is made from: schema text, knowledge, column meanings."""
-    notes = {task.public.database: task.private.notes for task in tasks}
-    return {
-        name: hashlib.sha256(
-            json.dumps(
-                [
-                    notes[name].schema,
-                    [entry.raw for entry in notes[name].knowledge],
-                    notes[name].column_meanings,
-                ],
-                sort_keys=True,
-            ).encode()
-        ).hexdigest()
-        for name in sorted(notes)
-    }
 
 
 def path_digest(path: Path) -> str | None:

@@ -129,7 +129,7 @@ def skipped_record(arena: Arena, job: Job, why: Failure) -> Records:
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records of one of several episodes of a task, saying which; its transcript gets its own name."""
+    """Return the records of one of several episodes of a task, marked with which one it is."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()

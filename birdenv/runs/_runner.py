@@ -7,24 +7,26 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import birdenv
+from birdenv.dialogue import Arena, Player
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
-from birdenv.runs._agent_process import AgentProcess
-from birdenv.runs._agents import Agent, check_name, find_agent, is_ours
 from birdenv.runs._directory import RunDirectory, code_digest, episode_name, path_digest
 from birdenv.runs._episode import (
     RETRIED,
-    AnyTask,
     Failure,
-    RunGame,
-    Task,
+    Job,
+    Records,
     failure,
     mark_repeat,
-    task_rng,
+    play_safely,
+    record_episode,
+    skipped_record,
 )
+from birdenv.runs._seating import Seating, close_players
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._recorded_run import recorded_run
 from birdenv.runs.analysis._report import report
@@ -39,31 +41,54 @@ _TRIALS = 3
 _PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again
 
 
-def make_agent(spec: str, game: RunGame[Task]) -> Agent:
-    """The agent that `spec` names: in this process if it is ours, else behind a process of its own."""
-    check_name(spec)
-    if not is_ours(spec):
-        return AgentProcess(spec, game.setting)
-    factory, argument = find_agent(spec)
-    return factory(argument, game.setting)
+@dataclass(frozen=True)
+class RunPlan:
+    """A run: which game, who plays, how often.
 
+    Attributes:
+        arena: the game under its settings.
+        players: the player of each seat, by index: a spec, a player, or a function of the view.
+        seed: seeds every player's generator.
+        parallel: episodes played at the same time.
+        repeats: episodes of each task.
+        options: settings for players, by name.
+        extra: further fields of `config.json`.
+    """
 
-def run_config(
-    game: RunGame[Task], agent: str, seed: int, parallel: int = 1, repeats: int = 1
-) -> dict[str, Any]:
-    """What `config.json` holds: everything that the records depend on. `repeats` stands there if above 1."""
-    argument = agent.partition(":")[2]
-    return {
-        "birdenv": birdenv.__version__,
-        "code_sha256": code_digest(),
-        "agent": agent,
-        "agent_file_sha256": path_digest(Path(argument)) if argument else None,
-        "agent_options": dict(game.setting.options),
-        "seed": seed,
-        "parallel": parallel,
-        **({"repeats": repeats} if repeats > 1 else {}),
-        **game.config(),
-    }
+    arena: Arena
+    players: Mapping[int, Any]
+    seed: int = 0
+    parallel: int = 1
+    repeats: int = 1
+    options: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def names(self) -> tuple[str, ...]:
+        """Return what is written of each seat's player."""
+        found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
+        return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
+
+    def config(self) -> dict[str, Any]:
+        """Return what `config.json` holds: everything that the records depend on."""
+        game, names = self.arena.game, self.names()
+        agent = names[game.evaluated]
+        argument = agent.partition(":")[2]
+        others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
+        others.pop(game.seats[game.evaluated].name)
+        return {
+            "birdenv": birdenv.__version__,
+            "code_sha256": code_digest(),
+            "agent": agent,
+            "agent_file_sha256": path_digest(Path(argument)) if argument else None,
+            "agent_options": dict(self.options),
+            "seed": self.seed,
+            "parallel": self.parallel,
+            **({"repeats": self.repeats} if self.repeats > 1 else {}),
+            "game": game.name,
+            **(self.arena.tasks.config() or self.arena.settings.model_dump(mode="json")),
+            **others,
+            **self.extra,
+        }
 
 
 def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
@@ -93,16 +118,7 @@ def _difference(key: str, before: Any, now: Any) -> str:
     return f"{key}: {before} then, {now} now" if simple and "sha256" not in key else key
 
 
-def run(
-    game: RunGame[Task],
-    agent: Agent,
-    directory: RunDirectory,
-    *,
-    seed: int = 0,
-    parallel: int = 1,
-    repeats: int = 1,
-    progress: Progress | None = None,
-) -> Summary:
+def run(plan: RunPlan, directory: RunDirectory, *, progress: Progress | None = None) -> Summary:
     """Play every task that the prepared directory does not hold yet, then write the summary.
 
     An episode whose server was lost is played again, three times at most; then it is an `infra_error`.
@@ -112,59 +128,76 @@ def run(
 
     Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt` the
     episodes in flight are given up and the exception goes on; what was finished is on disk.
+
+    Raises:
+        InputError: a player cannot be made.
     """
     done = _keep_finished(directory)
-    rounds = range(repeats) if repeats > 1 else [None]
-    todo = [(task, repeat) for repeat in rounds for task in game.tasks if _name(task, repeat) not in done]
-
+    rounds: list[int | None] = list(range(plan.repeats)) if plan.repeats > 1 else [None]
+    jobs = [Job(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
+    seating = Seating(plan.arena, plan.players, plan.options)
     stopped = threading.Event()
 
-    def play(task: Task, repeat: int | None) -> None:
-        if agent.sees_private and not task.has_gold:
-            records = game.skipped_record(task, Failure("skipped", ""))
-        else:
-            records = _played(game, task, agent, seed, repeat or 0)
+    def work(job: Job) -> None:
+        records = play_job(plan.arena, job, seating, plan.names())
         if stopped.is_set():
             return
-        if repeat is not None:
-            records = mark_repeat(records, repeat)
+        if job.repeat is not None:
+            records = mark_repeat(records, job.repeat)
         directory.append(records)
         if progress is not None:
             progress(records["runs"])
 
     try:
-        if parallel <= 1:
-            for episode in todo:
-                play(*episode)
-        else:
-            _in_threads(play, todo, parallel, stopped)
+        threads_map(work, [job for job in jobs if _name(job) not in done], plan.parallel, stopped)
     finally:
         stopped.set()
-    directory.rewrite(_name(task, repeat) for task in game.tasks for repeat in rounds)
+        seating.close()
+    directory.rewrite(map(_name, jobs))
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary
 
 
-def _played(
-    game: RunGame[Task], task: Task, agent: Agent, seed: int, repeat: int
-) -> dict[str, dict[str, Any]]:
-    """One episode, from its beginning again where the server was lost; what cannot be played is told."""
+def play_job(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> Records:
+    """Play one episode, from its beginning again where the server was lost; what cannot be played is told."""
+    if seating.sees_private and not arena.tasks.is_graded(job.instance_id):
+        return skipped_record(arena, job, Failure("skipped", ""))
     for trial in range(1, _TRIALS + 1):
         try:
-            return game.play(task, agent, task_rng(seed, task.public, repeat))
+            return _played(arena, job, seating, names)
         except InfrastructureError as error:
             if trial == _TRIALS:
-                return game.skipped_record(task, failure(error))
+                return skipped_record(arena, job, failure(error))
             time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
         except BirdenvError as error:  # its database is gone or broken
-            return game.skipped_record(task, failure(error))
+            return skipped_record(arena, job, failure(error))
     raise AssertionError("the last trial returns")
 
 
-def _name(task: AnyTask, repeat: int | None) -> str:
-    return episode_name(task.public.instance_id, repeat)
+def _played(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> Records:
+    started = time.perf_counter()
+    dialogue = arena.start(job.instance_id)
+    players: Sequence[Player | None] = [None] * len(names)
+    broken: Failure | None = None
+    try:
+        try:
+            players = seating.players(dialogue, job.instance_id, seed=job.seed, repeat=job.repeat or 0)
+        except InfrastructureError:
+            raise
+        except Exception as error:
+            broken = failure(error)
+        if broken is None:
+            broken = play_safely(dialogue, players)
+        return record_episode(arena, job, dialogue, players, names, broken, started)
+    finally:
+        dialogue.close()
+        close_players(players)
+
+
+def _name(job: Job) -> str:
+    return episode_name(job.instance_id, job.repeat)
 
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
@@ -175,22 +208,23 @@ def _keep_finished(directory: RunDirectory) -> set[str]:
     return finished
 
 
-def _in_threads(
-    play: Callable[[Task, int | None], None],
-    episodes: Sequence[tuple[Task, int | None]],
-    count: int,
-    stopped: threading.Event,
+def threads_map(
+    work: Callable[[Job], None], jobs: Sequence[Job], count: int, stopped: threading.Event
 ) -> None:
-    """Daemon threads, so that Ctrl-C ends the program without waiting for the slowest statement."""
-    pending: queue.SimpleQueue[tuple[Task, int | None]] = queue.SimpleQueue()
-    for episode in episodes:
-        pending.put(episode)
+    """Map jobs over daemon threads, so that Ctrl-C never waits for the slowest statement."""
+    if count <= 1:
+        for job in jobs:
+            work(job)
+        return
+    pending: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        pending.put(job)
     finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
-    def work() -> None:
+    def thread() -> None:
         try:
             while not stopped.is_set():
-                play(*pending.get_nowait())
+                work(pending.get_nowait())
         except queue.Empty:
             finished.put(None)
         except BaseException as error:
@@ -198,9 +232,9 @@ def _in_threads(
         else:
             finished.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(count, max(len(episodes), 1)))]
-    for thread in threads:
-        thread.start()
+    threads = [threading.Thread(target=thread, daemon=True) for _ in range(min(count, max(len(jobs), 1)))]
+    for each in threads:
+        each.start()
     for _ in threads:
         error = finished.get()
         if error is not None:

@@ -1,7 +1,7 @@
 """The games. Each folder holds one: its records, its loader, its rules.
 
-This door exports what the SQL games share: the two seats, the system's actions, and the text in which it reads
-query results.
+This door exports what the SQL games share: the two seats, the system's actions, and the text in which it
+reads query results.
 """
 
 from birdenv.tasks.sql._actions import (
@@ -24,6 +24,7 @@ from birdenv.tasks.sql._actions import (
 )
 from birdenv.tasks.sql._dialects import as_script, in_dialect
 from birdenv.tasks.sql._result_text import result_text
+from birdenv.tasks.sql._settings import SqlSettings, select
 from birdenv.tasks.sql._view import SENDERS
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "USER",
     "Kind",
     "SqlMove",
+    "SqlSettings",
     "as_script",
     "clarify",
     "execute_sql",
@@ -46,5 +48,6 @@ __all__ = [
     "get_schema",
     "in_dialect",
     "result_text",
+    "select",
     "submit_sql",
 ]

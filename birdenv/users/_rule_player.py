@@ -36,5 +36,7 @@ def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
         raise InputError("the user `rule` takes no argument")
     briefs = context.brief
     if not isinstance(briefs, tuple) or not all(isinstance(brief, Brief) for brief in briefs):
-        raise InputError(f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}")
+        raise InputError(
+            f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}"
+        )
     return RulePlayer(briefs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, TaskList
+from birdenv.dialogue import Action, Field, Move, Reply, Rules, Seat, TaskList
 
 GUESSER = Seat(
     "guesser",

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from birdenv.runs._agent_process import decode
 
 from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.databases import Limits, SqliteSource
 from birdenv.errors import InputError
 from birdenv.runs import BirdRun, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
-from birdenv.runs._agent_process import decode
 from birdenv.tasks.bird import load_tasks
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser

@@ -28,14 +28,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.runs._directory import RunDirectory, episode_name
-from birdenv.runs._interact import CInteractRun
 from birdenv.runs._interact_measures import passed
 from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks.c_interact import InteractTasks
 
 MARKER = "### Turn "
 """What stands before each turn; the pipeline cuts an answer off there."""
@@ -186,32 +187,37 @@ class _Episode:
 _Rows = Iterator[dict[str, Any]]
 
 
-def write_official_files(directory: RunDirectory, game: CInteractRun, repeats: int = 1) -> Path:
+def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1) -> Path:
     """Write the seventeen files of a finished run; the folder that they are in.
 
     They come from the stored records and the task file alone, the same bytes each time. Where every task was
     played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is
     missing, or if the run allowed `execute_sql`, for which the pipeline has no place.
     """
-    if game.execute_sql:
+    tasks_played = cast(InteractTasks, arena.tasks)
+    if getattr(arena.settings, "execute_sql", False):
         raise InputError(
             "the official files have no place for SQL that was only tried: leave out --execute-sql or "
             "--official-files"
         )
-    tasks = {record["instance_id"]: record for record in read_records(game.data_file)}
+    tasks = {record["instance_id"]: record for record in read_records(tasks_played.data_file)}
     runs, private = directory.read("runs"), directory.read("private")
     place = directory.path / OFFICIAL_FOLDER
     for repeat in range(repeats) if repeats > 1 else [None]:
         episodes = []
-        for task in game.tasks:
-            name = episode_name(task.public.instance_id, repeat)
+        for instance_id in arena.ids:
+            name = episode_name(instance_id, repeat)
             if name not in runs or name not in private:
                 raise InputError(f"{directory.path}: {name} is not finished; go on with --resume first")
             run, where = runs[name], f"{directory.path}: {name}"
             dialogue = read_dialogue(
-                run, private[name]["log"], game.instruction(task), _fence(game.source.dialect), where
+                run,
+                private[name]["log"],
+                arena.instruction(instance_id),
+                _fence(tasks_played.source.dialect),
+                where,
             )
-            episodes.append(_Episode(tasks[task.public.instance_id], run, dialogue))
+            episodes.append(_Episode(tasks[instance_id], run, dialogue))
         within = OFFICIAL_FOLDER if repeat is None else f"{OFFICIAL_FOLDER}/repeat_{repeat}"
         for file, rows in _FILES.items():
             lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))

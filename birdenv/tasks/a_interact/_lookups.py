@@ -18,9 +18,9 @@ def look_up(
 ) -> str:
     """The answer of one reading tool, cut to `LONGEST`. Entries in `deleted` are as if they never were.
 
-    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a definition;
-    case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of a deleted one.
-    Raises `ValueError` for a tool that reads nothing.
+    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
+    definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of
+    a deleted one. Raises `ValueError` for a tool that reads nothing.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:

@@ -112,8 +112,8 @@ class AInteractRules(InteractRules):
         if seat == USER:
             return self._answered(move)
         kind = move.action
-        if kind == "submit_sql":
-            self._is_last = not self.budget.pay(kind)
+        if move.action == "submit_sql":
+            self._is_last = not self.budget.pay("submit_sql")
             self.calls[kind] += 1
             return self._submit(move.data)
         paid: Kind = next(tool for tool in TOOLS if tool == kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.tasks.sql._view import TURNS
+
+_logger = logging.getLogger("birdenv")
 
 
 class BirdSettings(SqlSettings):
@@ -59,6 +62,7 @@ class BirdTasks(SqlTasks[BirdTask]):
 
     settings: BirdSettings
     grader: ExGrader
+    data_folder: Path
 
     def start(self, instance_id: str) -> Rules:
         settings = self.settings
@@ -97,10 +101,13 @@ def load(settings: BirdSettings) -> BirdTasks:
         InputError: a file, a name or a database cannot be used.
     """
     file, folder = settings.place()
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation)
+    source = open_source(
+        folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation, tell=_logger.info
+    )
     try:
         everything = load_tasks(file, source.dialect)
         tasks = BirdTasks(select(everything, settings), everything, source, file, settings)
+        tasks.data_folder = folder
         tasks.grader = ExGrader(
             source,
             settings.limits,

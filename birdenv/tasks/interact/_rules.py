@@ -42,7 +42,6 @@ class InteractRules(Rules):
         private_log: verdicts and the user's trace; never shown to the system.
     """
 
-
     def __init__(
         self,
         task: CInteractTask,

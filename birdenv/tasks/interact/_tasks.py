@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -25,12 +26,19 @@ from birdenv.tasks.sql._tasks import SqlTasks
 MAX_PATIENCE = 100
 
 
+_logger = logging.getLogger("birdenv")
+
+
 class InteractSettings(SqlSettings):
     """Settings of both games of BIRD-Interact."""
 
-    data_dir: str | None = Field(None, description="Folder with the task file and <db>/ folders; default: demo.")
+    data_dir: str | None = Field(
+        None, description="Folder with the task file and <db>/ folders; default: demo."
+    )
     data: str | None = Field(None, description="Task file, if not the folder's own.")
-    profile: str = Field("strict", description="Protocol rules: strict (ours), or a reference implementation's.")
+    profile: str = Field(
+        "strict", description="Protocol rules: strict (ours), or a reference implementation's."
+    )
     patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
     user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
     leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
@@ -124,7 +132,9 @@ def load_interact(
         InputError: a file, a name or a database cannot be used.
     """
     folder, file = settings.place()
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation)
+    source = open_source(
+        folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation, tell=_logger.info
+    )
     try:
         benchmark = load_benchmark(folder, file, source=source)
         chosen = select(benchmark.tasks, settings)

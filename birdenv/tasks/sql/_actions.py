@@ -91,7 +91,8 @@ class SqlMove(dict[str, Any]):
     @property
     def action(self) -> str:
         """The name of the action."""
-        return TOOLS[self["kind"]]
+        name: str = TOOLS[self["kind"]]
+        return name
 
     @property
     def data(self) -> Any:

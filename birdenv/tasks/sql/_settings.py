@@ -110,7 +110,11 @@ def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     Raises:
         InputError: a name is in no task, or nothing is left.
     """
-    _known("difficulty", [settings.difficulty] if settings.difficulty else [], [t.public.difficulty for t in tasks])
+    _known(
+        "difficulty",
+        [settings.difficulty] if settings.difficulty else [],
+        [t.public.difficulty for t in tasks],
+    )
     _known("database", settings.databases or (), [task.public.database for task in tasks])
     _known("instance", settings.instances or (), [task.public.instance_id for task in tasks])
     chosen = [

@@ -54,6 +54,9 @@ class SqlTasks(TaskList, Generic[T]):
         public = self.public(instance_id)
         return {"uuid": instance_id, "database": public.database, "question": public.question}
 
+    def info(self, instance_id: str) -> Mapping[str, Any]:
+        return {"instance_id": instance_id, "database": self.public(instance_id).database}
+
     def fields(self, instance_id: str) -> Mapping[str, Any]:
         return {"index": self.public(instance_id).index}
 

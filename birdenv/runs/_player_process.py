@@ -1,0 +1,277 @@
+"""Players that are not ours, in child processes that hold public data only.
+
+The player's module is imported in the child only. A child is shared by up to 16 episodes, each with a thread
+in it. It gets contexts and views; its answers are JSON and never unpickled, so that a child cannot run code
+in the parent. If a child dies, the episode whose move it was fails, and the others go on in a new child from
+what they have heard. Repeats of one task never share a child. This is no sandbox: the child runs as the same
+user and can open the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Any, Final
+
+from birdenv.dialogue import Move, PlayerContext, PlayerSpec, Usage, View
+from birdenv.errors import BirdenvError, InputError
+from birdenv.processes._process import Process, WorkerCrashError
+
+MAX_REPLY: Final = 16 * 2**20
+"""Bytes of one reply of a child; a longer one ends the child."""
+
+MOST_SESSIONS: Final = 16
+"""Episodes that share a child."""
+
+
+class PlayerCrashError(BirdenvError):
+    """The player raised or its process died; the message says which."""
+
+
+class _ChildDiedError(Exception):
+    def __init__(self, message: str, *, alone: bool) -> None:
+        super().__init__(message)
+        self.alone = alone  # no other request was under way
+
+
+class PlayerProcesses:
+    """Makes players of one spec, seated in child processes."""
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        self._spec = spec
+        self._children: list[_Child] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, argument: str, context: PlayerContext) -> ForeignPlayer:
+        """Make the player of an episode.
+
+        Raises:
+            InputError: the player cannot be imported or made.
+            PlayerCrashError: its process died.
+        """
+        return ForeignPlayer(self, context)
+
+    def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
+        """Return a child with room for an episode; one of its own if it is to be `alone`."""
+        with self._lock:
+            self._children = [child for child in self._children if child.is_alive]
+            for child in () if alone else self._children:
+                if len(child.tasks) < MOST_SESSIONS and context.instance_id not in child.tasks:
+                    child.tasks.append(context.instance_id)
+                    return child
+            child = _Child(self._spec, context)
+            child.tasks.append(context.instance_id)
+            if not alone:
+                self._children.append(child)
+            return child
+
+    def release(self, child: _Child, context: PlayerContext) -> None:
+        """Give an episode's room back."""
+        with self._lock:
+            child.tasks.remove(context.instance_id)
+            if not child.tasks and child not in self._children:
+                child.close()
+
+    def close(self) -> None:
+        """End all children."""
+        with self._lock:
+            children, self._children = self._children, []
+        for child in children:
+            child.close()
+
+
+class ForeignPlayer:
+    """A player in a child process; `move` is answered there."""
+
+    def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
+        self._processes = processes
+        self._context = replace(context, tasks=())
+        self._whole_context = context
+        self._child: _Child | None = None
+        self._session = 0
+        self._sent = 0
+        try:
+            self._enter(alone=False)
+        except _ChildDiedError as error:
+            raise PlayerCrashError(str(error)) from None
+
+    def move(self, view: View) -> Move | None:
+        """Ask the child for a move."""
+        assert self._child is not None
+        try:
+            if not self._child.is_alive:
+                self._enter(alone=False)
+            return self._ask_move(view)
+        except _ChildDiedError as error:
+            if error.alone:
+                raise PlayerCrashError(str(error)) from None
+        try:  # of several that were asked, one ended the child: each is asked again in a child of its own
+            self._enter(alone=True)
+            return self._ask_move(view)
+        except _ChildDiedError as error:
+            raise PlayerCrashError(str(error)) from None
+
+    def usage(self) -> Usage | None:
+        """Ask the child what the episode took."""
+        assert self._child is not None
+        try:
+            found = self._child.ask("usage", self._session)
+        except _ChildDiedError as error:
+            raise PlayerCrashError(str(error)) from None
+        return None if found is None else Usage(**found)
+
+    def close(self) -> None:
+        """Leave the child."""
+        child, self._child = self._child, None
+        if child is not None:
+            if child.is_alive:
+                child.tell("close", self._session)
+            self._processes.release(child, self._context)
+
+    def _enter(self, *, alone: bool) -> None:
+        if self._child is not None:
+            self._processes.release(self._child, self._context)
+            self._child = None
+        self._child = self._processes.lease(self._whole_context, alone=alone)
+        self._session = self._child.new_session()
+        self._sent = 0
+        self._child.ask("new", self._session, self._context)
+
+    def _ask_move(self, view: View) -> Move | None:
+        assert self._child is not None
+        news = tuple(view.heard[self._sent :])
+        self._sent = len(view.heard)
+        made = self._child.ask("move", self._session, replace(view, heard=()), news)
+        return None if made is None else Move(made[0], made[1], made[2])
+
+
+class _Child:
+    """One process. Requests are numbered; a reply that nobody waits for ends the process."""
+
+    def __init__(self, spec: PlayerSpec, context: PlayerContext) -> None:
+        self.tasks: list[str] = []
+        self._process = Process("birdenv.runs._player_child", sees="everything")
+        self._lock = threading.Lock()
+        self._numbers = 0
+        self._sessions = 0
+        self._waiting: dict[int, tuple[str, SimpleQueue[Any]]] = {}
+        self._dead: str | None = None
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            self.ask("setup", 0, spec, tuple(context.tasks), dict(context.options))
+        except _ChildDiedError as error:
+            raise InputError(f"agent {spec.spec!r} cannot be made: {error}") from None
+        except PlayerCrashError as error:
+            self.close()
+            raise InputError(f"agent {spec.spec!r} cannot be made: {error}") from None
+
+    @property
+    def is_alive(self) -> bool:
+        return self._dead is None
+
+    def new_session(self) -> int:
+        with self._lock:
+            self._sessions += 1
+            return self._sessions
+
+    def tell(self, kind: str, session: int) -> None:
+        """Send a request without waiting for its answer."""
+        with self._lock:
+            if self._dead is None:
+                self._send(0, kind, session)
+
+    def ask(self, kind: str, session: int, *values: Any) -> Any:
+        """Return the child's answer to one request.
+
+        Raises:
+            PlayerCrashError: the player raised.
+            InputError: the player says that something it was given cannot be used.
+        """
+        answer: SimpleQueue[Any] = SimpleQueue()
+        with self._lock:
+            if self._dead is not None:
+                raise _ChildDiedError(self._dead, alone=False)
+            self._numbers += 1
+            self._waiting[self._numbers] = kind, answer
+            self._send(self._numbers, kind, session, *values)
+        status, value = answer.get()
+        if status == "died":
+            message, alone = value
+            raise _ChildDiedError(message, alone=alone)
+        if status == "unusable":
+            raise InputError(value)
+        if status == "error":
+            raise PlayerCrashError(value)
+        return value
+
+    def close(self) -> None:
+        self._dead = self._dead or "the agent's process was ended"
+        self._process.kill()
+
+    def _send(self, *request: Any) -> None:
+        with suppress(WorkerCrashError):  # the reader finds it dead, and tells everybody
+            self._process.send(pickle.dumps(request))
+
+    def _read(self) -> None:
+        """Pass answers on until the process is gone."""
+        fault = ""
+        while not fault:
+            try:
+                data = self._process.receive(MAX_REPLY)
+            except (WorkerCrashError, OSError) as error:
+                code = getattr(error, "exit_code", None)
+                fault = f"the agent's process died (exit code {code})"
+                break
+            found = read_reply(data)
+            waiting = self._waiting.pop(found[0], None) if found is not None else None
+            if found is None or waiting is None or not fits(waiting[0], found[1], found[2]):
+                fault = "the agent's process sent something else than was asked for"
+                if waiting is not None:
+                    waiting[1].put(("error", fault))
+                self._process.kill()
+            else:
+                waiting[1].put(found[1:])
+        with self._lock:
+            self._dead = self._dead or fault
+            left, self._waiting = self._waiting, {}
+        for _, answer in left.values():
+            answer.put(("died", (fault, len(left) == 1)))
+
+
+def read_reply(data: bytes) -> tuple[int, str, Any] | None:
+    """Return number, status and value of a reply, taken apart without trusting it; None if it is none."""
+    try:
+        match json.loads(data):
+            case [int() as number, str() as status, value]:
+                return number, status, value
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
+def fits(kind: str, status: str, value: Any) -> bool:
+    """Return whether a reply is one to a request of this kind."""
+    if status in ("error", "unusable"):
+        return isinstance(value, str)
+    if status != kind:
+        return False
+    match value:
+        case None:
+            return kind in ("setup", "new", "move", "usage")
+        case [str(), _, _]:
+            return kind == "move"
+        case dict():
+            return kind == "usage" and _is_usage(value)
+    return False
+
+
+def _is_usage(value: dict[str, Any]) -> bool:
+    try:
+        Usage(**value)
+    except (TypeError, ValueError):
+        return False
+    return True

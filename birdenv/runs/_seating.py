@@ -1,0 +1,103 @@
+"""Seating players in a run: ours in this process, those of others in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from birdenv.dialogue import AGENTS, USERS, Arena, Dialogue, Player, PlayerSpec
+from birdenv.dialogue._arena import player_factory
+from birdenv.runs._player_process import PlayerProcesses
+
+
+class Seating:
+    """The players of a run by seat, made anew for each episode.
+
+    Only players that ship with birdenv share the process of private tasks, and only `sees_private` ones of
+    those are given the private half of a task in the evaluated seat.
+    """
+
+    def __init__(
+        self, arena: Arena, players: Mapping[int, Any], options: Mapping[str, str] | None = None
+    ) -> None:
+        self._arena = arena
+        self._options = dict(options or {})
+        self._factories: dict[int, tuple[Any, str]] = {}
+        self._processes: list[PlayerProcesses] = []
+        for seat, player in players.items():
+            self._factories[seat] = self._factory(seat, player)
+        self._try()
+
+    @property
+    def sees_private(self) -> bool:
+        """True if the evaluated player is given the private half of each task."""
+        found = self._factories.get(self._arena.game.evaluated)
+        return found is not None and bool(getattr(found[0], "sees_private", False))
+
+    def players(
+        self, dialogue: Dialogue, instance_id: str, *, seed: int, repeat: int = 0
+    ) -> Sequence[Player | None]:
+        """Return the players of an episode, by seat."""
+        arena = self._arena
+        made: list[Player | None] = []
+        try:
+            for seat in range(len(arena.game.seats)):
+                found = self._factories.get(seat)
+                if found is None:
+                    made.append(None)
+                    continue
+                factory, argument = found
+                context = arena.context(
+                    dialogue, instance_id, seat, seed=seed, repeat=repeat, options=self._options
+                )
+                if seat == arena.game.evaluated and self.sees_private:
+                    context = replace(context, brief=arena.tasks.private(instance_id))
+                made.append(factory(argument, context))
+        except BaseException:
+            close_players(made)
+            raise
+        return made
+
+    def close(self) -> None:
+        """End the processes of players."""
+        for processes in self._processes:
+            processes.close()
+
+    def _factory(self, seat: int, player: Any) -> tuple[Any, str]:
+        group = AGENTS if seat == self._arena.game.evaluated else USERS
+        if not isinstance(player, str):
+            return player_factory(player, group)
+        spec = PlayerSpec(player, group)
+        spec.check()
+        if spec.is_ours:
+            return spec.load()
+        processes = PlayerProcesses(spec)
+        self._processes.append(processes)
+        return processes, ""
+
+    def _try(self) -> None:
+        """Make the players once, so that one that cannot be made is told before anything is played."""
+        arena = self._arena
+        names = [name for name in arena.ids if not self.sees_private or arena.tasks.is_graded(name)]
+        if not names:
+            return
+        try:
+            dialogue = arena.start(names[0])
+        except Exception:
+            return  # the task is broken, which costs its own episode
+        try:
+            close_players(self.players(dialogue, names[0], seed=0))
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            dialogue.close()
+
+
+def close_players(players: Sequence[Player | None]) -> None:
+    """Close the players that can be closed."""
+    for player in players:
+        close = getattr(player, "close", None)
+        if callable(close):
+            close()
