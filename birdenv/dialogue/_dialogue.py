@@ -230,7 +230,7 @@ def _told(event: Event) -> str:
 
 def _kept(data: Any) -> Any:
     """Data of a refused move for the log: JSON, and of a text that is too long its length."""
-    if data is None or isinstance(data, bool | int | float):
+    if data is None or isinstance(data, bool | int):
         return data
     if isinstance(data, str):
         return data if len(data) <= MAX_TEXT else {CUT: len(data)}

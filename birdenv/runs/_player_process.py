@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from birdenv.dialogue import Move, PlayerContext, PlayerSpec, Usage, View
 from birdenv.errors import BirdenvError, InputError
+from birdenv.processes._messages import MessageError, receive
 from birdenv.processes._process import Process, WorkerCrashError
 
 MAX_REPLY: Final = 16 * 2**20
@@ -156,6 +157,7 @@ class _Child:
         self.tasks: list[str] = []
         self._process = Process("birdenv.runs._player_child", sees="everything")
         self._lock = threading.Lock()
+        self._ending = threading.Lock()
         self._numbers = 0
         self._sessions = 0
         self._waiting: dict[int, tuple[str, SimpleQueue[Any]]] = {}
@@ -210,7 +212,8 @@ class _Child:
 
     def close(self) -> None:
         self._dead = self._dead or "the agent's process was ended"
-        self._process.kill()
+        with self._ending:
+            self._process.kill()
 
     def _send(self, *request: Any) -> None:
         with suppress(WorkerCrashError):  # the reader finds it dead, and tells everybody
@@ -221,9 +224,13 @@ class _Child:
         fault = ""
         while not fault:
             try:
-                data = self._process.receive(MAX_REPLY)
-            except (WorkerCrashError, OSError) as error:
-                code = getattr(error, "exit_code", None)
+                data = receive(self._process.connection, MAX_REPLY)
+            except MessageError:
+                fault = "the agent's process sent a reply that is too long"
+                break
+            except (EOFError, OSError):
+                with self._ending:
+                    code = self._process.crash().exit_code
                 fault = f"the agent's process died (exit code {code})"
                 break
             found = read_reply(data)
@@ -232,9 +239,10 @@ class _Child:
                 fault = "the agent's process sent something else than was asked for"
                 if waiting is not None:
                     waiting[1].put(("error", fault))
-                self._process.kill()
             else:
                 waiting[1].put(found[1:])
+        with self._ending:
+            self._process.kill()
         with self._lock:
             self._dead = self._dead or fault
             left, self._waiting = self._waiting, {}

@@ -85,6 +85,7 @@ class RunPlan:
             "parallel": self.parallel,
             **({"repeats": self.repeats} if self.repeats > 1 else {}),
             "game": game.name,
+            "tasks": list(self.arena.ids),
             **(self.arena.tasks.config() or self.arena.settings.model_dump(mode="json")),
             **others,
             **self.extra,

@@ -1,25 +1,20 @@
-"""A game of two seats without SQL, in as few lines as a game takes: guess a number, with one hint a turn."""
+"""A game of two seats without SQL, in as few lines as a game takes: guess a number, with hints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from birdenv.dialogue import Action, Field, Move, Reply, Rules, Seat, TaskList
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, Settings, TaskList
 
-GUESSER = Seat(
-    "guesser",
-    (Action("ask", (Field("words"),)), Action("guess", (Field("number", "integer", 0, 99),))),
-    ("keeper", "judge"),
-    {"turns_left": 9},
+GUESS = Action("guess", (Field("number", "integer", 0, 99),), "Guess the number.")
+SEATS = (
+    Seat("guesser", (Action("ask", (Field("words"),)), GUESS), ("keeper", "judge"), {"turns_left": 9}),
+    Seat("keeper", (Action("hint", (Field("words"),)),), ("guesser", "judge")),
 )
-KEEPER = Seat("keeper", (Action("hint", (Field("words"),)),), ("guesser", "judge"))
 
 
 class Guess(Rules):
-    """The keeper knows a number; the guesser asks for hints and guesses."""
-
-    seats = (GUESSER, KEEPER)
+    seats = SEATS
 
     def __init__(self, number: int) -> None:
         self.number, self.left, self.asked = number, 9, False
@@ -36,23 +31,26 @@ class Guess(Rules):
     def gauges(self, seat: int) -> Mapping[str, float]:
         return {} if seat else {"turns_left": self.left}
 
+    def private_brief(self, seat: int) -> int | None:
+        return self.number if seat else None
+
     def play(self, seat: int, move: Move) -> Reply:
         self.asked = move.action == "ask"
         if move.action != "guess":
             return Reply()
         self.left -= 1
         if move.data == self.number or not self.left:
-            won = move.data == self.number
-            self.status, self.rewards = "completed", (float(won), float(won))
+            self.status, self.rewards = "completed", (float(move.data == self.number),) * 2
         return Reply("Right." if self.rewards[0] else "Wrong.")
 
 
-class Numbers(TaskList):
-    """The episodes: one a number."""
+class Numbers(Settings):
+    numbers: tuple[int, ...] = (7, 42, 64)
 
+
+class Tasks(TaskList):
     def start(self, instance_id: str) -> Rules:
         return Guess(int(instance_id))
 
 
-def episodes(settings: Any) -> Numbers:
-    return Numbers([str(number) for number in settings.numbers])
+GAME = Game("guess", SEATS, Numbers, lambda settings: Tasks([str(n) for n in settings.numbers]))

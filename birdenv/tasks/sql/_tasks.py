@@ -69,7 +69,6 @@ class SqlTasks(TaskList, Generic[T]):
             "databases_sha256": {name: self.source.digest(name) for name in databases},
             **self.source.config(),
             "grader": GRADER_VERSION,
-            "tasks": list(self.ids),
             "sql_timeout_s": self.settings.sql_timeout,
         }
 
