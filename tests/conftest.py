@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -20,6 +21,12 @@ pytest_plugins = ("in_memory", "cpu_gate", "containment_table")
 settings.register_profile("sample", derandomize=True, max_examples=25)
 settings.register_profile("all", derandomize=True)
 settings.load_profile("sample")
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over thousands of tests, which stay: it takes a tenth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

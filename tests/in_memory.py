@@ -5,8 +5,8 @@ has a file system in memory with room, `TMPDIR` leads there: pytest's `tmp_path`
 episodes and PostgreSQL's data follow it. Tests with the mark `disk` get a `tmp_path` where temporary files
 are otherwise. `--basetemp` keeps what tests wrote, at the place it names.
 
-A process of its own waits for the end of the run, however it ends, stops what PostgreSQL servers the run
-left, and removes the folder.
+A process of its own waits for the end of the run, however it ends, ends what the run left (on Linux all that
+inherited its environment, elsewhere the PostgreSQL server), and removes the folder.
 """
 
 from __future__ import annotations
@@ -31,23 +31,37 @@ _DISK: Final = "BIRDENV_TESTS_DISK"
 _KEEPER: Final = """
 import os, pathlib, shutil, signal, sys, time
 folder = pathlib.Path(sys.argv[1])
-sys.stdin.read()  # until the test run closes it or ends
-for file in folder.glob("postgres/postmaster.pid"):
+mark = f"{sys.argv[2]}={folder}".encode()
+
+def end(process, how):
     try:
-        os.kill(int(file.read_text().split()[0]), signal.SIGINT)
-    except (OSError, ValueError, IndexError):
-        continue
-    for _ in range(100):
-        if file.exists():
-            time.sleep(0.05)
-for link in folder.rglob("pg_tblspc/*"):  # of killed servers
+        os.kill(process, how)
+    except OSError:
+        pass
+
+def left():
+    for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in environment.read_bytes().split(bytes(1)):
+                yield int(environment.parent.name)
+        except OSError:
+            pass
+
+sys.stdin.read()  # until the test run closes it or ends
+server = folder / "postgres" / "postmaster.pid"
+if server.exists():  # nobody ended who was to stop it
+    end(int(server.read_text().split()[0]), signal.SIGINT)
+deadline = time.monotonic() + 5
+while (server.exists() or any(left())) and time.monotonic() < deadline:
+    time.sleep(0.05)
+for process in left():
+    end(process, signal.SIGKILL)
+while any(left()) and time.monotonic() < deadline + 5:
+    time.sleep(0.05)
+for link in folder.rglob("pg_tblspc/*"):  # of servers that were killed
     if link.is_symlink():
         shutil.rmtree(os.readlink(link), ignore_errors=True)
-for _ in range(10):  # a process that ends may still write
-    shutil.rmtree(folder, ignore_errors=True)
-    if not folder.exists():
-        break
-    time.sleep(0.2)
+shutil.rmtree(folder, ignore_errors=True)
 """
 
 
@@ -58,10 +72,18 @@ def pytest_configure(config: pytest.Config) -> None:
     usual = tempfile.gettempdir()
     folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-", dir=_MEMORY if _has_room() else usual))
     folder.chmod(0o755)  # root's PostgreSQL server, which is not root, has to get in
-    command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder)]
+    command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder), FOLDER]
     keeper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/")
-    before = os.environ.get("TMPDIR")
-    os.environ |= {"TMPDIR": str(folder), FOLDER: str(folder), _DISK: usual}
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    ours = {
+        "TMPDIR": str(folder),
+        "XDG_CACHE_HOME": str(folder / "cache"),  # a run owes nothing to those before it
+        "MPLCONFIGDIR": str(Path(cache, "matplotlib")),  # but its list of fonts takes long to make
+        FOLDER: str(folder),
+        _DISK: usual,
+    }
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ |= ours
     tempfile.tempdir = None
     if config.option.basetemp is None:
         config.option.basetemp = folder / "tests"
@@ -70,10 +92,10 @@ def pytest_configure(config: pytest.Config) -> None:
         assert keeper.stdin is not None
         keeper.stdin.close()
         keeper.wait()
-        for name in ("TMPDIR", FOLDER, _DISK):
+        for name, value in before.items():
             os.environ.pop(name)
-        if before is not None:
-            os.environ["TMPDIR"] = before
+            if value is not None:
+                os.environ[name] = value
         tempfile.tempdir = None
 
     config.add_cleanup(clean_up)

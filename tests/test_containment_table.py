@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +38,26 @@ def test_without_a_server():
 """
 
 
+HERE = Path(__file__).parent
+ENVIRONMENT = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # most plugins take long to import
+
+
 def told(folder: Path, *options: str) -> list[str]:
     """The lines of the table, with single spaces."""
     folder.joinpath("test_cases.py").write_text(CASES)
     folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    command = [sys.executable, "-m", "pytest", "-p", "containment_table", *options, str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "xdist",
+        "-p",
+        "containment_table",
+        *options,
+        str(folder),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=HERE, env=ENVIRONMENT)
     assert run.returncode == 1, run.stdout + run.stderr
     lines = [" ".join(line.split()) for line in run.stdout.splitlines()]
     assert "1 failed" in lines[-1], "the session came to its end"

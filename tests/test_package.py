@@ -45,6 +45,7 @@ def test_the_readmes_first_program_runs(capsys: pytest.CaptureFixture[str]) -> N
     assert namespace["Mine"]("", None).move(None).action == "submit_sql"
 
 
+@pytest.mark.slow
 def test_the_readmes_demo_table_is_what_the_demo_prints() -> None:
     code = "from birdenv.cli import main; import sys; sys.argv = ['birdenv', 'demo']; main()"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -33,8 +33,9 @@ def test_help(birdenv: Command) -> None:
     assert "a-interact" in birdenv("--help").out
 
 
-def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
-    ran = birdenv("a-interact", "--agent", "oracle", "-o", tmp_path)
+@pytest.mark.parametrize("which", [("-n", 10), pytest.param((), marks=pytest.mark.real_tasks)])
+def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path, which: tuple[object, ...]) -> None:
+    ran = birdenv("a-interact", "--agent", "oracle", *which, "-o", tmp_path)
     assert ran.code == 0
     assert [line.split()[-1] for line in ran.out.splitlines() if line.startswith("Mean reward")] == ["1.000"]
     assert "Budget used per task" in ran.out and "get_knowledge_definition" in ran.out

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import EVERY_TENTH
+
+from birdenv.cli import _demo
+from birdenv.tasks.bird import load_tasks
+from birdenv.tasks.c_interact import Benchmark, load_benchmark
 
 Command = Callable[..., Any]
 
@@ -65,14 +71,23 @@ def test_the_first_help_leads_to_postgres(birdenv: Command) -> None:
         assert part in words, part
 
 
-def test_demo_prints_one_table(birdenv: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", EVERY_TENTH)
+def test_demo_prints_one_table(
+    birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    def some_of_benchmark(*arguments: Any) -> Benchmark:
+        benchmark = load_benchmark(*arguments)
+        return replace(benchmark, tasks=benchmark.tasks[::step])
+
+    monkeypatch.setattr(_demo, "load_tasks", lambda file: load_tasks(file)[::step])
+    monkeypatch.setattr(_demo, "load_benchmark", some_of_benchmark)
     ran = birdenv("demo", "-o", tmp_path)
     assert ran.code == 0
     for agent in ("oracle", "asks-first", "never-asks"):
         assert (tmp_path / f"{agent}-bird" / "latest" / "runs.jsonl").exists()
         assert f"\n  {agent}" in ran.out
     assert "1.000" in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 90
+    assert max(map(len, ran.out.replace(str(tmp_path), "").splitlines())) <= 90
 
 
 def test_data_verify_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
@@ -98,19 +113,32 @@ def test_oracle_on_mini_dev(
         assert "116, 129, 145, 159" in ran.out
 
 
-@pytest.mark.parametrize("system", PUBLISHED)
-def test_published_predictions(birdenv: Command, shared_data: Path, tmp_path: Path, system: str) -> None:
+@pytest.mark.parametrize(
+    "databases",
+    [("superhero",), pytest.param(("superhero", "financial"), marks=pytest.mark.real_tasks)],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    "system",
+    [
+        pytest.param(system, marks=pytest.mark.real_tasks if number % 4 else ())
+        for number, system in enumerate(PUBLISHED)
+    ],
+)
+def test_published_predictions(
+    birdenv: Command, shared_data: Path, tmp_path: Path, system: str, databases: tuple[str, ...]
+) -> None:
     data = shared_data / "mini_dev"
-    arguments: list[Any] = [data / "mini_dev_sqlite_2024.json", data / "dev_databases"]
-    arguments += ["--database", "superhero", "--database", "financial", "-o", tmp_path]
+    arguments: list[Any] = [data / "mini_dev_sqlite_2024.json", data / "dev_databases", "-o", tmp_path]
+    arguments += [word for name in databases for word in ("--database", name)]
     agent = f"predictions:{data / 'predictions' / f'predict_mini_dev_{system}.json'}"
     assert birdenv("bird", *arguments, "--agent", agent).code == 0
     runs = [json.loads(line) for line in (tmp_path / "latest" / "runs.jsonl").read_text().splitlines()]
     counts = {
         name: sum(run["result"]["ex_bird"] for run in runs if run["result"]["db_id"] == name)
-        for name in ("superhero", "financial")
+        for name in databases
     }
-    assert (counts["superhero"], counts["financial"]) == PUBLISHED[system]
+    assert tuple(counts.values()) == PUBLISHED[system][: len(databases)]
 
 
 def test_published_predictions_with_the_newer_task_file(
@@ -125,14 +153,21 @@ def test_published_predictions_with_the_newer_task_file(
 
 
 @pytest.mark.parametrize(
-    ("database", "agreeing", "pairs"), [("superhero", 951, 951), ("financial", 511, 515)]
+    ("database", "step", "agreeing", "pairs"),
+    [
+        ("superhero", 1, 951, 951),
+        ("financial", 10, 51, 52),
+        pytest.param("financial", 1, 511, 515, marks=pytest.mark.real_tasks),
+    ],
 )
 def test_score_reproduces_published_verdicts(
-    birdenv: Command, shared_data: Path, tmp_path: Path, database: str, agreeing: int, pairs: int
+    birdenv: Command, shared_data: Path, tmp_path: Path, database: str, step: int, agreeing: int, pairs: int
 ) -> None:
     data = shared_data / "mini_dev"
-    out = tmp_path / "verdicts.jsonl"
-    arguments = [data / "verdicts" / f"{database}.jsonl", data / "dev_databases", "--out", out]
+    sample, out = tmp_path / "sample.jsonl", tmp_path / "verdicts.jsonl"
+    published = (data / "verdicts" / f"{database}.jsonl").read_text().splitlines(keepends=True)
+    sample.write_text("".join(published[::step]))
+    arguments = [sample, data / "dev_databases", "--out", out]
     assert birdenv("score", *arguments).code == 0
     judged = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(judged) == pairs

@@ -445,14 +445,22 @@ def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolati
 
 
 @pytest.mark.contains("S39")
-def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation) -> None:
+@pytest.mark.parametrize(
+    ("isolation", "turns"),
+    [
+        ("inline", 2),
+        pytest.param("inline", 4, marks=pytest.mark.slow),
+        pytest.param("process", 4, marks=pytest.mark.hostile_all_doors),
+    ],
+)
+def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation, turns: int) -> None:
     path = write_database(folder / "databases", "shop")
     source = SqliteSource(folder / "databases", isolation=isolation)
     before, fresh = fingerprint(path), [(1, "Ada", "London"), (2, "Kurt", "Brno"), (3, "Grace", None)]
     found: list[object] = []
 
     def episode(number: int) -> None:
-        for turn in range(4):
+        for turn in range(turns):
             with source.open("shop", LIMITS) as database:
                 seen = [rows(database.query(NEIGHBOURS))]
                 if number % 4 == 0:
@@ -467,15 +475,18 @@ def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation) -
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert found == [True] * 48
+    assert found == [True] * 12 * turns
     assert fingerprint(path) == before
 
 
 @pytest.mark.contains("S39")
+@pytest.mark.parametrize(
+    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
+)
 def test_s39_a_neighbour_answers_during_an_attack(folder: Path, isolation: Isolation) -> None:
     write_database(folder / "databases", "shop")
     source = SqliteSource(folder / "databases", isolation=isolation)
-    with source.open("shop", Limits(seconds=2)) as attacked, source.open("shop") as neighbour:
+    with source.open("shop", Limits(seconds=1.2)) as attacked, source.open("shop") as neighbour:
         answers: list[object] = []
         attack = f"{ENDLESS} SELECT count(*) FROM c"
         thread = threading.Thread(target=lambda: answers.append(kind(attacked.execute(attack))))
@@ -491,15 +502,15 @@ OPENING_AT_ONCE = """
 import sqlite3, sys, threading
 from birdenv.databases import SqliteSource
 
-source = SqliteSource(sys.argv[1], image="memory-map")
+source, times = SqliteSource(sys.argv[1], image="memory-map"), int(sys.argv[2])
 
 def episodes():
-    for _ in range(300):
+    for _ in range(times):
         with source.open("shop") as database:
             database.execute("DELETE FROM orders")
 
 def others():
-    for _ in range(3000):
+    for _ in range(10 * times):
         sqlite3.connect(":memory:").close()
 
 threads = [threading.Thread(target=work) for work in [episodes, others] * 6]
@@ -511,6 +522,7 @@ for thread in threads:
 
 
 @pytest.mark.contains("S39")
-def test_s39_images_are_made_while_others_open_connections(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [100, pytest.param(300, marks=pytest.mark.slow)])
+def test_s39_images_are_made_while_others_open_connections(tmp_path: Path, times: int) -> None:
     write_database(tmp_path, "shop")
-    assert run(OPENING_AT_ONCE, tmp_path) == ""
+    assert run(OPENING_AT_ONCE, tmp_path, times) == ""

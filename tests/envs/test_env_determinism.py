@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import hashlib, sys
 import gymnasium, birdenv
@@ -28,7 +30,7 @@ for name, arguments in settings.items():
         env = wrapper(gymnasium.make(name, **arguments))
         env.action_space.seed(1)
         note(env.reset(seed=1))
-        for _ in range(40):
+        for _ in range(int(sys.argv[2])):
             returned = env.step(env.action_space.sample())
             note(returned)
             if returned[2] or returned[3]:
@@ -45,15 +47,19 @@ print(digest.hexdigest())
 """
 
 
-def test_other_processes_and_hash_seeds(benchmark: Path) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "steps"),
+    [(("0", "31337"), 10), pytest.param(("0", "1", "31337"), 40, marks=pytest.mark.slow)],
+)
+def test_other_processes_and_hash_seeds(benchmark: Path, seeds: tuple[str, ...], steps: int) -> None:
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(benchmark)],
+            [sys.executable, "-c", PROGRAM, str(benchmark), str(steps)],
             env={**os.environ, "PYTHONHASHSEED": seed},
             stdout=subprocess.PIPE,
             text=True,
         )
-        for seed in ("0", "1", "31337")
+        for seed in seeds
     ]
     digests = [process.communicate()[0] for process in processes]
     assert all(process.returncode == 0 for process in processes)

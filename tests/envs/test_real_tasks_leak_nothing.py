@@ -78,12 +78,14 @@ def check(record: dict[str, Any], texts: list[str], answers: list[str]) -> None:
     assert not [snippet for snippet in snippets if snippet in "\0".join(answers)]
 
 
-def test_c_interact(demo: Path) -> None:
-    _c_interact_tasks(demo, demo / "c_interact.jsonl")
+@pytest.mark.parametrize("step", EVERY_TENTH)
+def test_c_interact(demo: Path, step: int) -> None:
+    _c_interact_tasks(demo, demo / "c_interact.jsonl", step)
 
 
+@pytest.mark.parametrize("step", EVERY_TENTH)
 @pytest.mark.parametrize("profile", ["strict", "shell", "adk"])
-def test_follow_ups_of_the_demo(demo: Path, profile: str) -> None:
+def test_follow_ups_of_the_demo(demo: Path, profile: str, step: int) -> None:
     """In phase 2, too, in every profile, with the agent looking around in its own database."""
     env = gymnasium.make("birdenv/CInteract-v0", profile=profile, execute_sql=True)
     looks = [
@@ -91,7 +93,7 @@ def test_follow_ups_of_the_demo(demo: Path, profile: str) -> None:
         submit_sql("SELECT nope FROM nowhere"),
         submit_sql("SELECT 1"),
     ]
-    for line in (demo / "c_interact.jsonl").read_text().splitlines():
+    for line in (demo / "c_interact.jsonl").read_text().splitlines()[::step]:
         record = json.loads(line)
         texts = []
         for reading in record["candidates"]:
@@ -110,8 +112,9 @@ def test_follow_ups_of_the_demo(demo: Path, profile: str) -> None:
     env.close()
 
 
-def test_a_interact(demo: Path) -> None:
-    _a_interact_tasks(demo, demo / "c_interact.jsonl")
+@pytest.mark.parametrize("step", EVERY_TENTH)
+def test_a_interact(demo: Path, step: int) -> None:
+    _a_interact_tasks(demo, demo / "c_interact.jsonl", step)
 
 
 @pytest.mark.parametrize("step", EVERY_TENTH)
@@ -122,7 +125,7 @@ def test_a_interact_on_mini_interact(shared_data: Path, tmp_path: Path, step: in
     _a_interact_tasks(folder, tmp_path / "merged.jsonl", step)
 
 
-def _a_interact_tasks(folder: Path, data: Path, step: int = 1) -> None:
+def _a_interact_tasks(folder: Path, data: Path, step: int) -> None:
     """With every tool: the notes are the benchmark's own, but for the entries that a task deletes."""
     env = gymnasium.make("birdenv/AInteract-v0", data_dir=str(folder), data=str(data), patience=40)
     records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
@@ -156,7 +159,7 @@ def test_mini_interact(shared_data: Path, tmp_path: Path, step: int) -> None:
     _c_interact_tasks(folder, tmp_path / "merged.jsonl", step)
 
 
-def _c_interact_tasks(folder: Path, data: Path, step: int = 1) -> None:
+def _c_interact_tasks(folder: Path, data: Path, step: int) -> None:
     env = gymnasium.make("birdenv/CInteract-v0", data_dir=str(folder), data=str(data), patience=20)
     records = {record["instance_id"]: record for record in map(json.loads, data.read_text().splitlines())}
     playable = env.unwrapped.instance_ids  # type: ignore[attr-defined]

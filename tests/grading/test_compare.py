@@ -182,7 +182,13 @@ CHANGES: dict[str, tuple[Any, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "equal"), CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize(
+    ("change", "equal"),
+    [
+        pytest.param(*value, id=name, marks=pytest.mark.slow if number % 2 else ())
+        for number, (name, value) in enumerate(CHANGES.items())
+    ],
+)
 def test_a_comparison_takes_at_most_64_mb_beside_two_results_of_100_000_rows(
     change: Any, equal: bool
 ) -> None:

@@ -142,6 +142,7 @@ def test_an_unknown_database_is_the_callers_fault(source: Any, workers: int) -> 
         score_pairs([Pair("nowhere", (NAMES,), NAMES)] * 3, source, workers=workers)
 
 
+@pytest.mark.kills
 def test_what_nothing_can_stop_costs_its_own_pair(root: Path) -> None:
     """The kernel ends the process; the golds of its other pairs run again in the next one."""
     limits = Limits(seconds=0.5)

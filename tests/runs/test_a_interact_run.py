@@ -87,9 +87,10 @@ def test_parallel_runs_give_the_same_bytes(demo: Path, tmp_path: Path, agent: st
         assert (one.path / name).read_bytes() == (four.path / name).read_bytes()
 
 
-def test_gold_stays_out_of_the_public_files(demo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [10, pytest.param(None, marks=pytest.mark.real_tasks)])
+def test_gold_stays_out_of_the_public_files(demo: Path, tmp_path: Path, number: int | None) -> None:
     """Played by an agent that never saw gold, no public file holds it."""
-    game = a_interact(demo)
+    game = a_interact(demo, number)
     directory, found = play(game, "asks-first", tmp_path)
     texts = list(_texts([list(directory.read("runs").values()), directory.read_config(), found]))
     texts.append((directory.path / "summary.txt").read_text())

@@ -18,8 +18,9 @@ from birdenv.errors import InputError
 from birdenv.runs import forest_plot, read_run, report
 
 
-def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path) -> None:
-    for game in (bird(demo), c_interact(demo)):
+@pytest.mark.parametrize("number", [10, pytest.param(None, marks=pytest.mark.real_tasks)])
+def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path, number: int | None) -> None:
+    for game in (bird(demo, number), c_interact(demo, number)):
         directory = play(game, "random", tmp_path / game.game)
         overall = json.loads((directory.path / "overall.json").read_text())
         found = report(read_run(directory.path)).to_json()

@@ -77,11 +77,12 @@ def test_another_seed_gives_other_moves(demo: Path, tmp_path: Path) -> None:
     assert runs[0] != runs[1]
 
 
-def test_hash_seed_does_not_matter(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_hash_seed_does_not_matter(tmp_path: Path, number: int) -> None:
     made = []
     for hash_seed in ("1", "2"):
         output = tmp_path / hash_seed
-        arguments = ["c-interact", "--agent", "asks-first", "-n", "8", "-o", str(output)]
+        arguments = ["c-interact", "--agent", "asks-first", "-n", str(number), "-o", str(output)]
         subprocess.run(
             birdenv(*arguments), check=True, env=environment(PYTHONHASHSEED=hash_seed), capture_output=True
         )
@@ -153,10 +154,13 @@ def test_errors_are_retried_on_resume(demo: Path, tmp_path: Path) -> None:
     assert [record["status"] for record in directory.read("runs").values()] == ["completed"] * 3
 
 
+@pytest.mark.parametrize("number", [10, pytest.param(None, marks=pytest.mark.real_tasks)])
 @pytest.mark.parametrize("make", [bird, c_interact])
-def test_gold_stays_out_of_the_public_files(demo: Path, tmp_path: Path, make: Any) -> None:
+def test_gold_stays_out_of_the_public_files(
+    demo: Path, tmp_path: Path, make: Any, number: int | None
+) -> None:
     """Played by an agent that never saw gold, no public file holds it."""
-    game = make(demo)
+    game = make(demo, number)
     directory = play(game, "asks-first", tmp_path)
     public = list(directory.read("runs").values())
     texts = list(all_texts([public, directory.read_config()]))

@@ -36,7 +36,7 @@ def played(game: Any, agent: str, folder: Path, parallel: int = 1) -> tuple[RunD
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
-@pytest.mark.parametrize("parallel", [1, 3])
+@pytest.mark.parametrize("parallel", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_model_behind_http_plays_a_interact_with_every_tool(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:
