@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from math import log
 from random import Random
 
+from birdenv.sql import tokens
+
 __all__ = ["rank"]
 
-_TOKEN = re.compile(
-    r"'((?:[^']|'')*)'|([A-Za-z_][A-Za-z0-9_]*)|(\d+(?:\.\d+)?)|(<>|!=|<=|>=|\|\||[-+*/%<>=])"
-)
 _OPERATORS = {
     "<": ("less",),
     ">": ("greater",),
@@ -76,15 +75,14 @@ def rank(
 
 def _bag(sql: str) -> frozenset[str]:
     words: list[str] = []
-    for literal, name, number, operator in _TOKEN.findall(sql):
-        if literal:
+    for token in tokens(sql):
+        if token.kind == "string":
+            literal = token.text[1:-1]
             words += [literal.lower(), *_words(literal)]
-        elif name:
-            words += _words(name)
-        elif number:
-            words.append(_number(number))
+        elif token.kind == "symbol":
+            words += _OPERATORS.get(token.text, ())
         else:
-            words += _OPERATORS.get(operator, ())
+            words += _words(token.text)
     return frozenset(word for word in words if word not in _SILENT)
 
 

@@ -14,7 +14,6 @@ from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
 from birdenv.databases._results import (
-    LONGEST_SQL,
     Cell,
     DatabaseState,
     ErrorKind,
@@ -25,7 +24,7 @@ from birdenv.databases._results import (
     Row,
     SchemaObject,
 )
-from birdenv.databases.postgres._plain_queries import NoAnswerError, PostgresQueries, Server
+from birdenv.databases.postgres._queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import map_files
 from birdenv.databases.sqlite._health import Health, examine
@@ -40,13 +39,11 @@ from birdenv.databases.sqlite._source import (
 from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
 from birdenv.processes._process import WorkerDiedError, WorkerProcess
-from birdenv.sql._tokens import Token, split_statements, sql_tokens
 
 __all__ = [
     "DIALECTS",
     "IMAGE_KINDS",
     "ISOLATIONS",
-    "LONGEST_SQL",
     "Cell",
     "Checkpoint",
     "DatabaseSource",
@@ -71,7 +68,6 @@ __all__ = [
     "SqliteDatabase",
     "SqliteFileSource",
     "SqliteSource",
-    "Token",
     "WorkerDiedError",
     "WorkerProcess",
     "examine",
@@ -81,7 +77,5 @@ __all__ = [
     "packed",
     "receive",
     "send",
-    "split_statements",
-    "sql_tokens",
     "unpacked",
 ]

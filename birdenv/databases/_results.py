@@ -16,9 +16,6 @@ from typing import Any, Literal, TypeAlias
 
 from birdenv.errors import InputError
 
-LONGEST_SQL = 1_000_000
-"""Characters of SQL in one text; a longer one is refused before anything looks into it."""
-
 _STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times the seconds of a statement
 
 

@@ -50,7 +50,6 @@ from birdenv.grading.interact._job import (
 from birdenv.grading.sandbox._report import TestCause, TestOutcome, TestReport, TestStatus, judged
 from birdenv.grading.sandbox._runner import HarnessLimits, run_test_cases
 from birdenv.grading.sandbox._sources import parse_test_cases
-from birdenv.sql._statements import is_single_query, one_line
 
 __all__ = [
     "BUCKETS",
@@ -106,11 +105,9 @@ __all__ = [
     "compare_strict",
     "compare_superset",
     "em_key",
-    "is_single_query",
     "judged",
     "measure_speed",
     "normalised",
-    "one_line",
     "parse_test_cases",
     "r_ves",
     "reads_clock",

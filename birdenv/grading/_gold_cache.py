@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -11,30 +10,12 @@ from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 from birdenv.databases import QueryError, QueryResult, Result
+from birdenv.sql import may_change
 
 _MOST_REMEMBERED: Final = 1_024  # results or states
 _MOST_ROWS: Final = 100_000  # what has more is worked out again each time
 _MOST_ROWS_IN_ALL: Final = 2_000_000
 _T = TypeVar("_T")
-
-_CLOCK: Final = re.compile(
-    r"""
-    ['"](?:now|today|tomorrow|yesterday|subsec|subsecond)['"]
-  | \b(?:current_(?:date|time|timestamp)|localtime|localtimestamp)\b
-  | \b(?:now|random|randomblob|gen_random_uuid|uuid_generate_v[14]|clock_timestamp|statement_timestamp
-      |transaction_timestamp|timeofday|getdate|curdate|curtime|sysdate)["\]`]?\s*\(
-  | \b(?:date|time|datetime|julianday|unixepoch)["\]`]?\s*\(\s*\)
-  | \bstrftime["\]`]?\s*\(\s*(?:'[^']*'|"[^"]*")\s*\)
-  | \bage\s*\([^,()]*(?:\([^()]*\)[^,()]*)*\)
-  | \btablesample\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_CLOCK_WORDS: Final = tuple(  # one of them stands in whatever `_CLOCK` finds
-    "now today tomorrow yesterday subsec current_ localtime random uuid timestamp timeofday getdate curdate"
-    " curtime sysdate date time julianday unixepoch age tablesample".split()
-)
-_COMMENT: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(--[^\n]*|/\*.*?\*/)", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
@@ -45,14 +26,6 @@ def reads_clock(sql: str) -> bool:
     about the benchmark's own SQL, not about predictions.
     """
     return may_change(sql)
-
-
-def may_change(sql: str) -> bool:
-    """As `reads_clock`, of any text and not remembered."""
-    lowered = sql.lower()
-    if not any(word in lowered for word in _CLOCK_WORDS):
-        return False
-    return _CLOCK.search(_COMMENT.sub(lambda m: " " if m[1] else m[0], sql)) is not None
 
 
 def whole(result: Result) -> Result:

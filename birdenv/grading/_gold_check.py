@@ -10,19 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from birdenv.databases import (
-    DatabaseSource,
-    EpisodeDatabase,
-    Limits,
-    QueryError,
-    QueryResult,
-    Result,
-    Row,
-    Token,
-    sql_tokens,
-)
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, QueryResult, Result, Row
 from birdenv.grading._gold_cache import reads_clock, whole
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
+from birdenv.sql import Token, sql_tokens
 
 _LOOKED_BEYOND: Final = 50  # rows behind the cut
 _DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from birdenv.databases import LONGEST_SQL
+from birdenv.sql import LONGEST_SQL, Stretch, stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ _ENDING: Final = (
     r"(?:</s>|<s>|<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eom_id|end|end_of_turn)\|>"
     r"|<(?:end_of_turn|eos)>)"
 )
+_TAG: Final = re.compile(_ENDING, re.IGNORECASE)
 _END_TAG: Final = re.compile(_ENDING + r"\Z", re.IGNORECASE)
 _FENCE: Final = "```"
 _OPENING: Final = re.compile(r"```[ \t]*(?P<tag>[A-Za-z][\w.+#-]*)?(?P<rest>[ \t]*\r?\n|[ \t]+|\Z)?")
@@ -51,33 +52,14 @@ _MOST_ROUNDS: Final = 16  # each takes away everything at the ends that needs no
 _Change: TypeAlias = tuple[str, tuple[str, ...]]
 """The text after a change, and the steps that it took."""
 
-_PIECE: Final = re.compile(
-    rf"""
-    (?P<space>\s+)
-  | (?P<comment>--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/)
-  | (?P<semicolon>;)
-  | (?P<open>/\*)
-  | (?P<tag>(?i:{_ENDING}))
-  | (?P<token>
-        (?<![\w$])[eE]'[^'\\]*(?:(?:\\.|'')[^'\\]*)*(?P<end_e>')?
-      | '[^']*(?:''[^']*)*(?P<end_s>')?
-      | "[^"]*(?:""[^"]*)*(?P<end_d>")?
-      | `[^`]*(?:``[^`]*)*(?P<end_b>`)?
-      | \[[^\]'"`\n]{{0,128}}\]
-      | (?<![\w$])(?P<dollar>\$(?:[^\W\d]\w*)?\$)
-      | \w+
-      | .
-    )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*)?\$))")
-
 
 def clean_sql(text: str) -> Cleaned:
-    """Clean one answer; see the module's first lines. What is already clean comes back as it is."""
+    """Clean one answer; see the module's first lines. What is already clean comes back as it is.
+
+    So does text longer than `LONGEST_SQL`, which no database runs.
+    """
+    if len(text) > LONGEST_SQL:
+        return Cleaned(text, ())
     steps: dict[str, None] = {}
     for _ in range(_MOST_ROUNDS):
         before = text
@@ -143,33 +125,27 @@ def _after_opening(text: str) -> int:
     return match.end() if is_alone or tag in _LANGUAGES else len(_FENCE)
 
 
-def _pieces(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Each piece and where it ends: a dollar quote with its contents, or its `$` alone if it never closes."""
-    closings = {match[1]: match.start() for match in _DOLLAR.finditer(text)} if "$" in text else {}
-    place = 0
-    while match := _PIECE.match(text, place):
-        place = match.end()
-        if match["dollar"]:
-            is_closed = closings[match["dollar"]] >= place
-            place = (
-                text.index(match["dollar"], place) + place - match.start() if is_closed else match.start() + 1
-            )
-        yield match, place
+def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
+    """Each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one stretch."""
+    tag_end = 0
+    for part in stretches(text):
+        if part.start < tag_end:
+            continue
+        if part.text == "<" and (tag := _TAG.match(text, part.start)):
+            tag_end = tag.end()
+            yield "tag", part, tag_end
+        else:
+            yield "semicolon" if part.text == ";" else part.kind, part, part.end
+
+
+def _is_disputed(part: Stretch) -> bool:
+    """Whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
+    return part.kind == "comment" and (not part.is_closed or ("/*" in part.text[2:] and part.text[0] == "/"))
 
 
 def _is_inside_quotes(text: str) -> bool:
     """Whether quotes or a block comment are still open at the end of the text."""
-    for match, _ in _pieces(text):
-        if match["open"] or (match["token"] and match["token"][0] in "eE'\"`" and _is_unterminated(match)):
-            return True
-    return False
-
-
-def _is_unterminated(match: re.Match[str]) -> bool:
-    token = match["token"]
-    if token[0] in "eE" and not token[1:].startswith("'"):
-        return False
-    return not any(match[name] for name in ("end_e", "end_s", "end_d", "end_b"))
+    return any(not part.is_closed or _is_disputed(part) for _, part, _ in _parts(text))
 
 
 def _without_trailing(text: str) -> _Change:
@@ -178,14 +154,16 @@ def _without_trailing(text: str) -> _Change:
     Text with a comment in a comment, or one that is not closed, is left alone: dialects disagree on where
     such a comment ends.
     """
+    if "--" not in text and "/*" not in text and text[-1:] not in ";>" and not text[-1:].isspace():
+        return text, ()  # as nearly always
     end, kinds = 0, dict[str, None]()
-    for match, after in _pieces(text):
-        if match["open"]:
+    for kind, part, after in _parts(text):
+        if _is_disputed(part):
             return text, ()
-        if match.lastgroup == "token":
+        if kind in ("quoted", "word", "symbol"):
             end, kinds = after, {}
         else:
-            kinds["chat_tag" if match.lastgroup == "tag" else str(match.lastgroup)] = None
+            kinds["chat_tag" if kind == "tag" else kind] = None
     done = tuple(kind for kind in ("semicolon", "comment", "chat_tag") if kind in kinds)
     return (text[:end], done) if done else (text, ())
 

@@ -16,9 +16,10 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
-from birdenv.grading._gold_cache import GoldCache, may_change, reads_clock, whole
+from birdenv.grading._gold_cache import GoldCache, reads_clock, whole
 from birdenv.grading._result_store import ResultStore, statement_key
 from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, rows_needed
+from birdenv.sql import may_change
 
 Program: TypeAlias = Hashable
 

@@ -1,1 +1,65 @@
-"""SQL as text: tokens, statements and their first words, for both dialects, without a database."""
+"""SQL as text: its tokens by dialect, its statements, and what gives other rows the next time.
+
+The one room that cuts SQL by hand; sqlglot parses where a tree is needed. It imports the standard library
+only, because the process of test cases imports it. Every function takes time in proportion to its text.
+"""
+
+from __future__ import annotations
+
+from birdenv.sql._statements import (
+    NO_QUERY,
+    STICKING,
+    after_comments,
+    first_keyword,
+    first_words,
+    is_single_query,
+    may_write,
+    one_line,
+    split_script,
+    split_statements,
+    statement_end,
+    statement_start,
+)
+from birdenv.sql._tokens import (
+    LONGEST_SQL,
+    Stretch,
+    Token,
+    UnterminatedError,
+    folded,
+    normalised,
+    quoted,
+    spelling,
+    sql_tokens,
+    stretches,
+    tokens,
+    unquoted,
+)
+from birdenv.sql._volatile import may_change
+
+__all__ = [
+    "LONGEST_SQL",
+    "NO_QUERY",
+    "STICKING",
+    "Stretch",
+    "Token",
+    "UnterminatedError",
+    "after_comments",
+    "first_keyword",
+    "first_words",
+    "folded",
+    "is_single_query",
+    "may_change",
+    "may_write",
+    "normalised",
+    "one_line",
+    "quoted",
+    "spelling",
+    "split_script",
+    "split_statements",
+    "sql_tokens",
+    "statement_end",
+    "statement_start",
+    "stretches",
+    "tokens",
+    "unquoted",
+]

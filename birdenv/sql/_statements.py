@@ -1,9 +1,7 @@
-"""What PostgreSQL's statements begin with, and where one ends, without asking the server.
+"""Statements in SQL text: where one ends, what it begins with, whether a text is one plain query.
 
-Nothing here decides what is safe: roles, rights and read-only transactions do. This only says where a
-statement is tried first, and cuts scripts.
-
-What the text of a query tells before any database sees it: is it one plain query, and on one line?
+Nothing here decides what is safe: SQLite's authorizer, PostgreSQL's roles and read-only transactions do.
+This cuts scripts, and says where a statement is tried first.
 """
 
 from __future__ import annotations
@@ -11,7 +9,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from birdenv.sql._tokens import Token, sql_tokens
+from birdenv.sql._tokens import (
+    Token,
+    UnterminatedError,
+    comment_end,
+    postgres_stops,
+    postgres_tokens,
+    sql_tokens,
+    tokens,
+)
 
 STICKING: Final = frozenset(
     """
@@ -27,28 +33,73 @@ NO_QUERY: Final = STICKING | {"EXPLAIN", "SHOW"}
 """First words of the statements that are no plain query; after any word but these, SELECT, WITH, VALUES and
 TABLE, the server itself finds a syntax error."""
 
-_SKIPPED: Final = re.compile(r"(?:[ \t\n\r\f\v(;]++|--[^\n\r]*+)*+")
-_WORD: Final = re.compile(r"[A-Za-z_]\w*+")
-_COMMENT_EDGE: Final = re.compile(r"/\*|\*/")
+_QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+_FIRST_WORD: Final = re.compile(r"[ \t\n]*([A-Za-z]+)[ \t\n]")  # of nearly all texts
+_BLANK: Final = re.compile(r"(?:[ \t\r\n\f\v;]++|--[^\n]*+)*+")
+_TRIGGER: Final = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?TRIGGER")
+_LONGEST_TRIGGER_HEAD: Final = 6  # tokens: EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
 _WRITES: Final = re.compile(r"\b(?:insert|update|delete|merge)\b", re.IGNORECASE)
 _ROUTINE: Final = re.compile(r"CREATE( OR REPLACE)? (FUNCTION|PROCEDURE)")
-_LONGEST_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
+_LONGEST_ROUTINE_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
+
+
+def split_statements(sql: str) -> list[str]:
+    """Cut a script into its statements, each without its `;` and the white space and comments after it.
+
+    Semicolons in quotes, comments and trigger bodies do not cut. Pieces that hold nothing but white space
+    and comments are dropped; text after the last `;` is a statement. A trigger ends where
+    `sqlite3_complete()` says: at `; END ;`.
+    """
+    pieces: list[str] = []
+    start = end = 0  # of the piece being read; `end` stays behind `start` while it holds no token
+    head: list[str] = []  # the first tokens of the piece, up to `_LONGEST_TRIGGER_HEAD`
+    is_trigger = False
+    before, last = "", ""  # the two latest tokens of the piece
+    for token in tokens(sql):
+        if token.text == ";" and (not is_trigger or (before == ";" and last == "END")):
+            if end > start:
+                pieces.append(sql[start:end].strip())
+            start, head, is_trigger, before, last = token.end, [], False, "", ""
+            continue
+        end = token.end
+        before, last = last, _upper(token.text) if token.kind == "word" else token.text[:1]
+        if len(head) < _LONGEST_TRIGGER_HEAD and not is_trigger:
+            head.append(last)
+            is_trigger = _TRIGGER.fullmatch(" ".join(head)) is not None
+    if end > start:
+        pieces.append(sql[start:end].strip())
+    return pieces
+
+
+def first_keyword(sql: str) -> str:
+    """The first token after comments and opening parentheses, in upper case; empty for blank text."""
+    plain = _FIRST_WORD.match(sql)
+    if plain is not None:
+        return plain[1].upper()
+    for token in tokens(sql):
+        if token.text not in ("(", ";"):
+            return _upper(token.text)
+    return ""
+
+
+def _upper(word: str) -> str:
+    return word.upper() if word.isascii() else word
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """The first words after comments and opening parentheses, in upper case; fewer where something else
-    than a word stands between them."""
+    """The first words by PostgreSQL's rules after comments and opening parentheses, in upper case; fewer
+    where something else than a word stands between them."""
     words: list[str] = []
-    place = 0
-    while len(words) < count:
-        place = _SKIPPED.match(sql, place).end()  # type: ignore[union-attr]  # it matches nothing, too
-        if sql.startswith("/*", place):
-            place = _after_comment(sql, place)
-        elif found := _WORD.match(sql, place):
-            words.append(found.group().upper())
-            place = found.end()
-        else:
-            break
+    try:
+        for token in postgres_tokens(sql):
+            if token.kind == "word" and token.text[0].isascii():
+                words.append(token.text.upper())
+                if len(words) == count:
+                    break
+            elif token.text not in ("(", ";"):
+                break
+    except UnterminatedError:
+        pass
     return tuple(words)
 
 
@@ -99,7 +150,7 @@ class _Blocks:
 
     def see(self, token: Token) -> None:
         word = token.text.upper() if token.kind == "word" else ""
-        if len(self._head) < _LONGEST_HEAD and not self._is_routine:
+        if len(self._head) < _LONGEST_ROUTINE_HEAD and not self._is_routine:
             self._head.append(word)
             self._is_routine = _ROUTINE.fullmatch(" ".join(self._head)) is not None
         elif self._is_routine and word == "END":
@@ -108,18 +159,34 @@ class _Blocks:
             self.depth += 1
 
 
-def _after_comment(sql: str, place: int) -> int:
-    """Where the block comment that begins at `place` ends; comments nest."""
+def statement_start(script: str, place: int = 0) -> int:
+    """Where the next statement of PostgreSQL begins: after white space, semicolons and `--` comments.
+
+    A block comment counts as a part of its statement: dumps say in them what follows.
+    """
+    blank = _BLANK.match(script, place)
+    return blank.end() if blank else place
+
+
+def after_comments(statement: str) -> int:
+    """Where a statement of PostgreSQL begins behind its comments. Raises `UnterminatedError`."""
+    place = statement_start(statement)
+    while statement.startswith("/*", place):
+        place = statement_start(statement, comment_end(statement, place + 2))
+    return place
+
+
+def statement_end(script: str, start: int) -> int:
+    """Where a statement of PostgreSQL ends: just after its semicolon, or at the end of the text.
+
+    Raises `UnterminatedError` for a quote or comment that never ends.
+    """
     depth = 0
-    while edge := _COMMENT_EDGE.search(sql, place):
-        place = edge.end()
-        depth += 1 if edge.group() == "/*" else -1
-        if not depth:
+    for stop, place in postgres_stops(script, start):
+        if stop == ";" and depth <= 0:
             return place
-    return len(sql)
-
-
-_QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+        depth += (stop == "(") - (stop == ")")
+    return len(script)
 
 
 def is_single_query(sql: str, dialect: str) -> bool:

@@ -1,9 +1,11 @@
-"""SQLite's lexical rules: tokens, where a statement ends, what it starts with, one spelling of a text.
+"""The tokens of SQL text, by the lexical rules of SQLite, of PostgreSQL, or of both at once.
 
-Nothing here decides what is safe to run (the authorizer does, after SQLite has parsed the text): this cuts
-scripts, names the kind of a statement, and compares definitions.
+Nothing here decides what is safe to run: authorizers, roles and rights do, after the engine has parsed the
+text. Every function takes time in proportion to its text, whoever wrote it.
 
-The tokens of a query by dialect: SQLite's rules or PostgreSQL's.
+`tokens` reads any text by SQLite's rules. `sql_tokens` reads a query by the rules of a dialect and raises for
+quotes that never end. `stretches` cuts text whose dialect nobody knows, such as a model's answer, without
+losing a character.
 """
 
 from __future__ import annotations
@@ -11,27 +13,91 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-_TOKEN = re.compile(
-    r"""
+LONGEST_SQL: Final = 1_000_000
+"""Characters of SQL in one text; a longer one is refused before anything looks into it."""
+
+# What the dialects have in common; each quote up to, not including, the one that closes it.
+_STRING: Final = r"'[^']*+(?:''[^']*+)*+"
+_ESCAPED: Final = r"[eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+"
+_NAME: Final = r'"[^"]*+(?:""[^"]*+)*+'
+_BACKTICKED: Final = r"`[^`]*+(?:``[^`]*+)*+"
+_WORD: Final = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+"
+_DOLLAR: Final = r"\$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+)?\$"
+
+_SQLITE: Final = re.compile(
+    rf"""
       (?P<space>   [ \t\n\v\f\r\ufeff]++ )
     | (?P<comment> --[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? )
-    | (?P<string>  '[^']*+(?:''[^']*+)*+'? )
-    | (?P<quoted>  "[^"]*+(?:""[^"]*+)*+"? | `[^`]*+(?:``[^`]*+)*+`? | \[[^\]]*+\]? )
-    | (?P<word>    [A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+ )
+    | (?P<string>  {_STRING}'? )
+    | (?P<quoted>  {_NAME}"? | {_BACKTICKED}`? | \[[^\]]*+\]? )
+    | (?P<word>    {_WORD} )
     | (?P<number>  0[xX][0-9a-fA-F]++ | (?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)? )
     | (?P<symbol>  ->>? | \|\| | [<>=!]= | <> | << | >> | . )
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TO_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_PLAIN_NAME = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]*")
-_TRIGGER_HEAD = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?TRIGGER")
-_LONGEST_HEAD = 6  # tokens: EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
+# Outside comments. `E'...'` has backslash escapes; the other prefixes (B, X, N, U&) belong to the text too.
+_POSTGRES: Final = re.compile(
+    rf"""
+      (?P<space>   [ \t\n\v\f\r]++ | --[^\n\r]*+ )
+    | (?P<comment> /\* )
+    | (?P<string>  {_ESCAPED}(?P<end_e>')? | (?:[bBxXnN]|[uU]&)?{_STRING}(?P<end_s>')? )
+    | (?P<quoted>  (?:[uU]&)?{_NAME}(?P<end_d>")? )
+    | (?P<dollar>  {_DOLLAR} )
+    | (?P<word>    {_WORD} )
+    | (?P<number>  0[xX](?:_?[0-9a-fA-F])++ | 0[oO](?:_?[0-7])++ | 0[bB](?:_?[01])++
+                 | (?:[0-9](?:_?[0-9])*+(?:\.(?!\.)(?:[0-9](?:_?[0-9])*+)?)?|\.[0-9](?:_?[0-9])*+)
+                   (?:[eE][+-]?[0-9](?:_?[0-9])*+)? )
+    | (?P<param>   \$[0-9]++ )
+    | (?P<symbol>  :: | := | \.\. | [-+*/<>=~!@\#%^&|`?] | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# The quotes and comments of either. Brackets quote a name only if it is short and holds no quote: in
+# PostgreSQL they are those of an array.
+_EITHER: Final = re.compile(
+    rf"""
+      (?P<space>   \s++ )
+    | (?P<comment> --[^\n]*+ )
+    | (?P<block>   /\* )
+    | (?P<quoted>  (?<![\w$]){_ESCAPED}(?P<end_e>')? | {_STRING}(?P<end_s>')? | {_NAME}(?P<end_d>")?
+                 | {_BACKTICKED}(?P<end_b>`)? | (?P<end_s_b>\[[^\]'"`\n]{{0,128}}\]) )
+    | (?P<dollar>  (?<![\w$])\$(?:[^\W\d]\w*+)?\$ )
+    | (?P<word>    \w++ )
+    | (?P<symbol>  . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# What may end a statement of PostgreSQL, or hide what does.
+_STOP: Final = re.compile(
+    rf"""
+      (?P<symbol>  [;()] )
+    | (?P<space>   --[^\n]*+ )
+    | (?P<comment> /\* )
+    | (?P<string>  \b{_ESCAPED}(?P<end_e>')? | {_STRING}(?P<end_s>')? )
+    | (?P<quoted>  {_NAME}(?P<end_d>")? )
+    | (?P<dollar>  (?<![A-Za-z0-9_$\x80-\U0010ffff]){_DOLLAR} )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_POSTGRES_ENDS: Final = ("end_e", "end_s", "end_d")
+_EITHER_ENDS: Final = (*_POSTGRES_ENDS, "end_b", "end_s_b")
+_ANY_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*+)?\$))")
+_OPERATORS: Final = re.compile(r"(?:(?!--|/\*)[-+*/<>=~!@#%^&|`?])++")
+_COMMENT_EDGE: Final = re.compile(r"/\*|\*/")
+_SIGN_ENDS: Final = frozenset("~!@#%^&|`?")
+_TO_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_PLAIN_NAME: Final = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]*")
 
 
-_FIRST_WORD = re.compile(r"[ \t\n]*([A-Za-z]+)[ \t\n]")  # of nearly all texts
+class UnterminatedError(ValueError):
+    """A quote or comment that never ends; `opening` is how it begins."""
+
+    def __init__(self, opening: str) -> None:
+        super().__init__(f"unterminated {opening} in the SQL")
+        self.opening = opening
 
 
 class Token(NamedTuple):
@@ -46,58 +112,15 @@ class Token(NamedTuple):
 
 def tokens(sql: str) -> Iterator[Token]:
     """The tokens of any text, in order; unterminated quotes and comments reach to the end."""
-    for match in _TOKEN.finditer(sql):
+    for match in _SQLITE.finditer(sql):
         kind = match.lastgroup or "symbol"
         if kind not in ("space", "comment"):
             yield Token(kind, match.group(), match.end())
 
 
-def split_statements(sql: str) -> list[str]:
-    """Cut a script into its statements, each without its `;` and the white space and comments after it.
-
-    Semicolons in quotes, comments and trigger bodies do not cut. Pieces that hold nothing but white space
-    and comments are dropped; text after the last `;` is a statement. A trigger ends where
-    `sqlite3_complete()` says: at `; END ;`.
-    """
-    pieces: list[str] = []
-    start = end = 0  # of the piece being read; `end` stays behind `start` while it holds no token
-    head: list[str] = []  # the first tokens of the piece, up to `_LONGEST_HEAD`
-    is_trigger = False
-    before, last = "", ""  # the two latest tokens of the piece
-    for token in tokens(sql):
-        if token.text == ";" and (not is_trigger or (before == ";" and last == "END")):
-            if end > start:
-                pieces.append(sql[start:end].strip())
-            start, head, is_trigger, before, last = token.end, [], False, "", ""
-            continue
-        end = token.end
-        before, last = last, _upper(token.text) if token.kind == "word" else token.text[:1]
-        if len(head) < _LONGEST_HEAD and not is_trigger:
-            head.append(last)
-            is_trigger = _TRIGGER_HEAD.fullmatch(" ".join(head)) is not None
-    if end > start:
-        pieces.append(sql[start:end].strip())
-    return pieces
-
-
-def first_keyword(sql: str) -> str:
-    """The first token after comments and opening parentheses, in upper case; empty for blank text."""
-    plain = _FIRST_WORD.match(sql)
-    if plain is not None:
-        return plain[1].upper()
-    for token in tokens(sql):
-        if token.text not in ("(", ";"):
-            return _upper(token.text)
-    return ""
-
-
 def folded(name: str) -> str:
     """A name as SQLite compares names: A to Z in lower case, every other character as it is."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
-
-
-def _upper(word: str) -> str:
-    return word.upper() if word.isascii() else word
 
 
 def quoted(name: str) -> str:
@@ -127,46 +150,30 @@ def normalised(sql: str) -> str:
     return " ".join(map(spelling, tokens(sql)))
 
 
-# Outside comments. `E'...'` has backslash escapes; the other prefixes (B, X, N, U&) belong to the text too.
-_POSTGRES_TOKEN = re.compile(
-    r"""
-      (?P<space>   [ \t\n\v\f\r]++ | --[^\n\r]*+ )
-    | (?P<comment> /\* )
-    | (?P<string>  [eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+(?P<end_e>')?
-                 | (?:[bBxXnN]|[uU]&)?'[^']*+(?:''[^']*+)*+(?P<end_s>')? )
-    | (?P<quoted>  (?:[uU]&)?"[^"]*+(?:""[^"]*+)*+(?P<end_d>")? )
-    | (?P<dollar>  \$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+)?\$ )
-    | (?P<word>    [A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+ )
-    | (?P<number>  0[xX](?:_?[0-9a-fA-F])++ | 0[oO](?:_?[0-7])++ | 0[bB](?:_?[01])++
-                 | (?:[0-9](?:_?[0-9])*+(?:\.(?!\.)(?:[0-9](?:_?[0-9])*+)?)?|\.[0-9](?:_?[0-9])*+)
-                   (?:[eE][+-]?[0-9](?:_?[0-9])*+)? )
-    | (?P<param>   \$[0-9]++ )
-    | (?P<symbol>  :: | := | \.\. | [-+*/<>=~!@\#%^&|`?] | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_OPERATOR = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
-_COMMENT_EDGE = re.compile(r"/\*|\*/")
-_SIGN_ENDS = frozenset("~!@#%^&|`?")
-
-
 def sql_tokens(sql: str, dialect: str) -> list[Token]:
-    """The tokens of a text in order, without white space and comments.
+    """Cut a query into its tokens, without white space and comments.
 
-    `dialect`: `sqlite` or `postgres`. Kinds are those of `Token`; a string's token holds its prefix (`E`,
-    `x`) and its quotes, dollar quotes with their tags. Raises `ValueError` for a quote, or in PostgreSQL a
-    comment, that never ends.
+    Args:
+        sql: Any text.
+        dialect: `sqlite` or `postgres`.
+
+    Returns:
+        The tokens in order. A string's token holds its prefix (`E`, `x`) and its quotes, a dollar quote its
+        tags.
+
+    Raises:
+        ValueError: A quote, or in PostgreSQL a comment, never ends; or the text is longer than `LONGEST_SQL`.
     """
-    if dialect == "postgres":
-        return list(_postgres(sql))
-    return list(_sqlite(sql))
+    if len(sql) > LONGEST_SQL:
+        raise ValueError(f"more than {LONGEST_SQL} characters of SQL")
+    return list(postgres_tokens(sql) if dialect == "postgres" else _sqlite_tokens(sql))
 
 
-def _sqlite(sql: str) -> Iterator[Token]:
+def _sqlite_tokens(sql: str) -> Iterator[Token]:
     blob: Token | None = None  # an `x` which a string may follow at once
     for token in tokens(sql):
         if token.kind in ("string", "quoted") and not _is_closed(token.text):
-            raise ValueError(f"unterminated {token.text[0]} in the SQL")
+            raise UnterminatedError(token.text[0])
         start = token.end - len(token.text)
         if blob is not None and (token.kind != "string" or start != blob.end):
             yield blob
@@ -185,51 +192,117 @@ def _is_closed(text: str) -> bool:
     return text.endswith("]") if text[0] == "[" else text.count(text[0]) % 2 == 0
 
 
-def _postgres(sql: str) -> Iterator[Token]:
+def postgres_tokens(sql: str) -> Iterator[Token]:
+    """The tokens by PostgreSQL's rules, one at a time.
+
+    Raises `UnterminatedError` on reaching a quote or comment that never ends.
+    """
     place = 0
-    while match := _POSTGRES_TOKEN.match(sql, place):
-        place = match.end()
+    while match := _POSTGRES.match(sql, place):
         kind = match.lastgroup or "symbol"
-        if kind in ("string", "quoted") and not any(match[end] for end in ("end_e", "end_s", "end_d")):
-            raise ValueError(f"unterminated {match.group()[:1]} in the SQL")
-        if kind == "comment":
-            place = _comment_end(sql, place)
+        place = _end(match, kind)
+        if kind == "symbol" and (operators := _OPERATORS.match(sql, match.start())):
+            yield from _single_operators(operators)
+            place = operators.end()
         elif kind == "dollar":
-            end = sql.find(match.group(), place)
-            if end < 0:
-                raise ValueError(f"unterminated {match.group()} in the SQL")
-            place = end + len(match.group())
             yield Token("string", sql[match.start() : place], place)
-        elif kind == "symbol" and (operator := _OPERATOR.match(sql, match.start())):
-            text = _one_operator(operator.group())
-            place = match.start() + len(text)
-            yield Token("symbol", text, place)
-        elif kind != "space":
+        elif kind not in ("space", "comment"):
             yield Token("number" if kind == "param" else kind, match.group(), place)
 
 
-def _comment_end(sql: str, place: int) -> int:
-    """Where a block comment ends that began before `place`; comments nest."""
+def _single_operators(run: re.Match[str]) -> Iterator[Token]:
+    """The operators of a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
+
+    One ends before a comment; it may end in + or - only if it holds one of ~ ! @ # % ^ & | ` ?.
+    """
+    text, start = run.group(), run.start()
+    first = len(text) if _SIGN_ENDS & set(text) else len(text.rstrip("+-"))
+    if first:
+        yield Token("symbol", text[:first], start + first)
+    for place in range(first, len(text)):
+        yield Token("symbol", text[place], start + place + 1)
+
+
+def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
+    """The semicolons and parentheses that mean something, from a place on: each and where it ends.
+
+    Several times quicker than all tokens, for dumps. Raises `UnterminatedError` as `postgres_tokens` does.
+    """
+    place = start
+    while match := _STOP.search(script, place):
+        kind = match.lastgroup or "symbol"
+        place = _end(match, kind)
+        if kind == "symbol":
+            yield match.group(), place
+
+
+def _end(match: re.Match[str], kind: str) -> int:
+    """Where what a match of PostgreSQL's rules begins ends: quotes and comments with their contents."""
+    sql, place = match.string, match.end()
+    if kind in ("string", "quoted") and not any(map(match.group, _POSTGRES_ENDS)):
+        raise UnterminatedError(match.group()[:1])
+    if kind == "comment":
+        return comment_end(sql, place)
+    if kind == "dollar":
+        end = sql.find(match.group(), place)
+        if end < 0:
+            raise UnterminatedError(match.group())
+        return end + len(match.group())
+    return place
+
+
+def comment_end(sql: str, place: int) -> int:
+    """Where a block comment of PostgreSQL ends that began before `place`; comments nest.
+
+    Raises `UnterminatedError` if it never does.
+    """
     depth = 1
     while depth:
         edge = _COMMENT_EDGE.search(sql, place)
         if edge is None:
-            raise ValueError("unterminated /* in the SQL")
+            raise UnterminatedError("/*")
         depth += 1 if edge.group() == "/*" else -1
         place = edge.end()
     return place
 
 
-def _one_operator(text: str) -> str:
-    """The first operator of a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
+class Stretch(NamedTuple):
+    """A part of a text in an unknown dialect; the stretches of a text follow each other without a gap."""
 
-    It ends before a comment; it may end in + or - only if it holds one of ~ ! @ # % ^ & | ` ?.
+    kind: str
+    """`space`, `comment`, `quoted` (in any quotes), `word` (numbers too) or `symbol` (one character)."""
+    text: str
+    start: int
+    is_closed: bool
+    """Whether a quote or block comment ends; what does not reaches to the end of the text."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the text, in characters."""
+        return self.start + len(self.text)
+
+
+def stretches(text: str) -> Iterator[Stretch]:
+    """Cut a text by the rules of both dialects: no quote of either is looked into.
+
+    A block comment ends at the first `*/`, as in SQLite. A dollar quote that never closes is a `$`.
     """
-    for edge in ("--", "/*"):
-        at = text.find(edge)
-        if at > 0:
-            text = text[:at]
-    if not _SIGN_ENDS & set(text):
-        while len(text) > 1 and text[-1] in "+-":
-            text = text[:-1]
-    return text
+    closings = {match[1]: match.start() for match in _ANY_DOLLAR.finditer(text)} if "$" in text else {}
+    last_comment_end = text.rfind("*/")
+    place = 0
+    while match := _EITHER.match(text, place):
+        start, place = match.span()
+        kind, is_closed = match.lastgroup or "symbol", True
+        if kind == "quoted":
+            is_closed = any(map(match.group, _EITHER_ENDS))
+        elif kind == "block":
+            kind, is_closed = "comment", last_comment_end >= place
+            place = text.index("*/", place) + 2 if is_closed else len(text)
+        elif kind == "dollar":
+            tag = match.group()
+            kind, place = (
+                ("quoted", text.index(tag, place) + len(tag))
+                if closings[tag] >= place
+                else ("symbol", start + 1)
+            )
+        yield Stretch(kind, text[start:place], start, is_closed)

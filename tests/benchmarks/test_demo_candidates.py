@@ -10,10 +10,10 @@ import pytest
 from samples import EVERY_TENTH
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
-from birdenv.databases import split_statements
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
 from birdenv.users import RuleUser

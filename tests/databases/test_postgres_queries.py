@@ -112,6 +112,7 @@ def test_values(queries: PostgresQueries, sql: str, value: Any) -> None:
         ("DO $$ BEGIN END $$", "syntax", "42601"),
         ("EXPLAIN ANALYZE SELECT 1", "syntax", "42601"),
         ("COPY item TO STDOUT", "syntax", "42601"),
+        ("SELECT $1", "syntax", "08P01"),
         ("", "syntax", ""),
         ("-- nothing", "syntax", ""),
         ("SELECT '\0'", "syntax", ""),
@@ -169,9 +170,15 @@ def test_row_cap(queries: PostgresQueries) -> None:
     assert (len(exact.rows), exact.truncated) == (10, False)
 
 
+def test_a_value_that_cannot_be_read_says_nothing_of_the_query(queries: PostgresQueries) -> None:
+    found = error(queries, "SELECT (repeat('[', 2000) || repeat(']', 2000))::json")
+    assert isinstance(found, NoAnswerError)
+    assert "cannot be read" in found.message
+
+
 def test_byte_cap(queries: PostgresQueries) -> None:
     found = error(queries, "SELECT repeat('x', 1000000) FROM generate_series(1, 1000000)", bytes=3_000_000)
-    assert found.kind == "too_large"
+    assert (found.kind, found.message) == ("too_large", "the rows take more than 3000000 bytes")
     assert found.elapsed < 5
 
 

@@ -6,11 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from growth import LINEAR, growth
+from growth import FEW, LINEAR, MANY, growth, slow_pieces
 
-from birdenv.databases import LONGEST_SQL, Limits, SqliteDatabase, SqliteSource
-from birdenv.grading import Conditions, GradingJob, InteractGrader, clean_sql, without_outer_distinct
+from birdenv.databases import Limits, QueryResult, SqliteDatabase, SqliteSource
+from birdenv.grading import (
+    Conditions,
+    GradingJob,
+    InteractGrader,
+    clean_sql,
+    compare_ordered,
+    em_key,
+    without_outer_distinct,
+)
+from birdenv.grading.interact._reference import reference_text
+from birdenv.grading.sandbox._helpers import remove_comments, remove_round
+from birdenv.sql import LONGEST_SQL, may_change
 
+NO_ROWS = QueryResult(("a",), [])
 ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
 
 
@@ -37,6 +49,37 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_cleaning_is_linear(text: Callable[[int], str]) -> None:
     assert growth(clean_sql, text, 3_000) < LINEAR
+
+
+WORK: dict[str, Callable[[str], object]] = {
+    "clean_sql": clean_sql,
+    "without_outer_distinct": lambda text: without_outer_distinct(f"SELECT DISTINCT {text}", "postgres"),
+    "em_key": lambda text: em_key(text, "sqlite", "folded") + em_key(text, "postgres", "folded"),
+    "remove_comments": remove_comments,
+    "remove_round": remove_round,
+    "reference_text": reference_text,
+    "compare_ordered": lambda text: compare_ordered(NO_ROWS, NO_ROWS, f"{text} ORDER BY {text}", "sqlite"),
+}
+
+
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK.keys())
+def test_time_grows_with_a_prediction(work: Callable[[str], object]) -> None:
+    assert slow_pieces(work, FEW // 2) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK.keys())
+def test_time_grows_with_a_long_prediction(work: Callable[[str], object]) -> None:
+    assert slow_pieces(work, MANY) == []
+
+
+def test_what_stopped_the_grader() -> None:
+    assert growth(may_change, lambda n: "SELECT 1 /* age " + "/* " * n, 2_000) < LINEAR
+
+
+def test_what_no_database_runs_is_not_cleaned() -> None:
+    text = "```sql\nSELECT 1" + " " * LONGEST_SQL + "\n```"
+    assert clean_sql(text).sql == text
 
 
 def test_every_layer_goes() -> None:

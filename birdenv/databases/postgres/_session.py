@@ -27,6 +27,7 @@ from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.postgres._connection import MOST_GROWTH, DiskQuota, NonblockingConnection
 from birdenv.databases.postgres._values import use_tolerant_loaders
+from birdenv.databases.postgres.server._dsn import Dsn
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 
 if TYPE_CHECKING:
@@ -191,20 +192,27 @@ def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) ->
 
 LOST: Final = "the connection was lost"
 
-_SETTINGS: Final = {
-    # Everything that changes how values are written, and what names mean.
+_WRITTEN_VALUES: Final = {
+    # Everything that changes how values are written.
     "TimeZone": "UTC",
     "DateStyle": "ISO,YMD",
     "IntervalStyle": "postgres",
     "extra_float_digits": "1",
     "bytea_output": "hex",
     "standard_conforming_strings": "on",
-    "search_path": "public",
     "lock_timeout": "1s",
+}
+_SETTINGS: Final = {
+    **_WRITTEN_VALUES,
+    "search_path": "public",
     # A statement whose process has died ends soon.
     "client_connection_check_interval": "1s",
 }
 _READING: Final = {"default_transaction_read_only": "on", "idle_in_transaction_session_timeout": "60s"}
+FOREIGN_SETTINGS: Final = "".join(
+    f"SET {name} = '{value}'; " for name, value in {**_WRITTEN_VALUES, **_READING}.items()
+)
+"""For reading in a database that is not ours, where names mean what its owner says."""
 _CONNECT_SECONDS: Final = 10
 _OUR_SECONDS: Final = 30.0  # for a statement of our own, which takes a millisecond
 _OUR_BYTES: Final = 2**20
@@ -254,10 +262,10 @@ class Session:
         """End the session; closing again does nothing."""
         self._wire.close()
 
-    def command(self, sql: str) -> QueryError | None:
+    def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
         """Run statements of our own, up to the first error."""
         failure = None
-        for answer in self._wire.answers(sql.encode(), _OUR_SECONDS, _OUR_BYTES, script=True):
+        for answer in self._wire.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)
         return QueryError("engine", LOST) if self.is_lost else failure
 
@@ -374,6 +382,17 @@ def open_session(
             f"no connection to a database of ours on the PostgreSQL server at {server.shown}: "
             f"{one_line(error)}"
         ) from None
+
+
+def open_foreign_session(dsn: Dsn) -> Session:
+    """Connect to a database that is not ours. Raises what the driver raises.
+
+    No setting is made yet: a pooler in between takes them as statements only (`FOREIGN_SETTINGS`).
+    """
+    conninfo = make_conninfo(
+        dsn.text, application_name="birdenv", connect_timeout=dsn.connect_seconds, client_encoding="UTF8"
+    )
+    return Session(_connect(conninfo), {})
 
 
 def _connect(conninfo: str) -> psycopg.Connection[Any]:

@@ -16,11 +16,11 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
-from birdenv.databases._results import LONGEST_SQL, ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
-from birdenv.sql._tokens import first_keyword, quoted
+from birdenv.sql import LONGEST_SQL, first_keyword, quoted
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
 # published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.

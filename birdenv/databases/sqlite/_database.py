@@ -16,15 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
-from birdenv.databases._results import (
-    LONGEST_SQL,
-    DatabaseState,
-    Limits,
-    QueryError,
-    QueryResult,
-    Result,
-    SchemaObject,
-)
+from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result, SchemaObject
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite._connection import (
     GuardedConnection,
@@ -36,7 +28,7 @@ from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Checkpoint, Image, ImageKind
-from birdenv.sql._tokens import first_keyword, split_statements
+from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 _T = TypeVar("_T")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from birdenv.databases._results import SchemaObject
-from birdenv.sql._tokens import Token, folded, normalised, quoted, spelling, tokens, unquoted
+from birdenv.sql import Token, folded, normalised, quoted, spelling, tokens, unquoted
 
 _CONSTRAINT_STARTS = frozenset(["constraint", "primary", "unique", "check", "foreign"])
 _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON CONFLICT means nothing

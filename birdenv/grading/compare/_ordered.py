@@ -12,11 +12,12 @@ from typing import Any, Final, NamedTuple
 import sqlglot
 from sqlglot import exp
 
-from birdenv.databases import QueryResult, Token, sql_tokens
+from birdenv.databases import QueryResult
 from birdenv.grading.compare._canonical import CanonicalRow, canonical_row
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._multiset import Comparison, compare_multiset
 from birdenv.grading.compare._tolerance import Agreement, compare_numbers
+from birdenv.sql import Token, sql_tokens
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> Comparison:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
-from birdenv.databases import Token, sql_tokens
+from birdenv.sql import Token, sql_tokens
 
 _SQLITE: Final = """
     abort action add after all alter always analyze and as asc attach autoincrement before begin between

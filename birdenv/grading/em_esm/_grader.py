@@ -17,7 +17,7 @@ from birdenv.grading.compare._normalisation import EXACT, Normalisation, normali
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.em_esm._exact_match import EmLevel, em_key
 from birdenv.grading.em_esm._structural import SCHEMA_QUERIES, structural_match
-from birdenv.sql._statements import is_single_query
+from birdenv.sql import is_single_query
 
 Bucket: TypeAlias = Literal[
     "ok", "mismatch", "skipped", "non_select", "gold_fail", "pred_fail", "timeout", "other_error"

@@ -9,28 +9,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final, TypeVar
 
+from birdenv.sql import Stretch, stretches
+
 _Texts = TypeVar("_Texts", str, list[str])
 
 _LARGEST_EXPONENT: Final = 999_999
 _DEFAULT_DECIMALS: Final = 2
-
-_PIECE: Final = re.compile(
-    r"""
-    (?P<quoted>'[^']*(?:''[^']*)*'? | "[^"]*(?:""[^"]*)*"? | `[^`]*`? | \[[^\]]*\]?
-              |\$(?P<tag>[A-Za-z_]*)\$.*?(?:\$(?P=tag)\$|\Z))
-  | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
-  | (?P<space>\s+)
-  | (?P<word>\w+)
-  | (?P<sign>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def remove_comments(sqls: _Texts) -> _Texts:
@@ -61,19 +50,19 @@ def _each(sqls: _Texts, change: Callable[[str], str]) -> _Texts:
 
 
 def _without_comments(sql: str) -> str:
-    plain = _PIECE.sub(lambda piece: " " if piece["comment"] is not None else piece[0], sql)
-    return _PIECE.sub(lambda piece: "\n" if _has_blank_line(piece) else piece[0], plain).strip()
+    plain = "".join(" " if part.kind == "comment" else part.text for part in stretches(sql))
+    return "".join("\n" if _has_blank_line(part) else part.text for part in stretches(plain)).strip()
 
 
-def _has_blank_line(piece: re.Match[str]) -> bool:
-    return piece["space"] is not None and piece[0].count("\n") > 1
+def _has_blank_line(part: Stretch) -> bool:
+    return part.kind == "space" and part.text.count("\n") > 1
 
 
 def _without_round(sql: str) -> str:
     kept: list[str] = []
     opened: list[bool] = []  # for each open parenthesis: is it that of a ROUND?
     cut: list[int] = []  # for each: where its second argument began, in what is kept; 0 if there is none yet
-    for piece in map(re.Match.group, _PIECE.finditer(sql)):
+    for _, piece, _, _ in stretches(sql):
         if piece == "(":
             opened.append(_take_round(kept))
             cut.append(0)

@@ -17,11 +17,12 @@ from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 import birdenv
-from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result, sql_tokens
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, file_errors, parse_json, write_records, write_text
 from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery
 from birdenv.runs.evaluate._pairs import ScoredPair, write_lines
+from birdenv.sql import sql_tokens
 
 _LONGEST_SQL = 300
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
-from birdenv.grading import one_line
 from birdenv.runs._directory import RunDirectory
+from birdenv.sql import one_line
 
 _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 

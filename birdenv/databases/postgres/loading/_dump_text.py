@@ -16,6 +16,7 @@ from typing import Final
 
 from birdenv.errors import InputError
 from birdenv.files import file_errors
+from birdenv.sql import UnterminatedError, after_comments, statement_end, statement_start
 
 _ARCHIVE: Final = b"PGDMP"
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
@@ -24,22 +25,6 @@ _ENCODING: Final = re.compile(
 )
 _CODECS: Final = {"SQL_ASCII": "UTF8", "UNICODE": "UTF8", "EUC_CN": "gb2312", "UHC": "cp949"}
 
-_STOP: Final = re.compile(
-    r"""
-      (?P<end>     ; )
-    | (?P<open>    \( ) | (?P<close> \) )
-    | (?P<comment> --[^\n]*+ )
-    | (?P<block>   /\* )
-    | (?P<escaped> \b[eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+(?P<end_e>')? )
-    | (?P<string>  '[^']*+(?:''[^']*+)*+(?P<end_s>')? )
-    | (?P<quoted>  "[^"]*+(?P<end_d>")? )
-    | (?P<dollar>  (?<![A-Za-z0-9_$\x80-\U0010ffff])
-                   \$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+)?\$ )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_ENDS: Final = ("end_e", "end_s", "end_d")
-_BLANK: Final = re.compile(r"(?:[ \t\r\n\f\v;]++|--[^\n]*+)*+")
 _COPY: Final = re.compile(r"copy\s.*\sfrom\s+stdin\b[^;]*", re.IGNORECASE | re.DOTALL)
 _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
@@ -100,8 +85,7 @@ def pieces(text: str, path: Path) -> Iterator[Piece]:
     place = counted = 0
     line = 1
     while True:
-        blank = _BLANK.match(text, place)
-        start = blank.end() if blank else place
+        start = statement_start(text, place)
         line += text.count("\n", counted, start)
         counted = start
         if start >= len(text):
@@ -114,7 +98,7 @@ def pieces(text: str, path: Path) -> Iterator[Piece]:
         end = _statement_end(text, start, f"{path}: line {line}")
         statement = text[start:end].rstrip("; \t\r\n")
         place = end
-        if not statement.startswith("/*") or _without_comments(statement):
+        if after_comments(statement) < len(statement):
             if _COPY.fullmatch(statement):
                 data, place = _copy_data(text, end, f"{path}: line {line}")
                 yield Piece(statement, line, data)
@@ -124,37 +108,12 @@ def pieces(text: str, path: Path) -> Iterator[Piece]:
 
 def _statement_end(text: str, start: int, where: str) -> int:
     """Just after the semicolon that ends the statement, or the end of the text."""
-    place, depth = start, 0
-    while match := _STOP.search(text, place):
-        kind, place = match.lastgroup, match.end()
-        if kind == "end" and depth <= 0:
-            return place
-        if kind == "open":
-            depth += 1
-        elif kind == "close":
-            depth -= 1
-        elif kind == "block":
-            place = _comment_end(text, place, where)
-        elif kind == "dollar":
-            place = text.find(match.group(), place) + len(match.group())
-            if place < match.end():
-                raise InputError(f"{where}: {match.group()} is never closed; the dump may be cut off")
-        elif kind in ("escaped", "string", "quoted") and not any(map(match.group, _ENDS)):
-            raise InputError(f"{where}: a quote is never closed; the dump may be cut off")
-    return len(text)
-
-
-def _comment_end(text: str, place: int, where: str) -> int:
-    depth = 1
-    for edge in re.compile(r"/\*|\*/").finditer(text, place):
-        depth += 1 if edge.group() == "/*" else -1
-        if depth == 0:
-            return edge.end()
-    raise InputError(f"{where}: a comment is never closed; the dump may be cut off")
-
-
-def _without_comments(statement: str) -> str:
-    return re.sub(r"/\*.*?\*/|--[^\n]*", "", statement, flags=re.DOTALL).strip()
+    try:
+        return statement_end(text, start)
+    except UnterminatedError as error:
+        opening = error.opening
+        what = opening if opening.startswith("$") else "a comment" if opening == "/*" else "a quote"
+        raise InputError(f"{where}: {what} is never closed; the dump may be cut off") from None
 
 
 def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:

@@ -21,6 +21,7 @@ from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
 from birdenv.databases.postgres.server._server import PostgresServer, one_line
 from birdenv.errors import InputError
 from birdenv.files import exists, file_digest, file_errors, is_directory
+from birdenv.sql import after_comments
 
 if TYPE_CHECKING:
     import psycopg
@@ -42,7 +43,6 @@ _FOREIGN_KEY: Final = re.compile(r"ALTER\s+TABLE\s.*\sADD\s.*\bFOREIGN\s+KEY\b",
 _SETTING: Final = re.compile(r"SET\s+\w+\s*(?:=|TO)\s", re.IGNORECASE)
 _INSERT: Final = re.compile(r"INSERT\s", re.IGNORECASE)
 _MOST_TOGETHER: Final = 500
-_COMMENTS: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
 _OF_PSQL: Final = re.compile(r"\\(?:restrict|unrestrict|connect|c|encoding|set|echo|unset|pset|timing)\b")
 _UNKNOWN_SETTING: Final = "42704"
 
@@ -71,8 +71,7 @@ def run_file(
     with connection.transaction() as whole:
         for group in _grouped(pieces(read_dump(path), path)):
             piece = group[0]
-            comments = _COMMENTS.match(piece.text)
-            statement = piece.text[comments.end() :] if comments else piece.text
+            statement = piece.text[after_comments(piece.text) :]
             if _is_passed_over(statement, path, piece.line):
                 continue
             if _FOREIGN_KEY.match(statement):

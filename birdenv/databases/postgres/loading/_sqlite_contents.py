@@ -27,7 +27,7 @@ from typing import Any, Final
 import numpy as np
 
 from birdenv.databases.postgres.loading._templates import shortened
-from birdenv.sql._tokens import quoted
+from birdenv.sql import quoted
 
 _DECLARED: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
 _OF_THE_CATALOGUE: Final = re.compile(r"integer\((16|24|32|53|64)\)", re.IGNORECASE)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.databases.postgres._plain_queries import PostgresQueries
 from birdenv.databases.postgres.server._binaries import check_version, find_binaries, has_package
 from birdenv.databases.postgres.server._cluster import Cluster
+from birdenv.databases.postgres.server._dsn import read_dsn
 from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:
-        return PostgresServer(named, PostgresQueries(named).shown)
+        return PostgresServer(named, read_dsn(named).shown)
     cluster = Cluster()
     return PostgresServer(cluster.conninfo, f"{cluster.place.root}", cluster)
 
@@ -176,7 +176,7 @@ def _server() -> str:
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:
-            return f"the server that {DSN_VARIABLE} names: {PostgresQueries(dsn).shown} (not asked here)"
+            return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not asked here)"
         found = find_binaries()
     except InputError as error:
         return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birdenv.databases import split_statements
-from birdenv.sql._tokens import first_keyword, normalised, tokens
+from birdenv.sql import first_keyword, normalised, split_statements, tokens
 
 TRIGGER = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM b; END"
 

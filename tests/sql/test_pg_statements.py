@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birdenv.sql._statements import first_words, may_write, split_script
+from birdenv.sql import first_words, may_write, split_script
 
 ATOMIC = """CREATE OR REPLACE FUNCTION f() RETURNS int
 BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END"""

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from birdenv.databases import sql_tokens
+from birdenv.sql import sql_tokens
 
 
 def texts(sql: str, dialect: str = "postgres") -> list[str]:

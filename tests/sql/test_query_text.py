@@ -2,8 +2,8 @@
 
 import pytest
 
-from birdenv.grading import is_single_query, one_line
 from birdenv.grading.em_esm._exact_match import em_key
+from birdenv.sql import is_single_query, one_line
 
 
 @pytest.mark.parametrize(
