@@ -28,6 +28,7 @@ from birdenv.databases.postgres._queries import NoAnswerError, PostgresQueries, 
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import map_files
 from birdenv.databases.sqlite._health import Health, examine
+from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import (
     ISOLATIONS,
     Isolation,
@@ -36,9 +37,7 @@ from birdenv.databases.sqlite._source import (
     SqliteSource,
     is_database_name,
 )
-from birdenv.databases.sqlite._worker import packed, receive, send, unpacked
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
-from birdenv.processes._process import WorkerDiedError, WorkerProcess
 
 __all__ = [
     "DIALECTS",
@@ -68,14 +67,9 @@ __all__ = [
     "SqliteDatabase",
     "SqliteFileSource",
     "SqliteSource",
-    "WorkerDiedError",
-    "WorkerProcess",
+    "crash_error",
     "examine",
     "is_database_name",
     "map_files",
     "open_source",
-    "packed",
-    "receive",
-    "send",
-    "unpacked",
 ]

@@ -26,9 +26,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from birdenv.databases import QueryError, packed, unpacked
+from birdenv.databases import QueryError
 from birdenv.errors import InputError
 from birdenv.grading._rows import FetchedRows
+from birdenv.processes._messages import packed, unpacked
 
 _MOST_CELLS: Final = 2_000_000  # a result with more is too large to keep, and too large to pack for trying
 _MOST_TEXT_BYTES: Final = 16 * 2**20

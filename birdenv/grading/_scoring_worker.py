@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import signal
 import socket
 import struct
 import time
@@ -27,16 +26,13 @@ from birdenv.databases import (
     SqliteFileSource,
     SqliteSource,
     map_files,
-    packed,
-    receive,
-    send,
-    unpacked,
 )
 from birdenv.errors import InputError
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
 from birdenv.grading._verdict import plain_verdict
 from birdenv.grading.compare._metrics import Metric
+from birdenv.processes._messages import packed, receive, send, unpacked
 
 PAGE: Final = struct.Struct("<q16s")
 """The number of the pair that is graded, and the digest of the statement that runs, zeros between two."""
@@ -77,12 +73,9 @@ def running_on(page: mmap.mmap) -> tuple[int, bytes]:
     return int(number), bytes(digest)
 
 
-def main(descriptor: int, page: int) -> None:
+def main(connection: socket.socket, page: int) -> None:
     """Grade until the owner closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     map_files()
-    connection = socket.socket(fileno=descriptor)
     grading: _Grading | None = None
     with mmap.mmap(page, mmap.PAGESIZE) as shared:
         while True:

@@ -1,107 +1,267 @@
-"""A process of ours that is made to be killed: it starts with one module of this package and nothing else."""
+"""A child process of ours that is made to be killed: its start, the talk with it, its end and the reason."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from queue import SimpleQueue
+from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.errors import BirdenvError, InputError
+from birdenv.processes._messages import MessageError, decoded, encoded, receive, send
 
-_KEPT_VARIABLES: Final = (
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "BIRDENV_SCRATCH",
-)
-# The package itself is not run (it would import every other room), only the modules that are asked for.
-_PROGRAM: Final = """
-import importlib, json, sys, types
-sys.path[:], folder, module, descriptors = json.loads(sys.argv[1])
-sys.modules["birdenv"] = types.ModuleType("birdenv")
-sys.modules["birdenv"].__path__ = [folder]
-importlib.import_module(module).main(*descriptors)
+Sees: TypeAlias = Literal["modules", "nothing", "everything"]
+"""What a child process sees of its owner's surroundings.
+
+`modules`: the import path, and the variables that say place, time and language. Packages are not run (their
+`__init__` would import other rooms), only the modules that are asked for. For workers of ours.
+`nothing`: the standard library only, in a folder that is gone. For code that is confined.
+`everything`: environment, folder and packages as they are. For code of others that needs its keys and files.
 """
 
+_KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
+_PLACE_VARIABLES: Final = ("LANG", "LC_ALL", "TZ", "TMPDIR", "BIRDENV_SCRATCH")
+_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # sets and local time, the same everywhere
+_OPTIONS: Final[dict[Sees, list[str]]] = {  # the first two are as -I, which would ignore PYTHONHASHSEED
+    "modules": ["-P", "-s", "-S"],
+    "nothing": ["-P", "-s", "-S", "-B", "-W", "ignore"],
+    "everything": [],
+}
+_PROGRAM: Final = """
+import json, sys, types
+path, packages, arguments = json.loads(sys.argv.pop())
+sys.path[:] = sys.path if path is None else path
+for name, folder in packages.items():
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from birdenv.processes._child import run
+run(*arguments)
+"""
+_ROOT: Final = Path(__file__).parents[2]
+_GRACE_SECONDS: Final = 0.2  # for a process to end by itself
 
-class WorkerDiedError(BirdenvError):
-    """A worker ended while it ran a statement; `was_late`: the kernel ended it, because time was up."""
 
-    def __init__(self, message: str, *, was_late: bool = False) -> None:
-        super().__init__(message)
-        self.was_late = was_late
+class WorkerCrashError(BirdenvError):
+    """A worker has ended, or had to be ended, before it answered.
 
-
-class WorkerProcess:
-    """A process that runs `main` of a module of this package, at the other end of a socket.
-
-    It sees none of the owner's environment but what a program needs to run, has a process group of its own
-    (Ctrl-C in a terminal is the owner's business), and learns of its owner's end by the end of the socket.
+    Attributes:
+        was_late: time was up; it was killed here or by the kernel.
+        exit_code: what it ended with by itself, negative for a signal; None if it was killed here.
     """
 
-    def __init__(self, module: str, descriptors: Sequence[int] = ()) -> None:
-        """Start it. `main` gets the number of its end of the socket, then the `descriptors`, which stay open
-        for it. Raises `InputError` if no process can be started."""
-        ours, child_end = socket.socketpair()
-        passed = [child_end.fileno(), *descriptors]
-        settings = json.dumps([sys.path, str(Path(__file__).parent.parent), module, passed])
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM, settings],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=passed,
-                cwd="/",
-                env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
-                process_group=0,
-            )
-        except OSError as error:
-            ours.close()
-            raise InputError(f"no worker process can be started: {error}") from error
-        finally:
-            child_end.close()
-        self.connection = ours
+    def __init__(self, message: str, *, was_late: bool = False, exit_code: int | None = None) -> None:
+        super().__init__(message)
+        self.was_late = was_late
+        self.exit_code = exit_code
+
+
+class Process:
+    """A process that runs `main(connection, *descriptors)` of a module, with a socket to its owner.
+
+    It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
+    of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
+    never outlives this object.
+
+    Talking is for one thread at a time. Whatever goes wrong in it, Ctrl-C included, the process is killed: no
+    half of a message is ever left to the next who talks.
+    """
+
+    def __init__(self, module: str, descriptors: Sequence[int] = (), sees: Sees = "modules") -> None:
+        """Start it; `descriptors` stay open for it. Raises `InputError` if no process can be started."""
         self._owner = os.getpid()
+        self.connection, child_end = socket.socketpair()
+        with child_end:
+            passed = [child_end.fileno(), *descriptors]
+            try:
+                self._process = _in_lasting_thread(lambda: _start(module, passed, sees))
+            except OSError as error:
+                self.connection.close()
+                raise InputError(f"no child process can be started: {error}") from error
+        # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
+        self._finalizer = weakref.finalize(self, _end, self._process, self.connection, self._owner)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_ours(self) -> bool:
+        """False in a forked child: the process is the parent's."""
+        return self._owner == os.getpid()
 
     @property
     def is_alive(self) -> bool:
         return self.is_ours and self._process.poll() is None
 
-    @property
-    def is_ours(self) -> bool:
-        """False in a forked child: the worker is the parent's."""
-        return self._owner == os.getpid()
+    def send(self, data: bytes, deadline: float = math.inf) -> None:
+        """Send one frame by `deadline` (`time.monotonic`). Raises `WorkerCrashError`."""
+        self._check_ours()
+        try:
+            send(self.connection, data, deadline)
+        except BaseException as error:
+            self._fail(error)
+            raise
 
-    def death(self) -> WorkerDiedError:
-        """Why it ended, once `kill` has been called."""
+    def receive(self, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
+        """Receive the next frame, whole by `deadline`. Raises `WorkerCrashError`, also if it is too long."""
+        self._check_ours()
+        try:
+            return receive(self.connection, most_bytes, deadline)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def send_json(self, value: Any, deadline: float = math.inf) -> None:
+        """Send one value as `_messages.encoded` has it, by `deadline`. Raises `WorkerCrashError`."""
+        self.send(encoded(value), deadline)
+
+    def receive_json(self, most_bytes: float = math.inf, deadline: float = math.inf) -> Any:
+        """Receive the next value, whole by `deadline`. Raises `WorkerCrashError`, also if it is none."""
+        data = self.receive(most_bytes, deadline)
+        try:
+            return decoded(data)
+        except MessageError as error:
+            self._fail(error)
+            raise
+
+    def crash(self, reason: str = "", *, was_late: bool = False) -> WorkerCrashError:
+        """End the process, and give the error that says why; without a `reason`, that of its exit code."""
+        self.kill()
+        if reason:
+            return WorkerCrashError(reason, was_late=was_late)
         code = self._process.returncode
-        return WorkerDiedError(_cause(code), was_late=code == -signal.SIGALRM)
+        if code >= 0:
+            return WorkerCrashError(f"it ended with exit code {code}", exit_code=code)
+        name = signal.Signals(-code).name
+        return WorkerCrashError(f"it was ended by {name}", was_late=name == "SIGALRM", exit_code=code)
+
+    def strike(self) -> None:
+        """Kill the process with its group, without waiting for its end."""
+        if self.is_ours:
+            _strike(self._process)
 
     def kill(self) -> None:
-        """End the process; in a forked child, only let go of it."""
-        with contextlib.suppress(OSError):
-            self.connection.close()
+        """Kill the process with its group; the exit code of one that is dying stays its own.
+
+        In a forked child, only let go of it.
+        """
+        self.strike()
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection, on which a worker ends, and kill one that does not. Closing again is fine."""
+        self._finalizer()
+
+    def _check_ours(self) -> None:
         if not self.is_ours:
-            self._process.returncode = 0  # no destructor may wait for a process that is not ours
-            return
-        try:
-            self._process.wait(0.2)  # it may be dying already: its own exit code says of what
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.close()
+            raise WorkerCrashError("it belongs to the process that this one was forked from")
+
+    def _fail(self, error: BaseException) -> None:
+        """End the process after an error in talking, and raise what it comes to, if it is the process's."""
+        if isinstance(error, TimeoutError):
+            raise self.crash("it did not answer", was_late=True) from None
+        if isinstance(error, MessageError):
+            raise self.crash(f"its answer made no sense: {error}") from error
+        if isinstance(error, (EOFError, OSError)):
+            raise self.crash() from None
+        self.kill()  # Ctrl-C: nobody waits for this answer any more
 
 
-def _cause(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"it was ended by {signal.Signals(-code).name}"
-    return f"it ended with exit code {code}"
+def _start(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen[bytes]:
+    packages, path = {}, None if sees == "nothing" else sys.path
+    if sees != "everything":
+        parts = module.split(".")[:-1] if module.startswith("birdenv.") else ["birdenv"]
+        packages = {".".join(parts[:n]): str(_ROOT.joinpath(*parts[:n])) for n in range(1, len(parts) + 1)}
+    arguments = (module, os.getpid(), passed[0], passed[1:])
+    with contextlib.ExitStack() as stack:
+        folder: str | None = None
+        if sees == "nothing":  # a folder that is gone as soon as it runs: there nothing can ever be made
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="birdenv-child-"))
+        elif sees == "modules":
+            folder = "/"
+        settings = json.dumps((path, packages, arguments))
+        return subprocess.Popen(
+            [sys.executable, *_OPTIONS[sees], "-c", _PROGRAM, settings],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if sees == "nothing" else None,
+            pass_fds=passed,
+            cwd=folder,
+            env=_variables(sees),
+            start_new_session=True,
+        )
+
+
+def _variables(sees: Sees) -> dict[str, str] | None:
+    if sees == "everything":
+        return None
+    names = _KEPT_VARIABLES if sees == "nothing" else _KEPT_VARIABLES + _PLACE_VARIABLES
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    return kept | _FIXED_VARIABLES if sees == "nothing" else kept
+
+
+def _end(process: subprocess.Popen[bytes], connection: socket.socket, owner: int) -> None:
+    with contextlib.suppress(OSError):
+        connection.close()
+    if owner != os.getpid():
+        process.returncode = 0  # no destructor may wait for a process that is not ours
+        return
+    try:
+        process.wait(_GRACE_SECONDS)
+    except BaseException as error:
+        _strike(process)
+        process.wait()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
+
+
+def _strike(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a dead one on macOS
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+    """Start a process in a thread that lasts: the kernel ends it with the thread that started it."""
+    if threading.current_thread() is threading.main_thread():
+        return start()
+    started: Future[subprocess.Popen[bytes]] = Future()
+    try:
+        _starts().put((start, started))
+    except RuntimeError:  # no thread can be started: the interpreter is about to end
+        return start()
+    return started.result()
+
+
+@lru_cache(maxsize=1)
+def _starts() -> SimpleQueue[tuple[Callable[[], Any], Future[Any]]]:
+    """What the lasting thread is to start."""
+    starts: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+
+    def run() -> None:
+        while True:
+            start, started = starts.get()
+            try:
+                started.set_result(start())
+            except BaseException as error:
+                started.set_exception(error)
+
+    threading.Thread(target=run, name="birdenv-processes", daemon=True).start()
+    return starts
+
+
+os.register_at_fork(after_in_child=_starts.cache_clear)

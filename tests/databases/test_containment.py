@@ -305,7 +305,7 @@ source = SqliteSource(root, isolation=isolation)
 for sql in json.loads(statements):
     with source.open("shop", Limits(seconds=2)) as database:
         database.execute(sql)
-workers.end()
+workers.close_idle()
 print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 MOST_KIB = 2 * 2**20 + 2**19

@@ -129,14 +129,14 @@ def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: Sqlit
 def test_a_worker_that_dies_between_two_batches(source: SqliteSource) -> None:
     from birdenv.databases.sqlite import _process_database as pool
 
-    pool.workers.end()
+    pool.workers.close_idle()
     with SqliteSource(source.root, "process").open("shop", LIMITS) as database:
-        worker = pool.workers.take()
-        pool.workers.give_back(worker)
+        worker = pool.workers.lease()
+        pool.workers.release(worker)
 
         class Killer(Seen):
             def see(self, rows: list[Any]) -> bool:
-                os.kill(worker._process.pid, signal.SIGKILL)
+                os.kill(worker.pid, signal.SIGKILL)
                 return True
 
         end = database.scan(COUNT.format(""), Killer())

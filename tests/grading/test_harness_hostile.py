@@ -16,7 +16,7 @@ from harness_databases import INTERPRETER, LIMITS, case, run, shop
 import birdenv
 from birdenv.databases import SqliteSource
 from birdenv.grading import HarnessLimits
-from birdenv.grading.sandbox import _runner as harness
+from birdenv.processes import _process
 
 PATIENCE = 30.0  # seconds: much more than anything here takes
 CHILD = "birdenv.grading.sandbox._child"
@@ -146,7 +146,7 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     before = sockets()
     yield
-    assert not [path for path in temporary.iterdir() if "tests" in path.name]
+    assert not [path for path in temporary.iterdir() if "child" in path.name]
     assert sockets() == before
     assert not [pid for pid in processes(CHILD) if parent_of(pid) == os.getpid()]
 
@@ -231,7 +231,7 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
 ) -> None:
     mark = f"mark{os.getpid()}"
     monkeypatch.setattr(
-        harness,
+        _process,
         "_PROGRAM",
         f"import os, time  # {mark}\nfor _ in range(5): os.fork()\ntime.sleep(600)  # 32 processes",
     )

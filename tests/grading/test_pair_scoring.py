@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import json
+import math
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
 from birdenv.grading import _scoring as scoring
 from birdenv.grading import _scoring_pool as pool
+from birdenv.processes._pool import WorkerGroup
 
 NAMES = "SELECT name FROM item"
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"
@@ -170,13 +169,13 @@ def test_a_process_that_is_killed_is_replaced(root: Path, monkeypatch: pytest.Mo
 
     def kill_one(_more: int) -> None:
         if len(killed) < 2:
-            busy = [grader for grader in crews[0]._graders.values() if grader.is_alive]
-            killed.append(busy[0]._process.pid)
+            busy = [worker for worker in started[0].group.workers.values() if worker.is_alive]
+            killed.append(busy[0].pid)
             os.kill(killed[-1], signal.SIGKILL)
 
-    crews: list[Any] = []
+    started: list[Any] = []
     begin = pool.ScoringPool.__enter__
-    monkeypatch.setattr(pool.ScoringPool, "__enter__", lambda self: crews.append(self) or begin(self))
+    monkeypatch.setattr(pool.ScoringPool, "__enter__", lambda self: started.append(self) or begin(self))
     verdicts = score_pairs(pairs, SqliteSource(root), workers=2, on_done=kill_one)
     assert len(killed) == 2
     others = [verdict for verdict in verdicts if verdict.status != "passed"]
@@ -196,15 +195,15 @@ def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pyt
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
     monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -5.0)
-    begin, stopped = pool._Grader.begin, []
+    send, stopped = pool.ScoringWorker.send, []
 
-    def begin_stopped(grader: Any, work: Any, seconds: float) -> None:
-        if not stopped:
-            stopped.append(grader._process.pid)
-            os.kill(grader._process.pid, signal.SIGSTOP)
-        begin(grader, work, seconds)
+    def send_stopped(worker: Any, data: bytes, deadline: float = math.inf) -> None:
+        if not stopped and b"-- 1" in data:
+            stopped.append(worker.pid)
+            os.kill(worker.pid, signal.SIGSTOP)
+        send(worker, data, deadline)
 
-    monkeypatch.setattr(pool._Grader, "begin", begin_stopped)
+    monkeypatch.setattr(pool.ScoringWorker, "send", send_stopped)
     pairs = [Pair("shop", (NAMES,), f"{NAMES} -- {i}" + "x" * 900_000) for i in range(8)]
     verdicts = score_pairs(pairs, SqliteSource(root), limits=LIMITS, workers=2)
     assert [verdict.status for verdict in verdicts] == ["passed"] * 8
@@ -217,35 +216,31 @@ def test_each_process_has_the_time_that_its_own_pairs_need(root: Path) -> None:
     with pool.ScoringPool(setting, 2) as two:
         two.give(0, [(0, "shop", (NAMES,) * 50, "SELECT 1", {})])
         two.give(1, [(1, "shop", (NAMES,), "SELECT 1", {})])
-        first, second = (two._graders[worker].patience for worker in (0, 1))
+        first, second = (two.group._members[worker].seconds for worker in (0, 1))
     assert first - second == 49 * 3.0
 
 
 def test_processes_that_cannot_start_are_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pool._end_idle()
-    started = pool._Grader.prepare
+    pool.pools["process"].close_idle()
+    send = pool.ScoringWorker.send
 
-    def stillborn(grader: Any, setting: Any) -> None:
-        started(grader, setting)
-        os.kill(grader._process.pid, signal.SIGKILL)
+    def send_and_kill(worker: Any, data: bytes, deadline: float = math.inf) -> None:
+        send(worker, data, deadline)
+        os.kill(worker.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(pool._Grader, "prepare", stillborn)
+    monkeypatch.setattr(pool.ScoringWorker, "send", send_and_kill)
     with pytest.raises(BirdenvError, match="die before they do anything"):
         score_pairs([Pair("shop", (NAMES,), NAMES)] * 2, SqliteSource(root, "process"), workers=2)
 
 
-def test_processes_are_used_again_and_see_nothing_of_our_environment(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    pool._end_idle()
+def test_processes_are_used_again(root: Path) -> None:
+    pool.pools["inline"].close_idle()
     pairs = [Pair("shop", (NAMES,), str(i)) for i in range(4)]
     seen = set()
     for _ in range(3):
         score_pairs(pairs, SqliteSource(root), workers=2)
-        seen |= {grader._process.pid for grader in pool._idle["inline"]}
+        seen |= {worker.pid for worker in pool.pools["inline"]._idle}
     assert len(seen) == 2
-    assert all(b"sk-secret" not in Path(f"/proc/{pid}/environ").read_bytes() for pid in seen)
 
 
 def test_changed_data_are_seen_by_processes_that_know_the_old(root: Path) -> None:
@@ -265,7 +260,7 @@ from birdenv.grading import _scoring_pool as pool
 start = pool.ScoringPool.give
 def give(self, worker, work):
     is_given = start(self, worker, work)
-    print(self._graders[worker]._process.pid, flush=True)
+    print(self.group.workers[worker].pid, flush=True)
     return is_given
 pool.ScoringPool.give = give
 pairs = [Pair("shop", ({NAMES!r}, str(i)), {ENDLESS!r} + " " * i) for i in range(4)]
@@ -281,33 +276,13 @@ score_pairs(pairs, SqliteSource({str(root)!r}, "process"), limits=Limits(seconds
     assert not any(map(is_running, workers))
 
 
-@pytest.mark.parametrize("moment", ["strike", "end"])
-def test_ctrl_c_while_processes_are_ended_leaves_none_behind(
-    root: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    setting = pool.ScoringConfig(str(root), None, "process", (60.0, 10, 1000), False, (), None)
-    three = pool.ScoringPool(setting, 3)
-    with three:
-        workers = [grader._process.pid for grader in three._graders.values()]
-        for worker in range(3):
-            three.give(worker, [(worker, "shop", (NAMES,), ENDLESS, {})])
-        monkeypatch.setattr(three, "_end", lambda: None)
-    monkeypatch.undo()
-    monkeypatch.setattr(pool._Grader, moment, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        three._end()
-    del three
-    gc.collect()
-    assert not any(map(is_running, workers))
-
-
 def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They have said something by then that nobody has read."""
     pairs = [Pair("shop", (NAMES,), f"{NAMES} WHERE {i} = {i}") for i in range(9)]
     with monkeypatch.context() as patched:
         setting = pool.ScoringConfig(str(root), None, "inline", (2.0, 10, 1000), False, (), None)
         with pytest.raises(KeyboardInterrupt), pool.ScoringPool(setting, 3) as three:
-            patched.setattr(pool, "receive", interrupted)
+            patched.setattr(WorkerGroup, "wait", interrupted)
             three.finish()
     verdicts = score_pairs(pairs, SqliteSource(root), workers=3)
     assert [verdict.status for verdict in verdicts] == ["passed"] * 9
@@ -315,25 +290,6 @@ def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytes
 
 def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_processes_end_with_an_owner_that_is_killed(root: Path) -> None:
-    program = f"""
-import os, signal
-from birdenv.databases import SqliteSource
-from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _scoring_pool as pool
-score_pairs([Pair("shop", ({NAMES!r},), str(i)) for i in range(4)], SqliteSource({str(root)!r}), workers=2)
-print([grader._process.pid for grader in pool._idle["inline"]], flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    workers = json.loads(run.stdout)
-    assert len(workers) == 2
-    deadline = time.monotonic() + 20
-    while any(map(is_running, workers)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(is_running, workers))
 
 
 def is_running(process: int) -> bool:

@@ -2,16 +2,12 @@
 
 While nothing is written any worker may run the next statement. The first one that writes moves the episode to
 an image in the worker that ran it, and the episode keeps that worker to its end.
-
-Worker processes: started when they are needed, used by one statement at a time, killed without regret.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
 import pickle
-from collections import deque
+import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, cast
@@ -29,112 +25,18 @@ from birdenv.databases.sqlite._worker import (
     Answer,
     Episode,
     decoded,
-    receive,
-    send,
-    unpacked,
 )
 from birdenv.databases.sqlite.images._file import sweep
 from birdenv.databases.sqlite.images._image import Checkpoint, ImageKind
 from birdenv.errors import InputError
-from birdenv.processes._process import WorkerDiedError, WorkerProcess
+from birdenv.processes._messages import MessageError, unpacked
+from birdenv.processes._pool import WorkerPool
+from birdenv.processes._process import Process, WorkerCrashError
+
+workers: Final = WorkerPool(lambda: Process("birdenv.databases.sqlite._worker"))
+"""Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
-
-
-class Worker(WorkerProcess):
-    """One process that runs statements."""
-
-    def __init__(self) -> None:
-        """Start it. Raises `InputError` if no process can be started."""
-        super().__init__("birdenv.databases.sqlite._worker")
-
-    def ask(
-        self,
-        episode: Episode | None,
-        method: str,
-        arguments: tuple[Any, ...],
-        seconds: float,
-        most_bytes: int,
-        sink: RowSink | None = None,
-    ) -> tuple[Answer, bool]:
-        """The answer of the episode's database, and whether the episode now lives in this worker.
-
-        `episode` is None where it does already. `sink` gets the rows of a `scan`. Raises `InputError` if the
-        database cannot be used, and `WorkerDiedError` if the worker ends, or takes longer than `seconds`,
-        which only a broken one does. Whatever else interrupts the waiting, the worker is killed.
-        """
-        if not self.is_ours:
-            self.kill()
-            raise WorkerDiedError("it belongs to the process that this one was forked from")
-        try:
-            self.connection.settimeout(seconds)
-            send(self.connection, pickle.dumps((episode, method, arguments)))
-            reply = receive(self.connection, most_bytes + _FRAME_BYTES)
-            while sink is not None and reply[:1] in (BEGINS, ROWS):
-                self._show(reply, sink)
-                reply = receive(self.connection, most_bytes + _FRAME_BYTES)
-            status, is_private, body = reply[:1], reply[1:2] == b"\1", reply[2:]
-            if status == UNUSABLE:
-                raise InputError(body.decode(errors="replace"))
-            if status != ANSWERED:
-                raise ValueError("an unknown kind of reply")
-            return decoded(body), is_private
-        except InputError:
-            raise
-        except TimeoutError:
-            self.kill()
-            raise WorkerDiedError("it did not answer", was_late=True) from None
-        except (EOFError, OSError, ValueError) as error:
-            self.kill()
-            if isinstance(error, ValueError):
-                raise WorkerDiedError(f"its answer made no sense: {error}") from error
-            raise self.death() from None
-        except BaseException:  # Ctrl-C: nobody waits for this answer any more
-            self.kill()
-            raise
-
-    def _show(self, message: bytes, sink: RowSink) -> None:
-        """Let the sink see a part of a scan's rows, and tell the worker whether to go on."""
-        match message[:1], unpacked(message[1:]):
-            case (b"\2", tuple() as columns):
-                sink.begin(columns)
-            case b"\3", list() as rows:
-                send(self.connection, GO_ON if sink.see(rows) else STOP)
-            case _:
-                raise ValueError("not a part of a worker's answer")
-
-
-class _Workers:
-    """The idle workers of this process."""
-
-    def __init__(self) -> None:
-        self._idle: deque[Worker] = deque()
-
-    def take(self) -> Worker:
-        """An idle worker, or a new one; it is the caller's until it is given back."""
-        while True:
-            try:
-                worker = self._idle.pop()
-            except IndexError:
-                return Worker()
-            if worker.is_alive:
-                return worker
-            worker.kill()
-
-    def give_back(self, worker: Worker) -> None:
-        self._idle.append(worker)
-
-    def end(self) -> None:
-        """Kill the idle ones."""
-        while self._idle:
-            self._idle.pop().kill()
-
-
-workers = _Workers()
-atexit.register(workers.end)
-os.register_at_fork(after_in_child=workers.end)
-
-
 _PATIENCE_SECONDS: Final = 60.0  # beyond all limits: making an image, moving rows; then a worker is broken
 
 
@@ -149,7 +51,7 @@ class ProcessDatabase:
         self._file = file
         self._limits = limits
         self._episode = Episode(file.version, file.image_path, limits, image_kind)
-        self._worker: Worker | None = None  # which holds the episode's image
+        self._worker: Process | None = None  # which holds the episode's image
         self._start: Checkpoint | None = None
         self._is_closed = False
 
@@ -234,31 +136,70 @@ class ProcessDatabase:
         worker, self._worker = self._worker, None  # until it has answered
         episode = None if worker else self._episode
         had_image = worker is not None
-        worker = worker or workers.take()
-        patience = self._limits.seconds_in_all + _PATIENCE_SECONDS
+        worker = worker or workers.lease()
         try:
-            answer, is_private = worker.ask(episode, method, arguments, patience, self._limits.bytes, sink)
-        except WorkerDiedError as death:
-            return self._crash_error(death, had_image)
+            answer, is_private = self._ask_worker(worker, (episode, method, arguments), sink)
+        except WorkerCrashError as crash:
+            sweep()  # the private files that it may have had
+            lost = "; what the episode had changed since its last checkpoint is lost" if had_image else ""
+            return crash_error(crash, self._limits.seconds, lost)
+        except BaseException:  # Ctrl-C, or a sink that fails: nobody waits for this answer any more
+            worker.kill()
+            raise
         if is_private:
             self._worker = worker
         else:
-            workers.give_back(worker)
+            workers.release(worker)
         return answer
 
-    def _crash_error(self, death: WorkerDiedError, had_image: bool) -> QueryError:
-        sweep()  # the private files that it may have had
-        lost = "; what the episode had changed since its last checkpoint is lost" if had_image else ""
-        if death.was_late:
-            seconds = self._limits.seconds
-            return QueryError(
-                "timeout", f"stopped after {seconds:g} s by ending the process that ran it{lost}", seconds
-            )
-        return QueryError("engine", f"the process that ran it died: {death}{lost}")
+    def _ask_worker(
+        self, worker: Process, request: tuple[Any, ...], sink: RowSink | None
+    ) -> tuple[Answer, bool]:
+        """The answer, and whether the episode now lives in this worker.
+
+        `sink` gets the rows of a `scan`. Raises `InputError` if the database cannot be used.
+        """
+        patience = self._limits.seconds_in_all + _PATIENCE_SECONDS
+        most_bytes = self._limits.bytes + _FRAME_BYTES
+        try:
+            worker.send(pickle.dumps(request), time.monotonic() + patience)
+            while True:
+                reply = worker.receive(most_bytes, time.monotonic() + patience)
+                kind, body = reply[:1], reply[1:]
+                if sink is not None and kind in (BEGINS, ROWS):
+                    goes_on = _show(kind, unpacked(body), sink)
+                    if goes_on is not None:
+                        worker.send(GO_ON if goes_on else STOP, time.monotonic() + patience)
+                elif kind == ANSWERED:
+                    return decoded(body[1:]), body[:1] == b"\1"
+                elif kind == UNUSABLE:
+                    raise InputError(body[1:].decode(errors="replace"))
+                else:
+                    raise MessageError("an unknown kind of reply")
+        except MessageError as error:
+            raise worker.crash(f"its answer made no sense: {error}") from error
 
     def _let_worker_go(self) -> None:
         if self._worker is not None:
             self._call("close", ())
+
+
+def _show(kind: bytes, part: Any, sink: RowSink) -> bool | None:
+    """Let the sink see a part of a scan's rows; whether to go on, None after the columns."""
+    if kind == BEGINS and isinstance(part, tuple):
+        sink.begin(part)
+        return None
+    if kind == ROWS and isinstance(part, list):
+        return sink.see(part)
+    raise MessageError("not a part of a worker's answer")
+
+
+def crash_error(crash: WorkerCrashError, seconds: float, lost: str = "") -> QueryError:
+    """What a statement gives whose worker has died; `seconds` is what it had."""
+    if crash.was_late:
+        message = f"stopped after {seconds:g} s by ending the process that ran it{lost}"
+        return QueryError("timeout", message, seconds)
+    return QueryError("engine", f"the process that ran it died: {crash}{lost}")
 
 
 def _checked(rows: int | None) -> int | None:

@@ -4,18 +4,14 @@ The process holds nothing but the databases' files; it is made to be killed. Eve
 that ends the process a second after the statement's deadline, so that even one function call that nothing can
 interrupt is over then, whether or not the process that owns this one is still there.
 
-Values between a worker process and the process that owns it.
-
-What a worker sends is taken apart without trusting it: a pickle that may hold plain values only (a hostile
-database cannot make its reader run anything), then checked for its shape.
+What it sends is taken apart without trusting it: plain values only (a hostile database cannot make its reader
+run anything), then checked for their shape.
 """
 
 from __future__ import annotations
 
-import io
 import pickle
 import resource
-import signal
 import socket
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -28,11 +24,10 @@ from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, Checkpoint, ImageKind
 from birdenv.errors import InputError
+from birdenv.processes._child import set_limit
+from birdenv.processes._messages import MessageError, packed, receive, send, unpacked
 
 Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
-
-_LENGTH_BYTES: Final = 8
-_AT_A_TIME: Final = 2**20
 
 
 def encoded(answer: Answer) -> bytes:
@@ -41,53 +36,11 @@ def encoded(answer: Answer) -> bytes:
 
 
 def decoded(data: bytes) -> Answer:
-    """What `encoded` was given. Raises `ValueError` for anything else."""
+    """What `encoded` was given. Raises `MessageError` for anything else."""
     try:
         return _value(unpacked(data))
-    except TypeError as error:  # a checkpoint of too few parts
-        raise ValueError(f"not an answer of a worker: {error}") from error
-
-
-def packed(plain: Any) -> bytes:
-    """Numbers, text, bytes, None and containers of them, exactly as they are."""
-    file = io.BytesIO()
-    pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
-    pickler.fast = True  # without a memo of what was packed before, which takes most of the time
-    pickler.dump(plain)
-    return file.getvalue()
-
-
-def unpacked(data: bytes) -> Any:
-    """What `packed` was given; the caller checks its shape. Raises `ValueError` for anything else."""
-    try:
-        return _PlainUnpickler(io.BytesIO(data)).load()
-    except Exception as error:  # unpickling nonsense raises almost anything
-        raise ValueError(f"not an answer of a worker: {error}") from error
-
-
-def send(connection: socket.socket, data: bytes) -> None:
-    """Send one message. Raises `OSError` if the other side is gone."""
-    connection.sendall(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
-
-
-def receive(connection: socket.socket, most_bytes: float = float("inf")) -> bytes:
-    """The next message. Raises `EOFError` if the other side is gone, `ValueError` if it is too long."""
-    length = int.from_bytes(_exactly(connection, _LENGTH_BYTES), "little")
-    if length > most_bytes:
-        raise ValueError(f"a message of {length} bytes")
-    return _exactly(connection, length)
-
-
-def _exactly(connection: socket.socket, length: int) -> bytes:
-    first = connection.recv(min(length, _AT_A_TIME))
-    if len(first) == length:
-        return first
-    pieces = bytearray(first)
-    while len(pieces) < length:
-        if not (piece := connection.recv(min(length - len(pieces), _AT_A_TIME))):
-            raise EOFError
-        pieces += piece
-    return bytes(pieces)
+    except (ValueError, TypeError) as error:  # the latter: a checkpoint of too few parts
+        raise MessageError(f"not an answer of a worker: {error}") from error
 
 
 def _plain(answer: Answer) -> tuple[Any, ...]:
@@ -125,7 +78,7 @@ def _value(plain: Any) -> Answer:
             return Checkpoint(FileId(*version), size, pages)
         case ("state", dict() as schema, dict() as tables, tuple() as definitions):
             return DatabaseState(schema, _contents(tables), definitions)
-    raise ValueError("not an answer of a worker")
+    raise MessageError("of no known kind")
 
 
 def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
@@ -133,14 +86,9 @@ def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
     for name, table in tables.items():
         content = _value(table)
         if not isinstance(content, QueryResult | QueryError):
-            raise ValueError(f"not an answer of a worker: no contents of {name}")
+            raise MessageError(f"no contents of {name}")
         contents[name] = content
     return contents
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
 
 
 ANSWERED, UNUSABLE = b"\0", b"\1"
@@ -168,12 +116,8 @@ class Episode:
     image_kind: ImageKind
 
 
-def main(descriptor: int) -> None:
+def main(connection: socket.socket) -> None:
     """Answer requests until the owner closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    connection = socket.socket(fileno=descriptor)
     map_files()
     worker = _Worker(connection)
     while True:
@@ -202,7 +146,7 @@ class _Worker:
         assert self._database is not None
         if method == "scan":
             (sql,) = arguments
-            answer: Answer = self._database.scan(sql, _OwnersSeer(self._connection))
+            answer: Answer = self._database.scan(sql, _OwnersSink(self._connection))
         else:
             answer = getattr(self._database, method)(*arguments)
         is_private = self._database.is_private
@@ -223,12 +167,12 @@ class _Worker:
         self._files[key] = file
         if len(self._files) > _MOST_FILES:
             self._files.popitem(last=False)
-        _limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + episode.version.size + GROWTH_BYTES)
-        _limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
+        set_limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + episode.version.size + GROWTH_BYTES)
+        set_limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
         return file
 
 
-class _OwnersSeer:
+class _OwnersSink:
     """Sends rows to the owner, a batch at a time, and waits for its word before the next."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -240,10 +184,3 @@ class _OwnersSeer:
     def see(self, rows: list[Row]) -> bool:
         send(self._connection, ROWS + packed(rows))
         return receive(self._connection) == GO_ON
-
-
-def _limit(which: int, most: int) -> None:
-    _, hard = resource.getrlimit(which)
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(which, (most, hard))

@@ -31,7 +31,8 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
 
 from birdenv.grading.sandbox._helpers import preprocess_results, remove_comments, remove_round
-from birdenv.grading.sandbox._messages import receive, send
+from birdenv.processes._child import die_with_owner, set_limit
+from birdenv.processes._messages import decoded, encoded, receive, send
 
 OFFERED: Final = frozenset(
     "abc bisect calendar collections copy dataclasses datetime decimal difflib enum fractions functools"
@@ -52,7 +53,6 @@ _INTERPRETER_BYTES: Final = 2**30  # of address space, where the system does not
 _MOST_FILES: Final = 16
 _NOBODY: Final = 65534
 _ALARM_AFTER: Final = 5.0  # seconds beyond the wall clock, which is the owner's business
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class RefusedError(PermissionError):
@@ -80,26 +80,26 @@ def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
     """Set the kernel's limits. They end the process: SIGXCPU for the processor's time, SIGALRM for the clock.
 
     No process can be started: root, to whom that limit does not apply, becomes nobody first, where it may.
-    The process ends with the thread that started it (Linux), at the latest with the alarm.
+    The process ends with its owner (Linux), at the latest with the alarm.
     """
-    die_with_owner = _death_signal()
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:
         with contextlib.suppress(OSError):
             os.setgroups([])
             os.setgid(_NOBODY)
             os.setuid(_NOBODY)
-    die_with_owner()  # after the change of user, which would undo it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
-    for stopper in (signal.SIGXCPU, signal.SIGALRM):
-        signal.signal(stopper, signal.SIG_DFL)
+    die_with_owner()  # again: the change of user undoes it
     signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_AFTER)
-    _set(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
-    _set(resource.RLIMIT_AS, address_space)
-    _set(resource.RLIMIT_NPROC, 0)
-    _set(resource.RLIMIT_NOFILE, _MOST_FILES)
-    _set(resource.RLIMIT_FSIZE, 0)
-    _set(resource.RLIMIT_CORE, 0)
+    for which, soft, hard in (
+        (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
+        (resource.RLIMIT_AS, address_space, address_space),
+        (resource.RLIMIT_NPROC, 0, 0),
+        (resource.RLIMIT_NOFILE, _MOST_FILES, _MOST_FILES),
+        (resource.RLIMIT_FSIZE, 0, 0),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # a limit that this system does not know
+            set_limit(which, soft, hard)
 
 
 def imported(
@@ -127,31 +127,12 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     raise RefusedError(f"uses {event}, which is not offered to tests")
 
 
-def _death_signal() -> Any:
-    """What makes the kernel end this process with its owner; it does nothing where there is no such thing."""
-    if sys.platform != "linux":
-        return lambda: None
-    import ctypes
-
-    control = ctypes.CDLL(None).prctl
-    return lambda: control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
 def _address_space() -> int:
     try:
         with open("/proc/self/statm") as statistics:  # noqa: PTH123 (pathlib takes long to import)
             return int(statistics.read().split()[0]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):
         return _INTERPRETER_BYTES
-
-
-def _set(which: int, soft: int, hard: int | None = None) -> None:
-    hard = soft if hard is None else hard
-    _, most = resource.getrlimit(which)
-    if most != resource.RLIM_INFINITY:
-        soft, hard = min(soft, most), min(hard, most)
-    with contextlib.suppress(ValueError, OSError):  # a limit that this system does not know
-        resource.setrlimit(which, (soft, hard))
 
 
 OUT_OF_MEMORY: Final = 77
@@ -161,11 +142,9 @@ _LONGEST_REASON: Final = 300
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
-def main(descriptor: int) -> NoReturn:
+def main(connection: socket.socket) -> NoReturn:
     """Do one job and end the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    connection = socket.socket(fileno=descriptor)
-    job = receive(connection)
+    job = decoded(receive(connection))
     os.environ.clear()
     preload(job["imports"])
     sys.stdout = sys.stderr = _Output(job["output_characters"])
@@ -205,7 +184,7 @@ def _call(space: dict[str, Any], name: str, arguments: tuple[Any, ...]) -> None:
 
 def _report(connection: socket.socket, step: Callable[[], object]) -> bool:
     cause, reason = _outcome(step)
-    send(connection, ["outcome", cause, reason])
+    send(connection, encoded(["outcome", cause, reason]))
     return cause == "passed"
 
 
@@ -296,8 +275,8 @@ def _namespace(pred_rows: Any, connection: socket.socket) -> dict[str, Any]:
     """The globals of one source: the published names, and Python's own with a guarded import."""
 
     def ask(*request: Any) -> Any:
-        send(connection, list(request))
-        return receive(connection)
+        send(connection, encoded(list(request)))
+        return decoded(receive(connection))
 
     def execute_queries(
         queries: str | list[str], db_name: Any = None, conn: Any = None, *_: Any, **__: Any

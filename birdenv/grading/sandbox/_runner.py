@@ -15,20 +15,11 @@ What test cases ask of their database, answered where the database is.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from birdenv.databases import EpisodeDatabase, QueryResult, Result
@@ -36,9 +27,10 @@ from birdenv.errors import InputError
 from birdenv.grading._sql_cleaning import without_outer_distinct
 from birdenv.grading.compare._strict import Conditions, compare_strict
 from birdenv.grading.sandbox._child import OUT_OF_MEMORY
-from birdenv.grading.sandbox._messages import MessageError, receive, send
 from birdenv.grading.sandbox._report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
+from birdenv.processes._messages import MessageError
+from birdenv.processes._process import Process, WorkerCrashError
 
 _ROW_BYTES, _CELL_BYTES = 64, 16  # that a row and a cell are counted with, besides text and blobs
 
@@ -126,21 +118,8 @@ def _are_texts(values: list[Any]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-_KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
-_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # sets and local time, the same everywhere
-_OPTIONS: Final = ("-P", "-s", "-S", "-B", "-W", "ignore")  # as -I, which would ignore PYTHONHASHSEED
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
-# The packages are not run (they would import everything), only the modules of the tests' process.
-_PROGRAM: Final = """
-import json, sys, types
-descriptor, packages = json.loads(sys.argv[1])
-for name, folder in packages.items():
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
-from birdenv.grading.sandbox._child import main
-main(descriptor)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +149,7 @@ class HarnessLimits:
 
 
 _DEFAULT_LIMITS: Final = HarnessLimits()
+_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner something else than a request")
 
 
 def run_test_cases(
@@ -231,27 +211,26 @@ class _Owner:
         self._outcomes: list[TestOutcome] = []
 
     def run(self, job: dict[str, Any]) -> TestReport:
-        with _process() as (process, connection):
-            deadline = time.monotonic() + self._limits.seconds
-            try:
-                send(connection, job, deadline)
-                self._serve(connection, deadline)
-            except TimeoutError:
-                self._add(*self._lateness())
-            except (EOFError, OSError):
-                _end(process)
-                self._add(*self._death(process.returncode))
-            except MessageError:
-                self._add("process", "sends its owner something else than a request")
-            except TooManyQueriesError:
-                self._add("limit", f"asks for more than {self._limits.queries} queries")
+        deadline = time.monotonic() + self._limits.seconds
+        process = Process("birdenv.grading.sandbox._child", sees="nothing")
+        try:
+            process.send_json(job, deadline)
+            self._serve(process, deadline)
+        except WorkerCrashError as crash:
+            self._add(*self._crash(crash))
+        except MessageError:
+            self._add(*_NONSENSE)
+        except TooManyQueriesError:
+            self._add("limit", f"asks for more than {self._limits.queries} queries")
+        finally:
+            process.kill()
         last = self._outcomes[-1]
         reason = f"{_where(last)}: {last.reason}" if last.reason else ""
         return TestReport(last.status, reason, tuple(self._outcomes))
 
-    def _serve(self, connection: socket.socket, deadline: float) -> None:
+    def _serve(self, process: Process, deadline: float) -> None:
         while len(self._outcomes) < len(self._steps):
-            request = receive(connection, _LONGEST_REQUEST, deadline)
+            request = process.receive_json(_LONGEST_REQUEST, deadline)
             match request:
                 case ["outcome", "passed", ""]:
                     self._add("passed")
@@ -259,73 +238,28 @@ class _Owner:
                     self._add(cause, reason)
                     return
                 case _:
-                    send(connection, self._answers.answer(request), deadline)
+                    process.send_json(self._answers.answer(request), deadline)
 
     def _add(self, cause: TestCause, reason: str = "") -> None:
         self._outcomes.append(TestOutcome(*self._steps[len(self._outcomes)], cause, _one_line(reason)))
 
-    def _lateness(self) -> tuple[TestCause, str]:
+    def _crash(self, crash: WorkerCrashError) -> tuple[TestCause, str]:
         seconds = self._limits.seconds
-        if self._answers.seconds > seconds / 2:
+        if crash.was_late and self._answers.seconds > seconds / 2:
             return "limit", f"is not done in {seconds:g} s, most of which the database took"
-        return "clock", f"is not done in {seconds:g} s"
-
-    def _death(self, code: int) -> tuple[TestCause, str]:
+        if crash.was_late:
+            return "clock", f"is not done in {seconds:g} s"
+        code = crash.exit_code
+        if code is None:
+            return _NONSENSE
         if code == OUT_OF_MEMORY:
             return "limit", "runs out of memory"
         if code == -signal.SIGXCPU:
             return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
-        if code == -signal.SIGALRM:
-            return self._lateness()
         if code < 0 and code != -signal.SIGKILL:
             return "process", f"dies of {signal.Signals(-code).name}"
         # Which of them it was depends on who is faster.
         return "process", "ends its process or its connection, or is killed"
-
-
-@contextmanager
-def _process() -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
-    """A process that waits for its job, and the connection to it; both are gone afterwards."""
-    ours, child_end = socket.socketpair()
-    with ours:
-        process = _start(child_end)
-        try:
-            yield process, ours
-        finally:
-            _end(process)
-
-
-def _start(child_end: socket.socket) -> subprocess.Popen[bytes]:
-    """The process, in a folder that is gone as soon as it runs: there nothing can ever be made."""
-    package = Path(__file__).parents[2]
-    packages = {"birdenv": str(package), "birdenv.grading": str(package / "grading")}
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    with child_end:
-        try:
-            folder = Path(tempfile.mkdtemp(prefix="birdenv-tests-"))
-            try:
-                return subprocess.Popen(
-                    [sys.executable, *_OPTIONS, "-c", _PROGRAM, json.dumps([child_end.fileno(), packages])],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=[child_end.fileno()],
-                    cwd=folder,
-                    env=kept | _FIXED_VARIABLES,
-                    start_new_session=True,
-                )
-            finally:
-                folder.rmdir()
-        except OSError as error:
-            raise InputError(f"no process for test cases can be started: {error}") from error
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process with its group, and wait for it; the exit code of one that is dying stays its own."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a dead one on macOS
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _where(outcome: TestOutcome) -> str:

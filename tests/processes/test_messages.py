@@ -1,4 +1,4 @@
-"""Messages between the tests' process and its owner: what survives the way, and what is no message."""
+"""Messages between a child process and its owner: what survives the way, and what is no message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.grading.sandbox._messages import MessageError, decoded, encoded, receive, send
+from birdenv.processes._messages import MessageError, decoded, encoded, receive, send
 
 VALUES = [
     None,
@@ -80,7 +80,7 @@ def test_what_is_no_message(data: bytes) -> None:
 
 def test_a_message_that_is_too_long_is_not_read(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = pair
-    send(theirs, "x" * 100)
+    send(theirs, b"x" * 102)
     with pytest.raises(MessageError, match="102 bytes"):
         receive(ours, most_bytes=101)
 
@@ -96,7 +96,7 @@ def test_who_sends_bit_by_bit_gets_no_more_time(pair: tuple[socket.socket, socke
 
 def test_who_does_not_read_is_not_waited_for(pair: tuple[socket.socket, socket.socket]) -> None:
     with pytest.raises(TimeoutError):
-        send(pair[0], "x" * 10_000_000, time.monotonic() + 0.2)
+        send(pair[0], b"x" * 10_000_000, time.monotonic() + 0.2)
 
 
 def test_a_closed_connection(pair: tuple[socket.socket, socket.socket]) -> None:

@@ -1,0 +1,150 @@
+"""Messages between a child process and its owner: frames, and two ways to put values into them.
+
+A frame is the length of its data, then the data. `packed` is fast, for plain values; `encoded` is JSON with
+tags for what JSON lacks. Reading either can make nobody run anything. Imported in children: standard library
+only.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import pickle
+import socket
+import time as clock
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+_LENGTH_BYTES: Final = 8
+_AT_A_TIME: Final = 2**20
+
+
+class MessageError(ValueError):
+    """What came over the connection is no message, or not one that makes sense here."""
+
+
+def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
+    """Send one frame by `deadline` (`time.monotonic`).
+
+    Raises `TimeoutError`, or another `OSError` if the other side is gone.
+    """
+    _set_timeout(connection, deadline)
+    connection.sendall(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
+
+
+def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
+    """Receive the next frame, whole by `deadline`.
+
+    Raises `TimeoutError`, `EOFError` or another `OSError` if the other side is gone, and `MessageError` if
+    the frame is longer than `most_bytes`; it is not read then.
+    """
+    length = int.from_bytes(_exactly(connection, _LENGTH_BYTES, deadline), "little")
+    if length > most_bytes:
+        raise MessageError(f"a message of {length} bytes")
+    return _exactly(connection, length, deadline)
+
+
+def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
+    pieces = bytearray()
+    while True:
+        _set_timeout(connection, deadline)
+        piece = connection.recv(min(length - len(pieces), _AT_A_TIME))
+        if len(piece) == length:  # which it mostly is: no copy
+            return piece
+        if not piece:
+            raise EOFError
+        pieces += piece
+        if len(pieces) == length:
+            return bytes(pieces)
+
+
+def _set_timeout(connection: socket.socket, deadline: float) -> None:
+    if deadline == math.inf:
+        if connection.gettimeout() is not None:  # asking costs no system call
+            connection.settimeout(None)
+        return
+    left = deadline - clock.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
+
+
+def packed(plain: Any) -> bytes:
+    """Pack numbers, text, bytes, None and containers of them, exactly as they are."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # without a memo of what was packed before, which takes most of the time
+    pickler.dump(plain)
+    return file.getvalue()
+
+
+def unpacked(data: bytes) -> Any:
+    """Give what `packed` was given; the caller checks its shape. Raises `MessageError` for anything else."""
+    try:
+        return _PlainUnpickler(io.BytesIO(data)).load()
+    except Exception as error:  # unpickling nonsense raises almost anything
+        raise MessageError(f"not plain values: {error}") from error
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
+
+
+def encoded(value: Any) -> bytes:
+    """Encode None, numbers, text, bytes, Decimal, dates and times; lists, tuples and dicts of them.
+
+    Every other type becomes its text.
+    """
+    return json.dumps(_tagged(value)).encode()
+
+
+def decoded(data: bytes) -> Any:
+    """Give what `encoded` was given. Raises `MessageError` for anything else."""
+    try:
+        return json.loads(data, object_hook=_untagged)
+    except (ValueError, RecursionError, ArithmeticError, TypeError) as error:
+        raise MessageError(f"not a message: {error}") from error
+
+
+def _tagged(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, list):
+        return [_tagged(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_tagged(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_tagged(key), _tagged(item)] for key, item in value.items()]}
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"bytes": bytes(value).hex()}
+    if isinstance(value, timedelta):
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, (date, time)):
+        return {type(value).__name__: value.isoformat()}
+    return str(value)
+
+
+_BY_TAG: Final[dict[str, Callable[[Any], Any]]] = {
+    "tuple": tuple,
+    "dict": dict,
+    "bytes": bytes.fromhex,
+    "timedelta": lambda parts: timedelta(*parts),
+    "decimal": Decimal,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
+
+
+def _untagged(tagged: dict[str, Any]) -> Any:
+    try:
+        ((tag, value),) = tagged.items()
+        return _BY_TAG[tag](value)
+    except KeyError:
+        raise ValueError("an unknown tag") from None
