@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
-from birdenv.runs import BirdRun, Setting, Summary, make_agent, pairs_of_run, write_pairs
+from birdenv.runs import BirdRun, Setting, make_agent, pairs_of_run, write_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTask, load_tasks
 
 
@@ -94,7 +94,7 @@ def bird(
     extra = {"predictions_order": predictions_order} if predictions_order else {}
     if export_pairs is not None:
         check_writable(export_pairs / "pairs.jsonl")
-    game = _ExportedRun(
+    game = BirdRun(
         tasks=chosen,
         source=source,
         setting=Setting("bird", [task.public for task in tasks], extra),
@@ -106,31 +106,16 @@ def bird(
         selection=asdict(selection),
         metrics=asked.metrics,
         r_ves_runs=r_ves_runs if asked.r_ves else None,
-        pairs_folder=export_pairs,
     )
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     directory = run_game(game, make_agent(agent, game), run_options)
     if asked.r_ves:
-        add_r_ves(directory, game, game.records, r_ves_runs)
+        add_r_ves(directory, game, list(directory.read("runs").values()), r_ves_runs)
     if export_pairs is not None:
+        records = (directory.read(stream) for stream in ("runs", "private"))
+        write_pairs(export_pairs, pairs_of_run(*records), source.dialect)
         on = "" if dialect == "sqlite" else f" --dialect {dialect}{'' if dsn is None else ' --dsn ...'}"
         print(f"Pairs: {export_pairs} (next: birdenv evaluate --run_dir {export_pairs} --db {db_dir}{on})")
-
-
-@dataclass
-class _ExportedRun(BirdRun):
-    """A run that keeps its records, and writes its pairs, as it is summarised: then all records are there,
-    also of a resumed run."""
-
-    pairs_folder: Path | None = None
-    records: Sequence[Mapping[str, Any]] = ()  # of all episodes, once they are summarised
-
-    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
-        self.records = runs
-        if self.pairs_folder is not None:
-            by_id = ({record["instance_id"]: record for record in records} for records in (runs, private))
-            write_pairs(self.pairs_folder, pairs_of_run(*by_id), self.source.dialect)
-        return super().summarise(runs, private)
 
 
 def _check_databases(source: DatabaseSource, tasks: Sequence[BirdTask]) -> None:

@@ -112,13 +112,14 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
         )
         dialogue = _play(c_interact, name, output, parallel, seed).overall
         single = _play(bird, name, output, parallel, seed).overall
+        solved = dialogue["figures"]
         table.add_row(
             name,
-            f"{dialogue['mean_reward']:.3f}",
-            _share(dialogue["phase_1"]),
-            _share(dialogue["phase_2"]),
+            f"{solved['reward']['value']:.3f}",
+            _share(solved["phase_1"]),
+            _share(solved["phase_2"]),
             f"{dialogue['questions_asked']:.1f} of {dialogue['questions_allowed']:.1f}",
-            _share(single["ex"]),
+            _share(single["figures"]["ex"]),
         )
     return table
 

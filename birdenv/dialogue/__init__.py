@@ -9,5 +9,17 @@ written. Nothing here knows of SQL.
 from birdenv.dialogue._controller import Controller, Move, Session, play
 from birdenv.dialogue._event import Event
 from birdenv.dialogue._example import Example
+from birdenv.dialogue._measures import Details, GameMeasures, Measure, Record
 
-__all__ = ["Controller", "Event", "Example", "Move", "Session", "play"]
+__all__ = [
+    "Controller",
+    "Details",
+    "Event",
+    "Example",
+    "GameMeasures",
+    "Measure",
+    "Move",
+    "Record",
+    "Session",
+    "play",
+]

@@ -1,16 +1,22 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._agents import Agent, Game, Setting, agent_names, find_agent, is_ours
-from birdenv.runs._bird import BirdRun, is_rated, read_speeds, speed_record, write_speeds
+from birdenv.runs._bird import BirdRun
+from birdenv.runs._bird_measures import (
+    METRIC_TITLES,
+    R_VES_NOTE,
+    difficulty_means,
+    difficulty_table,
+    is_rated,
+)
 from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._episode import AnyTask, RunGame, Task
 from birdenv.runs._interact import AInteractRun, CInteractRun
 from birdenv.runs._runner import make_agent, prepare, run, run_config
+from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
 from birdenv.runs._summary import Summary
 from birdenv.runs._usage import Usage
 from birdenv.runs.analysis._comparison import RunComparison, compare, comparison_text
-from birdenv.runs.analysis._lines import difficulty_means, difficulty_table
-from birdenv.runs.analysis._measures import METRIC_TITLES, R_VES_NOTE
 from birdenv.runs.analysis._plot import forest_plot
 from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, run_folder
 from birdenv.runs.analysis._report import RunReport, report

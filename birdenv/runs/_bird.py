@@ -1,50 +1,22 @@
-"""Runs of BIRD: records with the fields of the seed harness, EX, breakdowns.
-
-R-VES of a run: `r_ves.jsonl`, apart from the other records, because no two measurements are the same.
-"""
+"""Runs of BIRD: records with the fields of the seed harness."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from birdenv.databases import DatabaseSource, Limits, QueryResult
-from birdenv.errors import InputError
-from birdenv.files import exists, file_digest, read_records, write_records
-from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric, SpeedMeasurement, time_ratio
+from birdenv.files import file_digest
+from birdenv.grading import GRADER_VERSION, LEAST_FETCHED, ExGrader, Metric
 from birdenv.runs._agents import Agent, Game, Setting
-from birdenv.runs._directory import database_digests, episode_name
-from birdenv.runs._episode import UNRATED, EpisodeEnd, Failure, play_safely, records_for
-from birdenv.runs._summary import Summary
-from birdenv.runs.analysis._lines import (
-    breakdown,
-    difficulty_means,
-    difficulty_table,
-    engine_line,
-    rate_line,
-    rule,
-    status_notes,
-)
-from birdenv.runs.analysis._measures import METRIC_TITLES
+from birdenv.runs._directory import database_digests
+from birdenv.runs._episode import EpisodeEnd, Failure, play_safely, records_for
 from birdenv.tasks import chat_messages, result_text
-from birdenv.tasks.bird import DIFFICULTIES, BirdController, BirdTask
-
-_STATUSES = {
-    "completed": "completed",
-    "agent context limit": "context_limit",
-    "task limit reached": "task_limit_reached",
-    "task error": "task_error",
-    "no_submission": "no_submission",
-    "infra_error": "infra_error",
-    "ungraded": "ungraded",
-    "skipped": "skipped",
-}
-"""Status of a record -> its name in `overall.json`. The first four are the seed harness's."""
+from birdenv.tasks.bird import BirdController, BirdTask
 
 
 @dataclass
@@ -112,10 +84,6 @@ class BirdRun:
         public |= {"turns": 0, "history": [], "result": {"ex": 0, "ex_bird": 0, **_task_fields(task)}}
         public |= {"error": why.error} if why.error else {}
         return records_for(task.public.instance_id, public, {}, time.perf_counter(), {})
-
-    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
-        overall = _overall(runs, private)
-        return Summary(overall, _text(overall, self.source.engine))
 
 
 def _task_fields(task: BirdTask) -> dict[str, Any]:
@@ -185,136 +153,3 @@ def _private(controller: BirdController) -> dict[str, Any]:
         "rows_pred": verdict.rows_pred,
         "first_difference": {"expected": verdict.expected, "returned": verdict.returned},
     }
-
-
-def is_rated(run: Mapping[str, Any]) -> bool:
-    """Whether a record says anything about the agent."""
-    return run["status"] not in UNRATED
-
-
-def _overall(runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rated = list(filter(is_rated, runs))
-    statuses = Counter(run["status"] for run in runs)
-    lengths = [len(run["history"]) for run in runs] or [0]
-    passed = sum(run["result"]["is_correct"] for run in rated)
-    empty = _once(record["instance_id"] for record in private if record.get("gold_empty"))
-    broken = _once(run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error")
-    return {
-        "total": len(rated),
-        "overall": {
-            "passed": passed,
-            "failed": len(rated) - passed,
-            "accuracy": passed / len(rated) if rated else 0.0,
-        },
-        "ex": _rate(rated, "ex"),
-        "ex_bird": _rate(rated, "ex_bird"),
-        "status": {name: statuses.get(status, 0) for status, name in _STATUSES.items()},
-        "table": _table(rated),
-        "by_difficulty": _groups(rated, "difficulty"),
-        "by_database": _groups(rated, "db_id"),
-        "history": {
-            "average_length": sum(lengths) / len(lengths),
-            "min_length": min(lengths),
-            "max_length": max(lengths),
-        },
-        "gold_empty": empty,
-        "gold_errors": broken,
-    }
-
-
-def _once(names: Iterable[str]) -> list[str]:
-    """Each name once: a task may be played several times."""
-    return list(dict.fromkeys(names))
-
-
-def _table(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Means times 100 in the official layout; metrics that were not asked for are not there."""
-    asked = {name for run in runs for name in run["result"].get("metrics", ())}
-    scores = {
-        name: [float(run["result"].get("metrics", {}).get(name, 0.0)) for run in runs]
-        for name in METRIC_TITLES
-        if name in asked
-    }
-    ex = {name: [float(run["result"][name]) for run in runs] for name in ("ex", "ex_bird")}
-    return difficulty_means([run["result"]["difficulty"] for run in runs], ex | scores)
-
-
-def _rate(runs: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
-    passed = sum(run["result"][metric] for run in runs)
-    return {"passed": passed, "total": len(runs), "accuracy": passed / len(runs) if runs else 0.0}
-
-
-def _groups(runs: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:
-    """EX by one field of the tasks; difficulties in their fixed order, everything else by name."""
-    names = sorted({run["result"][field] for run in runs})
-    if field == "difficulty":
-        names = [*DIFFICULTIES, *(name for name in names if name not in DIFFICULTIES)]
-    groups = {}
-    for name in names:
-        members = [run for run in runs if run["result"][field] == name]
-        groups[name] = _rate(members, "ex") | {"ex_bird": _rate(members, "ex_bird")["accuracy"]}
-    return groups
-
-
-def _text(overall: Mapping[str, Any], engine: str) -> str:
-    lines = [rule("="), "BIRD: execution accuracy", rule("="), engine_line(engine)]
-    lines.append(rate_line("EX", overall["ex"]))
-    lines.append(rate_line("EX (BIRD set)", overall["ex_bird"]))
-    lines += ["", "As in the official table, times 100", *difficulty_table(overall["table"], METRIC_TITLES)]
-    lines += breakdown("By difficulty", overall["by_difficulty"])
-    lines += breakdown("By database", overall["by_database"])
-    lines += ["", "Status"]
-    lines += [f"  {name:<22}{count:>5}" for name, count in overall["status"].items() if count]
-    lines += _notes(overall)
-    return "\n".join([*lines, rule("=")]) + "\n"
-
-
-def _notes(overall: Mapping[str, Any]) -> list[str]:
-    notes = []
-    if overall["gold_empty"]:
-        ids = ", ".join(overall["gold_empty"])
-        notes.append(
-            f"The gold SQL of {len(overall['gold_empty'])} task(s) returns nothing (no rows, or only NULLs), "
-            f"so a match there proves little: {ids}"
-        )
-    if overall["gold_errors"]:
-        notes.append(f"The gold SQL of these tasks does not run: {', '.join(overall['gold_errors'])}")
-    notes += status_notes(overall["status"])
-    return ["", *(f"Note: {note}" for note in notes)] if notes else []
-
-
-_FILE = "r_ves.jsonl"
-_NAME = ("instance_id", "repeat")
-
-
-def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """What is kept of one rated episode; `measured` is None where its results do not agree, so that it has 0.
-
-    `time_ratio`: how many times longer the gold takes. `runs`: of each query.
-    """
-    record: dict[str, Any] = {name: run[name] for name in _NAME if name in run}
-    if measured is None:
-        return record | {"r_ves": 0.0}
-    record |= {"r_ves": measured.score, "runs": len(measured.gold_seconds)}
-    if measured.error:
-        return record | {"error": measured.error}
-    return record | {"time_ratio": round(time_ratio(measured.gold_seconds, measured.pred_seconds), 4)}
-
-
-def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write the file of a run folder."""
-    write_records(folder / _FILE, records)
-
-
-def read_speeds(folder: Path) -> dict[str, float]:
-    """R-VES by `episode_name`; empty where it was not measured. `InputError` for a file that is damaged."""
-    path = folder / _FILE
-    if not exists(path):
-        return {}
-    scores = {}
-    for number, record in enumerate(read_records(path, "speeds"), 1):
-        name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
-        if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
-            raise InputError(f"{path}: record {number} needs `instance_id`, a text, and `r_ves`, a number")
-        scores[episode_name(name, repeat)] = float(score)
-    return scores

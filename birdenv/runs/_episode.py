@@ -18,7 +18,6 @@ from birdenv.errors import (
     describe_error,
 )
 from birdenv.runs._agents import Agent, AnyPublicTask, Game, Setting
-from birdenv.runs._summary import Summary
 from birdenv.runs._usage import Usage, usage_of
 from birdenv.tasks.bird import BirdTask
 from birdenv.tasks.c_interact import CInteractTask
@@ -69,10 +68,6 @@ class RunGame(Protocol[Task]):
 
     def skipped_record(self, task: Task, why: Failure) -> dict[str, dict[str, Any]]:
         """The records of a task that was skipped, or that could not even be started."""
-
-    def summarise(
-        self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
-    ) -> Summary: ...
 
 
 def task_rng(seed: int, task: AnyPublicTask, repeat: int = 0) -> Random:

@@ -4,7 +4,7 @@ What the records of an episode say of its BIRD-Interact task, in both games.
 
 Runs of a-Interact: transcripts, attempts, and what the budget was spent on.
 
-Runs of c-Interact: transcripts, attempts, and the report figures of BIRD-Interact §5.
+Runs of c-Interact: transcripts and attempts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from birdenv.grading import GRADER_VERSION, InteractGrader
 from birdenv.runs._agents import Agent, Game, Setting
 from birdenv.runs._directory import database_digests, notes_digests
 from birdenv.runs._episode import EpisodeEnd, Failure, play_safely, records_for
-from birdenv.runs._summary import Summary
-from birdenv.runs.analysis._measures import FollowUpKind
-from birdenv.runs.analysis._summary import dialogue_figures, dialogue_text, tool_figures, tool_text
+from birdenv.runs.official._phases import FollowUpKind
 from birdenv.tasks import TOOLS
 from birdenv.tasks.a_interact import PROFILES, AInteractController
 from birdenv.tasks.c_interact import (
@@ -78,8 +76,8 @@ Played = TypeVar("Played", bound=InteractController)
 class InteractRun(ABC, Generic[Played]):
     """A game of BIRD-Interact as the runner sees it. `user` answers in the user's seat.
 
-    `selection` says how the tasks were chosen; it is only recorded. A game says what its rules are (`rules`),
-    makes the controller of an episode, and sums up its records.
+    `selection` says how the tasks were chosen; it is only recorded. A game says what its rules are (`rules`)
+    and makes the controller of an episode.
     """
 
     tasks: Sequence[CInteractTask]
@@ -99,7 +97,7 @@ class InteractRun(ABC, Generic[Played]):
 
     @abstractmethod
     def rules(self) -> dict[str, Any]:
-        """The settings that are the game's own, for `config.json` and `overall.json`."""
+        """The settings that are the game's own, for `config.json`."""
 
     @abstractmethod
     def controller(self, task: CInteractTask) -> Played:
@@ -108,11 +106,6 @@ class InteractRun(ABC, Generic[Played]):
     @abstractmethod
     def progress_fields(self, controller: Played | None) -> dict[str, Any]:
         """What the public record says of the way to the attempts; of an episode that never began if None."""
-
-    @abstractmethod
-    def summarise(
-        self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]
-    ) -> Summary: ...
 
     def config(self) -> dict[str, Any]:
         databases = sorted({task.public.database for task in self.tasks})
@@ -201,10 +194,6 @@ class AInteractRun(InteractRun[AInteractController]):
             "malformed": controller.malformed,
         }
 
-    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
-        overall = tool_figures(runs, private) | self.rules()
-        return Summary(overall, tool_text(overall, self.source.engine))
-
 
 @dataclass(kw_only=True)
 class CInteractRun(InteractRun[CInteractController]):
@@ -240,7 +229,3 @@ class CInteractRun(InteractRun[CInteractController]):
     def instruction(self, task: CInteractTask) -> str:
         """What the system is told at the start of the task's episode."""
         return self.controller(task).system_view().instruction
-
-    def summarise(self, runs: Sequence[Mapping[str, Any]], private: Sequence[Mapping[str, Any]]) -> Summary:
-        overall = dialogue_figures(runs, private) | self.rules()
-        return Summary(overall, dialogue_text(overall, self.source.engine))

@@ -26,8 +26,8 @@ from birdenv.runs._episode import (
     task_rng,
 )
 from birdenv.runs._summary import Summary
-from birdenv.runs._usage import with_usage
-from birdenv.runs.analysis._repeats import with_repeats
+from birdenv.runs.analysis._recorded_run import recorded_run
+from birdenv.runs.analysis._report import report
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
@@ -103,7 +103,7 @@ def run(
     repeats: int = 1,
     progress: Progress | None = None,
 ) -> Summary:
-    """Play every task that the directory does not hold yet, then write the summary.
+    """Play every task that the prepared directory does not hold yet, then write the summary.
 
     An episode whose server was lost is played again, three times at most; then it is an `infra_error`.
 
@@ -141,10 +141,7 @@ def run(
     finally:
         stopped.set()
     directory.rewrite(_name(task, repeat) for task in game.tasks for repeat in rounds)
-    played = list(directory.read("runs").values())
-    summary = with_usage(game.summarise(played, list(directory.read("private").values())), played)
-    if repeats > 1:
-        summary = with_repeats(summary, game.game, played, repeats)
+    summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary

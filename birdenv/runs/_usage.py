@@ -8,14 +8,12 @@ An episode that is played again because its server was lost counts with its last
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import fsum, isfinite
-from typing import Any, Final, Protocol, runtime_checkable
+from math import isfinite
+from typing import Final, Protocol, runtime_checkable
 
 from birdenv.dialogue import Session
-from birdenv.runs._summary import Summary
-from birdenv.runs.analysis._lines import rule
 
 USAGE_TITLES: Final[Mapping[str, str]] = {
     "calls": "Model calls",
@@ -26,7 +24,6 @@ USAGE_TITLES: Final[Mapping[str, str]] = {
 """The fields of `Usage`, by their names in tables."""
 
 _MOST: Final = 2**53
-_DIGITS: Final = {"cost_usd": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,34 +66,3 @@ def usage_of(session: Session) -> Usage | None:
     if found is not None and not isinstance(found, Usage):
         raise TypeError(f"usage() returned {type(found).__name__}, expected a birdenv.runs.Usage or None")
     return found
-
-
-def with_usage(summary: Summary, runs: Sequence[Mapping[str, Any]]) -> Summary:
-    """The summary with `usage`, if any episode reports it: total and mean of each figure over those that do.
-
-    All episodes count, also those that are left out of the rates: they were paid for. A figure that no
-    episode reports is None.
-    """
-    reported = [run["usage"] for run in runs if run.get("usage")]
-    if not reported:
-        return summary
-    figures = {name: _figure([of[name] for of in reported if name in of]) for name in USAGE_TITLES}
-    lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}"]
-    lines += [_line(name, figure, len(runs)) for name, figure in figures.items()]
-    return Summary(summary.overall | {"usage": figures}, summary.text + "\n".join([*lines, rule("=")]) + "\n")
-
-
-def _figure(values: Sequence[int | float]) -> dict[str, Any] | None:
-    if not values:
-        return None
-    total = fsum(values) if any(isinstance(value, float) for value in values) else sum(values)
-    return {"episodes": len(values), "total": round(total, 6), "mean": round(total / len(values), 6)}
-
-
-def _line(name: str, figure: Mapping[str, Any] | None, episodes: int) -> str:
-    title = f"  {USAGE_TITLES[name]:<31}"
-    if figure is None:
-        return f"{title}{'-':>14}{'-':>16}"
-    digits = _DIGITS.get(name, 0)
-    some = f"  ({figure['episodes']} of {episodes} episodes)" if figure["episodes"] < episodes else ""
-    return f"{title}{figure['mean']:>14.{digits or 1}f}{figure['total']:>16.{digits}f}{some}"

@@ -12,7 +12,7 @@ from samples import EVERY_TENTH
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
 from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
@@ -100,9 +100,11 @@ def mean_reward(agent: str, benchmark: Benchmark, folder: Path, step: int) -> fl
         user=RuleUser(),
         agent_name=agent,
     )
-    summary = run(game, make_agent(agent, game), RunDirectory.create(folder / agent), seed=0)
+    directory = RunDirectory.create(folder / agent)
+    prepare(directory, run_config(game, agent, 0), resume=False)
+    summary = run(game, make_agent(agent, game), directory, seed=0)
     assert summary.overall["status"] == {"completed": len(tasks)}
-    reward: float = summary.overall["mean_reward"]
+    reward: float = summary.overall["figures"]["reward"]["value"]
     return reward
 
 

@@ -11,7 +11,7 @@ from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractController, CInteractTask, load_benchmark
 from birdenv.users import RuleUser
@@ -31,8 +31,10 @@ def overall(
         user=RuleUser(),
         agent_name=agent,
     )
-    summary = run(game, make_agent(agent, game), RunDirectory.create(folder), parallel=2)
-    return dict(summary.overall)
+    directory = RunDirectory.create(folder)
+    prepare(directory, run_config(game, agent, 0), resume=False)
+    summary = run(game, make_agent(agent, game), directory, parallel=2)
+    return {name: of for name, of in summary.overall.items() if name != "engine"}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_the_figures_are_those_of_sqlite(
     on_postgres = overall(demo, open_source(demo, "postgres"), agent, profile, tmp_path / "a", step)
     assert on_postgres == overall(demo, open_source(demo), agent, profile, tmp_path / "b", step)
     if agent == "oracle":
-        assert on_postgres["mean_reward"] == 1.0
+        assert on_postgres["figures"]["reward"]["value"] == 1.0
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_help(birdenv: Command) -> None:
 def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path, which: tuple[object, ...]) -> None:
     ran = birdenv("a-interact", "--agent", "oracle", *which, "-o", tmp_path)
     assert ran.code == 0
-    assert [line.split()[-1] for line in ran.out.splitlines() if line.startswith("Mean reward")] == ["1.000"]
+    assert [line.split()[2] for line in ran.out.splitlines() if line.startswith("Mean reward  ")] == ["1.000"]
     assert "Budget used per task" in ran.out and "get_knowledge_definition" in ran.out
 
 
@@ -45,7 +45,7 @@ def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path, which: tuple[o
 def test_both_isolations_give_the_same(birdenv: Command, tmp_path: Path, isolation: str) -> None:
     ran = birdenv("a-interact", "--agent", "random", "-n", 4, "--isolation", isolation, "-o", tmp_path)
     assert ran.code == 0
-    assert overall(tmp_path)["mean_reward"] == pytest.approx(
+    assert overall(tmp_path)["figures"]["reward"]["value"] == pytest.approx(
         sum(record["reward"] for record in records(tmp_path)) / 4
     )
     assert json.loads((tmp_path / "latest" / "config.json").read_text())["isolation"] == isolation
@@ -145,7 +145,7 @@ def withheld(row: dict[str, Any], layout: str) -> dict[str, Any]:
 def test_profiles(birdenv: Command, tmp_path: Path, profile: str) -> None:
     ran = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--profile", profile, "-o", tmp_path)
     assert ran.code == 0 and f"profile {profile}, patience 3" in ran.out
-    assert (overall(tmp_path)["profile"], overall(tmp_path)["mean_reward"]) == (profile, 1.0)
+    assert (overall(tmp_path)["profile"], overall(tmp_path)["figures"]["reward"]["value"]) == (profile, 1.0)
     folder = (tmp_path / "latest").resolve()
     other = "adk" if profile == "strict" else "strict"
     refused = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--resume", folder, "--profile", other)
@@ -187,7 +187,9 @@ def test_mini_interact(birdenv: Command, shared_data: Path, tmp_path: Path) -> N
     )
     assert ran.code == 0
     found = overall(tmp_path)
-    assert (found["tasks"], found["mean_reward"], found["phase_2"]["passed"]) == (2, 1.0, 2)
+    figures = found["figures"]
+    assert found["episodes"]["rated"] == figures["phase_2"]["passed"] == 2
+    assert figures["reward"]["value"] == 1.0
 
 
 def test_summary_compare_and_repeats(birdenv: Command, tmp_path: Path) -> None:
@@ -197,5 +199,5 @@ def test_summary_compare_and_repeats(birdenv: Command, tmp_path: Path) -> None:
     shown = birdenv("summary", tmp_path / "oracle")
     assert shown.code == 0 and "a-interact: oracle" in shown.out
     figures = json.loads(birdenv("summary", tmp_path / "random", "--json").out)["figures"]
-    assert set(figures) == {"phase_1", "phase_2", "solved", "reward"}
+    assert set(figures) == {"phase_1", "phase_2", "phase_2_of_reached", "solved", "reward"}
     assert birdenv("compare", tmp_path / "oracle", tmp_path / "random").code == 0

@@ -43,7 +43,7 @@ def test_bird_and_the_golds_of_the_demo(
 ) -> None:
     ran = birdenv("bird", "--dialect", "postgres", "--agent", "oracle", "-p", 2, "-o", tmp_path)
     assert ran.code == 0, ran.err
-    assert json.loads((tmp_path / "latest" / "overall.json").read_text())["ex"]["accuracy"] == 1.0
+    assert json.loads((tmp_path / "latest" / "overall.json").read_text())["figures"]["ex"]["value"] == 1.0
     again = birdenv("regrade", tmp_path / "latest")
     assert again.code == 0 and "Judged differently: 0" in again.out
     checked = birdenv("self-check", demo / DEMO_BIRD_FILE, demo, "--dialect", "postgres")

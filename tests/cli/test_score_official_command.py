@@ -46,7 +46,12 @@ def test_the_score_of_the_files_is_that_of_the_run(birdenv: Command, tmp_path: P
     assert ran.code == 0, ran.err
     found, own = json.loads(out.read_text()), json.loads((folder / "overall.json").read_text())
     assert found.pop("notes") == []
+    groups = {name: found.pop(name) for name in list(found) if name.startswith("by_")}
     assert found == {name: own[name] for name in found}
+    for kind, names in own["by"].items():
+        assert names.keys() == groups[f"by_{kind}"].keys()
+        for name, figures in names.items():
+            assert figures["phase_1"]["passed"] == groups[f"by_{kind}"][name]["phase_1"]["passed"]
     assert f"{100 * own['official']['normalized_reward']:.2f}" in ran.out
     assert "over N = 3 tasks" in ran.out
     assert birdenv("score-official", folder / "private_official", "--out", out).code == 0

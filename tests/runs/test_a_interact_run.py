@@ -51,8 +51,9 @@ def play(
 
 def test_the_oracle_solves_every_demo_task_with_two_submissions(demo: Path, tmp_path: Path) -> None:
     directory, found = play(a_interact(demo), "oracle", tmp_path)
-    assert (found["tasks"], found["mean_reward"]) == (38, 1.0)
-    assert found["phase_1"]["passed"] == found["phase_2"]["passed"] == 38
+    figures = found["figures"]
+    assert (found["tasks"], figures["reward"]["value"]) == (38, 1.0)
+    assert figures["phase_1"]["passed"] == figures["phase_2"]["passed"] == 38
     assert (found["submissions"], found["budget_used"], found["malformed"]) == (2, 6, 0)
     budgets = {
         record["instance_id"]: (record["budget"], record["budget_used"])
@@ -125,7 +126,7 @@ def test_resume_with_other_settings_is_refused(demo: Path, tmp_path: Path, chang
 def test_figures_of_a_debug_attempt_are_of_c_interact_alone(demo: Path, tmp_path: Path) -> None:
     """Every attempt earns the same, so none is told from another."""
     _, found = play(a_interact(demo, 3), "random", tmp_path)
-    for figures in (found, found["official"], *found["by_category"].values()):
+    for figures in (found["figures"], found["official"], *found["by"]["category"].values()):
         assert {"phase_1", "phase_2", "phase_2_of_reached"} <= figures.keys()
         assert not figures.keys() & {"a", "b", "phase_1_first", "phase_1_debug_gain", "phase_2_first"}
 
@@ -140,18 +141,19 @@ def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     )
     directory, found = play(a_interact(folder), "asks-first", tmp_path)
     assert found["status"] == {"completed": 2, "infra_error": 1, "ungraded": 1}
-    assert (found["tasks"], found["phase_1"]["total"], found["phase_2"]["total"]) == (2, 2, 1)
+    figures = found["figures"]
+    assert (figures["phase_1"]["total"], figures["phase_2"]["total"]) == (2, 1)
     assert found["follow_ups_without_gold"] == 1
     official = found["official"]
     assert (official["tasks"], official["valid"]) == (4, 2)
     assert official["left_out"] == {"infra_error": 1, "ungraded": 1}
     assert official["phase_2"]["total"] == 4  # end to end: over all tasks
-    assert official["normalized_reward"] == pytest.approx(found["mean_reward"] * 2 / 4)
+    assert official["normalized_reward"] == pytest.approx(figures["reward"]["value"] * 2 / 4)
     summary = (directory.path / "summary.txt").read_text()
     assert "1 follow-up(s) without gold" in summary and "not graded" in summary
     _, by_oracle = play(a_interact(folder), "oracle", tmp_path)
     assert by_oracle["status"]["skipped"] == 1
-    assert by_oracle["mean_reward"] == pytest.approx((1.0 + 0.7) / 2)
+    assert by_oracle["figures"]["reward"]["value"] == pytest.approx((1.0 + 0.7) / 2)
 
 
 def birdenv(*arguments: str) -> list[str]:

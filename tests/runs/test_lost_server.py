@@ -11,7 +11,7 @@ import pytest
 from birdenv.benchmarks import DEMO_BIRD_FILE
 from birdenv.databases import SqliteSource
 from birdenv.errors import InfrastructureError
-from birdenv.runs import BirdRun, RunDirectory, Setting, make_agent, run
+from birdenv.runs import BirdRun, RunDirectory, Setting, make_agent, prepare, run, run_config
 from birdenv.runs import _runner as runner
 from birdenv.tasks.bird import load_tasks
 
@@ -45,6 +45,7 @@ def game(demo: Path, monkeypatch: pytest.MonkeyPatch) -> LosingRun:
 def played(game: LosingRun, folder: Path, losses: int) -> tuple[RunDirectory, dict[str, Any]]:
     game.losses, game.begun = losses, 0
     directory = RunDirectory.create(folder)
+    prepare(directory, run_config(game, "random", 3), resume=False)
     summary = run(game, make_agent("random", game), directory, seed=3)
     return directory, dict(summary.overall)
 
@@ -65,7 +66,7 @@ def test_after_three_losses_it_is_an_infrastructure_failure_and_not_scored(
     assert (first["status"], first["error"]) == ("infra_error", "the server was lost while a statement ran")
     assert first["result"]["ex"] == 0
     assert [record["status"] for record in others] == ["completed", "completed"]
-    assert overall["total"] == 2, "what nobody played counts for nobody"
+    assert overall["episodes"]["rated"] == 2, "what nobody played counts for nobody"
     assert overall["status"]["infra_error"] == 1
 
 

@@ -295,8 +295,8 @@ def test_written_again_they_are_the_same_bytes(written: Any) -> None:
 def test_ambiguity_stays_out_of_the_public_records(written: Any) -> None:
     directory, *_ = written
     assert "ambiguity" not in directory.file("runs").read_text()
-    assert overall(directory)["by_ambiguity"].keys() == {"knowledge_ambiguity", "semantic_ambiguity"}
-    assert overall(directory)["by_high_level"].keys() == {"high level", "detailed"}
+    assert overall(directory)["by"]["ambiguity"].keys() == {"knowledge_ambiguity", "semantic_ambiguity"}
+    assert overall(directory)["by"]["high_level"].keys() == {"high level", "detailed"}
 
 
 def test_each_repeat_has_its_own_folder(tmp_path: Path) -> None:

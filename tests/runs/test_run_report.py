@@ -15,33 +15,35 @@ from test_runner import bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs import forest_plot, read_run, report
+from birdenv.runs import compare, comparison_text, forest_plot, read_run, report
 
 
-@pytest.mark.parametrize("number", [10, pytest.param(None, marks=pytest.mark.real_tasks)])
-def test_the_figures_are_those_of_the_run(demo: Path, tmp_path: Path, number: int | None) -> None:
-    for game in (bird(demo, number), c_interact(demo, number)):
-        directory = play(game, "random", tmp_path / game.game)
-        overall = json.loads((directory.path / "overall.json").read_text())
-        found = report(read_run(directory.path)).to_json()
-        for name, figure in found["figures"].items():
-            if name == "reward":
-                assert figure["value"] == pytest.approx(overall["mean_reward"], abs=1e-6)
-            elif name in overall:
-                assert (figure["passed"], figure["total"]) == (
-                    overall[name]["passed"],
-                    overall[name]["total"],
-                )
-        measure = "ex" if game.game == "bird" else "phase_1"
-        for kind, groups in found["by"].items():
-            assert measure == "ex" or groups.keys() == overall[f"by_{kind}"].keys()
-            for name, group in groups.items():
-                expected = overall[f"by_{kind}"][name]
-                expected = expected if measure == "ex" else expected[measure]
-                assert (group[measure]["passed"], group[measure]["total"]) == (
-                    expected["passed"],
-                    expected["total"],
-                )
+@pytest.mark.parametrize("make", [bird, c_interact, a_interact])
+def test_the_run_leaves_the_report_of_its_own_records(demo: Path, tmp_path: Path, make: Any) -> None:
+    directory = play(make(demo, 5), "random", tmp_path)
+    made = report(read_run(directory.path))
+    assert json.loads((directory.path / "overall.json").read_text()) == json.loads(json.dumps(made.to_json()))
+    assert (directory.path / "summary.txt").read_text() == made.text()
+
+
+def test_a_game_that_nobody_registered_has_a_summary(tmp_path: Path) -> None:
+    """Episodes, statuses, the mean reward with its interval, usage; also with repeats."""
+    records = [
+        {"instance_id": n, "status": "completed", "reward": reward, "usage": {"calls": 3}, "repeat": repeat}
+        for n, reward in (("a", -1), ("b", 5), ("c", 2))
+        for repeat in range(2)
+    ]
+    records[-1] |= {"status": "infra_error"}
+    made = report(read_run(write_run(tmp_path / "run", records, game="chess", repeats=2)))
+    found = made.to_json()
+    assert (found["game"], found["status"]) == ("chess", {"completed": 5, "infra_error": 1})
+    assert found["figures"]["reward"]["value"] == 2.0
+    assert found["figures"]["reward"]["interval_over_tasks"] is not None
+    assert found["usage"]["calls"] == {"episodes": 6, "total": 18, "mean": 3.0}
+    assert "over databases" not in made.text() and "3 tasks, 2 times each" in made.text()
+    same = compare([made.run, made.run])
+    assert [difference.value for difference in same.differences] == [0.0, 0.0]
+    assert "3 tasks compared\n" in comparison_text(same)
 
 
 @pytest.mark.parametrize("make", [bird, c_interact, a_interact])
@@ -83,15 +85,18 @@ def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
     assert found == {
         "phase_1_first": (0.5, 6),
         "phase_1": (0.666667, 6),
+        "phase_1_debug_gain": (0.166667, 6),
         "phase_2_first": (0.0, 5),
         "phase_2": (0.2, 5),
+        "phase_2_debug_gain": (0.2, 5),
+        "phase_2_of_reached": (0.5, 2),
         "solved": (0.5, 6),
         "reward": (0.466667, 6),
     }
     assert made.to_json()["left_out"] == {"test_error": 1}
     text = made.text()
     assert "1 task(s) have test cases that do not run, or none; not counted" in text
-    assert "Phase 2, first try: 1 episode(s) whose follow-up has no gold are not counted" in text
+    assert "1 follow-up(s) without gold were not asked or counted" in text
     assert "One database" in text
 
 
@@ -165,7 +170,7 @@ def damaged(**fields: Any) -> dict[str, Any]:
         (bird_record("a", True, repeat=3), {}, "config.json does not name: a"),
         (bird_record("a", True), {"tasks": ["b"]}, "config.json does not name: a"),
         (bird_record("a", True), {"tasks": "a"}, "`tasks` must be a list"),
-        (bird_record("a", True), {"game": "chess"}, "`game` must be one of bird, c-interact"),
+        (bird_record("a", True), {"game": 5}, "`game` must be text"),
         (bird_record("a", True), {"agent": None}, "`agent` must be text"),
         (bird_record("a", True), {"repeats": 0}, "`repeats` must be"),
         (bird_record("a", True), {"repeats": True}, "`repeats` must be"),

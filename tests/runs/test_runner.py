@@ -92,9 +92,9 @@ def test_hash_seed_does_not_matter(tmp_path: Path, number: int) -> None:
 
 def test_the_oracle_solves_every_demo_task(demo: Path, tmp_path: Path) -> None:
     single = play(bird(demo), "oracle", tmp_path)
-    assert json.loads((single.path / "overall.json").read_text())["ex"]["accuracy"] == 1.0
+    assert json.loads((single.path / "overall.json").read_text())["figures"]["ex"]["value"] == 1.0
     dialogue = play(c_interact(demo), "oracle", tmp_path)
-    assert json.loads((dialogue.path / "overall.json").read_text())["mean_reward"] == 1.0
+    assert json.loads((dialogue.path / "overall.json").read_text())["figures"]["reward"]["value"] == 1.0
 
 
 def test_resume_ends_like_an_uninterrupted_run(demo: Path, tmp_path: Path) -> None:
@@ -201,6 +201,7 @@ def toy_run(folder: Path, *records: dict[str, Any], agent: str, **options: Any) 
         **options,
     )
     directory = RunDirectory.create(folder / "runs")
+    prepare(directory, run_config(game, agent, 0), resume=False)
     figures = run(game, make_agent(agent, game), directory).overall
     return figures | {"summary": (directory.path / "summary.txt").read_text()}
 
@@ -211,7 +212,7 @@ NO_GOLD = QUERY | {"instance_id": "club_2", "sol_sql": []}
 def test_tasks_without_gold_are_never_counted_however_they_end(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text('{"instance_id": "x", "sql": "SELECT 1"}\n')
     found = toy_run(tmp_path, QUERY, NO_GOLD, agent=f"predictions:{tmp_path / 'none.jsonl'}")
-    assert (found["tasks"], found["phase_1"]["total"]) == (1, 1)
+    assert found["episodes"]["rated"] == found["figures"]["phase_1"]["total"] == 1
     assert found["status"] == {"no_submission": 1, "ungraded": 1}
     assert "1 task(s) without gold were played" in found["summary"]
 
@@ -219,15 +220,15 @@ def test_tasks_without_gold_are_never_counted_however_they_end(tmp_path: Path) -
 def test_a_follow_up_without_gold_is_left_out_of_phase_two(tmp_path: Path) -> None:
     record = QUERY | {"follow_up": QUERY["follow_up"] | {"sol_sql": []}}
     found = toy_run(tmp_path, record, agent="oracle")
-    assert found["phase_1"]["passed"] == 1
-    assert found["phase_2"]["total"] == 0
+    assert found["figures"]["phase_1"]["passed"] == 1
+    assert found["figures"]["phase_2"]["total"] == 0
     assert "1 follow-up(s) without gold were not asked" in found["summary"]
 
 
 def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:
     broken = QUERY | {"instance_id": "club_2", "sol_sql": ["SELECT nope FROM member"]}
     found = toy_run(tmp_path, QUERY, broken, agent="asks-first")
-    assert found["tasks"] == 1
+    assert found["episodes"]["rated"] == 1
     assert found["status"]["infra_error"] == 1
     assert "not counted" in found["summary"]
 
@@ -244,7 +245,7 @@ def test_a_database_that_vanishes_costs_its_own_episodes(demo: Path, tmp_path: P
     name = "db_id" if game == "bird" else "database"
     lost = [record for record in runs if record["status"] == "infra_error"]
     assert {(record.get("result") or record)[name] for record in lost} == {"library"}
-    assert (found["total"] if game == "bird" else found["tasks"]) == len(runs) - len(lost) > 0
+    assert found["episodes"]["rated"] == len(runs) - len(lost) > 0
 
 
 def test_errors_of_the_gold_are_private(demo: Path, tmp_path: Path) -> None:

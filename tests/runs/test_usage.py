@@ -44,7 +44,7 @@ def test_a_model_behind_http_plays_a_interact_with_every_tool(
     with chat_endpoint(game.tasks) as url:
         monkeypatch.setenv("CHAT_URL", url)
         directory, found = played(game, "chat_agent:Chat", tmp_path, parallel)
-    assert (found["mean_reward"], found["malformed"]) == (1.0, 0)
+    assert (found["figures"]["reward"]["value"], found["malformed"]) == (1.0, 0)
     assert set(found["calls"].values()) == {1, 2} and found["calls"]["submit_sql"] == 2
     for record in directory.read("runs").values():
         assert record["usage"] == {
@@ -60,7 +60,7 @@ def test_a_model_behind_http_plays_a_interact_with_every_tool(
     }
     lines = (directory.path / "summary.txt").read_text().splitlines()
     [tokens] = [line.split() for line in lines if "Prompt tokens" in line]
-    assert tokens == ["Prompt", "tokens", "1000.0", "5000"]
+    assert tokens[:4] == ["Prompt", "tokens", "1000.0", "5000"]
 
 
 def test_the_same_agent_plays_c_interact_from_the_command_line(
@@ -75,7 +75,7 @@ def test_the_same_agent_plays_c_interact_from_the_command_line(
             main()
     assert not end.value.code
     found = json.loads((tmp_path / "latest" / "overall.json").read_text())
-    assert (found["mean_reward"], found["questions_asked"]) == (1.0, 1)
+    assert (found["figures"]["reward"]["value"], found["questions_asked"]) == (1.0, 1)
     assert found["usage"]["calls"]["mean"] == 3  # a question and two submissions
     assert "Completion tokens" in capsys.readouterr().out
 
@@ -110,7 +110,7 @@ def test_what_is_no_report_breaks_the_episode_and_what_was_paid_counts(demo: Pat
 def test_bird_has_the_same_figures(demo: Path, tmp_path: Path) -> None:
     _, found = played(bird(demo, 4), "chat_agent:Miscounting", tmp_path)
     assert found["usage"]["cost_usd"]["total"] == 0.0125
-    assert found["total"] == 4
+    assert found["tasks"] == 4
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.dialogue import Session
-from birdenv.runs import Agent, CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.runs import Agent, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
 from birdenv_baselines.bench._postgres_servers import server
@@ -172,11 +172,11 @@ def _played(source: DatabaseSource, scratch: Path, parallel: int) -> Spent:
         user=RuleUser(),
     )
     directory = RunDirectory.create(scratch / "c-interact")
+    prepare(directory, run_config(game, _AGENT, 0), resume=False)
     summary = run(game, _TimedAgent(make_agent(_AGENT, game), watch), directory, parallel=parallel)
-    if summary.overall["mean_reward"] != 1.0:
-        raise RuntimeError(
-            f"the oracle's reward on {source.dialect} is {summary.overall['mean_reward']}, not 1"
-        )
+    reward = summary.overall["figures"]["reward"]["value"]
+    if reward != 1.0:
+        raise RuntimeError(f"the oracle's reward on {source.dialect} is {reward}, not 1")
     walls = [record["wall_s"] for record in directory.read("timings").values()]
     tasks = len(walls)
     return Spent(tasks, sum(walls) / tasks, watch.agent / tasks, watch.statements / tasks)

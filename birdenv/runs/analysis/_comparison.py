@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from birdenv.dialogue import Measure
 from birdenv.errors import InputError
-from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded
+from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded, values_of
 from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import Measure
 from birdenv.runs.analysis._recorded_run import RecordedRun
-from birdenv.runs.analysis._report import FEW_DATABASES, method_notes
+from birdenv.runs.analysis._report import FEW_DATABASES, interval_heads, method_notes, on_databases
 from birdenv.runs.analysis._statistics import Interval, bootstrap_test, mcnemar, paired_difference
 from birdenv.runs.analysis._text import between, figure_line, in_digits
 
@@ -40,7 +40,7 @@ _SETTINGS = (
     "sql_timeout_s",
     "user",
 )
-"""Settings that may differ, for that may be what is compared; the comparison says so."""
+"""Settings of any game that may differ, for that may be what is compared; the comparison says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
     defaults = {"repeats": 1}
     pairs = {
         name: (a.config.get(name, defaults.get(name)), b.config.get(name, defaults.get(name)))
-        for name in _SETTINGS
+        for name in sorted({*_SETTINGS, *a.measured.settings})
     }
     return [f"{name} ({left} and {right})" for name, (left, right) in pairs.items() if left != right]
 
@@ -202,7 +202,7 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
 def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tuple[str, ...]) -> RunComparison:
     kept = set(tasks)
     database = {o.instance_id: o.database for o in runs[0].outcomes}
-    measures = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
+    measures = [m for m in runs[0].measures if m.compared and all(m in run.measures for run in runs)]
     figures = tuple(
         tuple(
             estimate([o for o in run.outcomes if o.instance_id in kept], measure, repeated=run.repeats > 1)
@@ -215,7 +215,7 @@ def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tupl
         for measure in measures
         for number, run in enumerate(runs[1:], 1)
     )
-    databases = len({database[name] for name in tasks})
+    databases = len({database[name] for name in tasks} - {None})
     return RunComparison(runs, tasks, databases, notes, figures, differences)
 
 
@@ -225,7 +225,7 @@ def _difference(
     a: RecordedRun,
     b: RecordedRun,
     tasks: Sequence[str],
-    database: Mapping[str, str],
+    database: Mapping[str, str | None],
 ) -> Difference:
     """Rates of tasks played once: Newcombe's interval and McNemar's test; everything else: the bootstrap."""
     values_a, values_b = _by_task(a, measure), _by_task(b, measure)
@@ -260,11 +260,10 @@ def _difference(
 
 
 def _by_task(run: RecordedRun, measure: Measure) -> dict[str, float]:
-    """The mean of a measure over the rated episodes of each task that have a say in it."""
+    """The mean of a measure over the episodes of each task that count for it."""
     values: dict[str, list[float]] = defaultdict(list)
-    for o in run.outcomes:
-        if o.rated and (value := o.values[measure.name]) is not None:
-            values[o.instance_id].append(value)
+    for o, value in values_of(run.outcomes, measure):
+        values[o.instance_id].append(value)
     return {name: fmean(of) for name, of in values.items()}
 
 
@@ -274,11 +273,11 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
     for number, run in enumerate(comparison.runs):
         times = f", {run.repeats} repeats" if run.repeats > 1 else ""
         lines.append(f"{run_letter(number)}  {run.agent}, seed {run.config.get('seed')}{times}  ({run.path})")
-    lines.append(f"{len(comparison.tasks)} tasks compared, on {comparison.databases} database(s)")
+    lines.append(f"{len(comparison.tasks)} tasks compared{on_databases(comparison.databases)}")
     measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
     notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
     lines += [f"Note: {note}." for note in notes]
-    lines += ["", f"{'95 % intervals':<46}{'over tasks':<18}over databases"]
+    lines += ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
         found = [d for d in comparison.differences if d.measure == measure]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
-from birdenv.runs.analysis._measures import Measure, Outcome
+from birdenv.dialogue import Measure
+from birdenv.runs.analysis._outcomes import Outcome
 from birdenv.runs.analysis._statistics import RESAMPLES, Interval, bootstrap, wilson
 
 METHODS = {
@@ -23,10 +25,14 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`value` is the mean over `count` episodes, None without any; so is an interval if nothing varies."""
+    """`value` is the mean over `count` episodes, None without any; so is an interval if nothing varies.
+
+    `total` is their sum: of a rate, how many episodes succeeded.
+    """
 
     measure: Measure
     count: int
+    total: float
     value: float | None
     over_tasks: Interval | None
     over_databases: Interval | None
@@ -35,7 +41,7 @@ class Estimate:
     @property
     def passed(self) -> int:
         """Episodes that succeeded (of a rate)."""
-        return round((self.value or 0.0) * self.count)
+        return int(self.total)
 
     def to_json(self) -> dict[str, Any]:
         passed = {"passed": self.passed} if self.measure.is_rate else {}
@@ -50,25 +56,29 @@ class Estimate:
         }
 
 
+def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outcome, float]]:
+    """Give the outcomes that count for a measure and have a say in it, with their values."""
+    counted = (o for o in outcomes if o.rated or measure.over == "all")
+    return [(o, value) for o in counted if (value := o.values[measure.name]) is not None]
+
+
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """The mean of a measure over the rated outcomes that have a say in it.
+    """Give the mean of a measure over the outcomes that count for it.
 
     Over tasks: Wilson for a rate of tasks played once, else the bootstrap with a cluster for each task. Over
     databases: the bootstrap with a cluster for each database.
     """
-    rated = [(o, value) for o in outcomes if o.rated and (value := o.values[measure.name]) is not None]
-    values = [value for _, value in rated]
-    databases = bootstrap(values, [o.database for o, _ in rated])
+    counted = values_of(outcomes, measure)
+    values = [value for _, value in counted]
+    count, total = len(values), fsum(values)
+    over_databases = bootstrap(values, [o.database for o, _ in counted])
     if measure.is_rate and not repeated:
-        return Estimate(
-            measure, len(values), _mean(values), wilson(int(sum(values)), len(values)), databases, "wilson"
-        )
-    tasks = bootstrap(values, [o.instance_id for o, _ in rated])
-    return Estimate(measure, len(values), _mean(values), tasks, databases, "tasks")
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+        over_tasks, method = wilson(int(total), count), "wilson"
+    else:
+        over_tasks, method = bootstrap(values, [o.instance_id for o, _ in counted]), "tasks"
+    return Estimate(
+        measure, count, total, total / count if count else None, over_tasks, over_databases, method
+    )
 
 
 def rounded(value: Any) -> Any:

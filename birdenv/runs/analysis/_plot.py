@@ -7,7 +7,6 @@ from math import isfinite
 
 from birdenv.errors import InputError
 from birdenv.runs.analysis._estimates import Estimate
-from birdenv.runs.analysis._measures import GROUPS
 from birdenv.runs.analysis._report import RunReport
 
 _Row = tuple[str, Estimate | None]
@@ -19,10 +18,8 @@ def forest_rows(report: RunReport) -> list[_Row]:
     What an episode took has no place on the axis, which goes from nothing to all.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
-    for kind, groups in report.groups.items():
-        for column in zip(*groups.values(), strict=True):
-            rows.append((f"{column[0].measure.title} {GROUPS[kind].lower()}", None))
-            rows += [(name, of) for name, of in zip(groups, column, strict=True)]
+    for title, column in report.drawn_groups():
+        rows += [(title, None), *column.items()]
     return rows
 
 

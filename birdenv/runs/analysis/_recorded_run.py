@@ -5,31 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
+from birdenv.dialogue import GameMeasures, Measure, Record
 from birdenv.errors import InputError
 from birdenv.files import exists
-from birdenv.runs._agents import Game
-from birdenv.runs._bird import read_speeds
 from birdenv.runs._directory import RunDirectory
-from birdenv.runs.analysis._measures import Measure, Outcome, measures_of, outcome
+from birdenv.runs._measured_games import game_measures
+from birdenv.runs.analysis._outcomes import Outcome, measures_of, outcome
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """The settings of a run and the outcomes of its episodes, in task order; `path` is the run folder.
+    """The settings of a run and its episodes, in task order; `path` is the run folder.
 
-    `measures`: the figures that it has.
+    `measured` is how the game is measured, `measures` are the figures that this run has. `records` and
+    `private` are of the same episodes as `outcomes`; an episode without a private record has an empty one.
     """
 
     path: Path
     config: Mapping[str, Any]
-    game: Game
+    game: str
     agent: str
     tasks: tuple[str, ...]
     repeats: int
+    measured: GameMeasures
     measures: tuple[Measure, ...]
     outcomes: tuple[Outcome, ...]
+    records: tuple[Record, ...]
+    private: tuple[Record, ...]
 
     @property
     def expected(self) -> int:
@@ -44,27 +48,59 @@ class RecordedRun:
 def read_run(path: Path) -> RecordedRun:
     """Read a run folder, or the `latest` run of a folder of runs; a torn last line is left out.
 
-    Raises `InputError` if it is neither, if a file is damaged, or if no episode is finished yet.
+    Raises:
+        InputError: It is neither, a file is damaged, or no episode is finished yet.
     """
-    folder = run_folder(path)
-    directory = RunDirectory(folder)
+    run = recorded_run(RunDirectory(run_folder(path)))
+    if not run.outcomes:
+        raise InputError(f"{run.path}: no episode is finished yet")
+    return run
+
+
+def recorded_run(directory: RunDirectory) -> RecordedRun:
+    """Read a run folder, also one without a finished episode.
+
+    Raises:
+        InputError: It is no run folder, or a file is damaged.
+    """
     config = directory.read_config("; this is not the config.json of a run")
-    where = folder / "config.json"
+    where = directory.path / "config.json"
     game, agent, tasks, repeats = (config.get(name) for name in ("game", "agent", "tasks", "repeats"))
     repeats = 1 if repeats is None else repeats
-    if game not in get_args(Game):
-        raise InputError(f"{where}: the field `game` must be one of {', '.join(get_args(Game))}")
+    if not isinstance(game, str):
+        raise InputError(f"{where}: the field `game` must be text")
     if not isinstance(agent, str):
         raise InputError(f"{where}: the field `agent` must be text")
     if not isinstance(tasks, list) or not all(isinstance(name, str) for name in tasks):
         raise InputError(f"{where}: the field `tasks` must be a list of texts")
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a number from 1")
-    game = cast(Game, game)
-    records = _records(directory, game)
-    measures = measures_of(game, records.values())
-    outcomes = _outcomes(directory.file("runs"), records, game, measures, (tasks, repeats))
-    return RecordedRun(folder, config, game, agent, tuple(tasks), repeats, measures, outcomes)
+    measured = game_measures(game)
+    further, private = measured.fields(directory.path), directory.read("private")
+    records = {n: {**record, **further.get(n, {})} for n, record in directory.read("runs").items()}
+    measures = measures_of(measured, list(records.values()))
+    file = directory.file("runs")
+    found: dict[tuple[str, int], tuple[str, Outcome]] = {}
+    for name, record in records.items():
+        try:
+            made = outcome(measured, record, private.get(name, {}), measures)
+        except ValueError as error:
+            raise InputError(f"{file}: the record of {name} is damaged: {error}") from None
+        found[made.instance_id, made.repeat] = (name, made)
+    order = _in_order(file, found, [(name, repeat) for name in tasks for repeat in range(repeats)])
+    return RecordedRun(
+        directory.path,
+        config,
+        game,
+        agent,
+        tuple(tasks),
+        repeats,
+        measured,
+        measures,
+        tuple(made for _, made in order),
+        tuple(records[name] for name, _ in order),
+        tuple(private.get(name, {}) for name, _ in order),
+    )
 
 
 def run_folder(path: Path) -> Path:
@@ -80,39 +116,11 @@ def run_folder(path: Path) -> Path:
     )
 
 
-def _records(directory: RunDirectory, game: Game) -> dict[str, dict[str, Any]]:
-    """The public records, with what figures need from other files: the R-VES where any was measured, and in
-    the games of BIRD-Interact the types of the task's ambiguities, where the private records are there."""
-    records = directory.read("runs")
-    if game != "bird":
-        types = {name: of.get("ambiguity_types", ()) for name, of in directory.read("private").items()}
-        return {name: record | {"ambiguity_types": types.get(name, ())} for name, record in records.items()}
-    speeds = read_speeds(directory.path)
-    if not speeds:
-        return records
-    return {name: record | {"r_ves": speeds.get(name)} for name, record in records.items()}
-
-
-def _outcomes(
-    file: Path,
-    records: Mapping[str, Mapping[str, Any]],
-    game: Game,
-    measures: Sequence[Measure],
-    expected: tuple[Sequence[str], int],
-) -> tuple[Outcome, ...]:
-    """In the order of the `expected` tasks and repeats."""
-    tasks, repeats = expected
-    found: dict[tuple[str, int], Outcome] = {}
-    for name, record in records.items():
-        try:
-            made = outcome(game, record, measures)
-        except ValueError as error:
-            raise InputError(f"{file}: the record of {name} is damaged: {error}") from None
-        found[made.instance_id, made.repeat] = made
-    if not found:
-        raise InputError(f"{file.parent}: no episode is finished yet")
-    order = [(name, repeat) for name in tasks for repeat in range(repeats)]
+def _in_order(
+    file: Path, found: Mapping[tuple[str, int], tuple[str, Outcome]], order: Sequence[tuple[str, int]]
+) -> list[tuple[str, Outcome]]:
+    """In the order of the expected tasks and repeats."""
     strange = sorted(found.keys() - set(order))
     if strange:
         raise InputError(f"{file} holds an episode that config.json does not name: {strange[0][0]}")
-    return tuple(found[key] for key in order if key in found)
+    return [found[key] for key in order if key in found]

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from birdenv.runs._agents import Game
-from birdenv.runs._summary import Summary
-from birdenv.runs.analysis._estimates import estimate, rounded
-from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import MEASURES, Measure, Outcome, measures_of, outcome
+from birdenv.dialogue import Measure
+from birdenv.runs.analysis._estimates import rounded, values_of
+from birdenv.runs.analysis._outcomes import Outcome
 from birdenv.runs.analysis._statistics import Interval, bootstrap, pass_at_k, pass_hat_k
-from birdenv.runs.analysis._text import between, figure_line, percent
+from birdenv.runs.analysis._text import between, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,8 @@ class PassRates:
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
     """One for each k from 1 to `repeats` for which a task has enough rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
-    for o in outcomes:
-        if o.rated and (value := o.values[measure.name]) is not None:
-            episodes[o.instance_id].append(value)
+    for o, value in values_of(outcomes, measure):
+        episodes[o.instance_id].append(value)
     counts = [(len(values), int(sum(values))) for values in episodes.values()]
     rates = []
     for k in range(1, repeats + 1):
@@ -77,21 +74,3 @@ def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
             at = f"{percent(rate.at)} %  {between(rate.at_interval)}"
             lines.append(f"{name:<24}{f'k = {rate.k}':>9}    {hat:<25}{at}".rstrip())
     return lines
-
-
-def with_repeats(summary: Summary, game: Game, records: Sequence[Mapping[str, Any]], repeats: int) -> Summary:
-    """The summary of a run with repeats, and what they add: intervals over tasks, pass^k and pass@k."""
-    measures = measures_of(game, records)
-    outcomes = [outcome(game, record, measures) for record in records]
-    means = [estimate(outcomes, measure, repeated=True) for measure in measures]
-    rates = {m: pass_rates(outcomes, m, repeats) for m in MEASURES[game] if m.is_rate}
-    overall = summary.overall | {
-        "repeats": repeats,
-        "means": {mean.measure.name: mean.to_json() for mean in means},
-        "pass": {measure.name: [rate.to_json() for rate in of] for measure, of in rates.items()},
-    }
-    lines = [f"Every task was played {repeats} times; the counts above are of episodes.", ""]
-    lines += [f"{'Mean over episodes':<43}95 % over tasks"]
-    lines += [figure_line(mean) for mean in means]
-    lines += ["", *repeats_lines({measure.title: of for measure, of in rates.items()})]
-    return Summary(overall, summary.text + "\n".join([*lines, rule("=")]) + "\n")

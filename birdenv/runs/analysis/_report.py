@@ -1,20 +1,22 @@
-"""The figures of one run with their intervals: what `birdenv summary` prints."""
+"""The figures of one run with their intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from birdenv.dialogue import Details, Measure
+from birdenv.errors import InputError
 from birdenv.runs._episode import UNRATED
-from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate
+from birdenv.runs._summary import Summary
+from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded
 from birdenv.runs.analysis._lines import engine_line, rule, status_notes
-from birdenv.runs.analysis._measures import GROUPS, Measure, Outcome
+from birdenv.runs.analysis._outcomes import USAGE, Outcome
 from birdenv.runs.analysis._recorded_run import RecordedRun
 from birdenv.runs.analysis._repeats import PassRates, pass_rates, repeats_lines
-from birdenv.runs.analysis._text import NAME_WIDTH, between, figure_line, strip, strip_scale
-from birdenv.tasks.bird import DIFFICULTIES
+from birdenv.runs.analysis._text import NAME_WIDTH, between, figure_line, strip, strip_scale, usage_lines
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
@@ -22,24 +24,30 @@ FEW_DATABASES = 10
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """All figures of a run. `groups[kind][name]` are estimates of the tasks of one group (one difficulty)."""
+    """All figures of a run. `groups[kind][name]` are estimates of the tasks of one group (one difficulty).
+
+    `details` are the game's own figures that are no means over episodes.
+    """
 
     run: RecordedRun
     figures: tuple[Estimate, ...]
     groups: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     repeats: Mapping[Measure, Sequence[PassRates]]
+    details: Details
 
     def to_json(self) -> dict[str, Any]:
         """The report for machines; without paths and dates, so that the same run gives the same bytes."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
+        usage = {of.measure.name: _usage(of) for of in self.figures if of.measure in USAGE.values()}
         return {
             "game": run.game,
             "agent": run.agent,
             "seed": run.config.get("seed"),
             "grader": run.config.get("grader"),
             "engine": run.config.get("engine"),
+            **self._settings(),
             "finished": run.finished,
             "tasks": len(run.tasks),
             "repeats": run.repeats,
@@ -55,6 +63,8 @@ class RunReport:
                 kind: {name: _by_name(of) for name, of in groups.items()}
                 for kind, groups in self.groups.items()
             },
+            **self.details.figures,
+            **({"usage": {name: usage.get(name) for name in USAGE}} if usage else {}),
             **({"pass": repeated} if repeated else {}),
             "methods": METHODS,
         }
@@ -63,59 +73,103 @@ class RunReport:
         """The report for people."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
-        databases = len({o.database for o in rated})
+        databases = len({o.database for o in rated} - {None})
         title = f"{run.game}: {run.agent}, seed {run.config.get('seed')}, grader {run.config.get('grader')}"
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
-        if isinstance(engine, str):  # runs of before it was recorded have none
-            lines += [engine_line(engine), ""]
+        head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
+        settings = ", ".join(f"{name} {value}" for name, value in self._settings().items())
+        head += [settings] if settings else []
+        lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
                 f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures are of those.",
                 "",
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
-        lines.append(
-            f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated, on {databases} database(s)"
-        )
-        lines += ["", f"{'95 % intervals':<46}{'over tasks':<18}over databases"]
+        lines.append(f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated{on_databases(databases)}")
+        lines += ["", interval_heads(databases)]
+        used = [of for of in self.figures if of.measure in USAGE.values()]
         lines += [
-            figure_line(of, last=between(of.over_databases, share=of.measure.is_rate)) for of in self.figures
+            figure_line(of, last=over_databases(of) if databases else "")
+            for of in self.figures
+            if of not in used
         ]
-        for kind, groups in self.groups.items():
-            lines += _group_lines(kind, groups)
+        lines += ["", *self.details.lines] if self.details.lines else []
+        lines += ["", *usage_lines(used, len(run.outcomes))] if used else []
+        for heading, groups in self.drawn_groups():
+            lines += _group_lines(heading, groups)
         if self.repeats:
             lines += ["", *repeats_lines({measure.title: of for measure, of in self.repeats.items()})]
         lines += ["", "Status"]
         lines += [f"  {name:<22}{count:>5}" for name, count in _statuses(run.outcomes)]
-        lines += ["", *_notes(run, rated), *method_notes(databases), rule("=")]
+        lines += ["", *self._notes(rated), *method_notes(databases), rule("=")]
         return "\n".join(lines) + "\n"
+
+    def summary(self) -> Summary:
+        """What a run leaves in its folder: `overall.json` and `summary.txt`."""
+        return Summary(self.to_json(), self.text())
+
+    def drawn_groups(self) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
+        """Give a title and a figure for each group, for each kind of group and measure that is drawn."""
+        titles = self.run.measured.group_titles
+        for kind, groups in self.groups.items():
+            for column in zip(*groups.values(), strict=True):
+                measure = column[0].measure
+                if measure.drawn:
+                    yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
+
+    def _settings(self) -> dict[str, Any]:
+        config = self.run.config
+        return {name: config[name] for name in self.run.measured.settings if name in config}
+
+    def _notes(self, rated: Sequence[Outcome]) -> list[str]:
+        run = self.run
+        notes = [*self.details.notes, *status_notes(Counter(o.status for o in run.outcomes))]
+        for measure in run.measures:
+            counted = rated if measure.over == "rated" else run.outcomes
+            silent = sum(o.values[measure.name] is None for o in counted)
+            if silent and measure.silent:
+                notes.append(f"{measure.title}: {silent} episode(s) {measure.silent} are not counted.")
+        notes += [f"{measure.note}." for measure in run.measures if measure.note]
+        return [f"Note: {note}" for note in notes]
 
 
 def report(run: RecordedRun) -> RunReport:
-    """Work out all figures of a run."""
-    measures = run.measures
+    """Work out all figures of a run, from its records alone.
+
+    Raises:
+        InputError: A record has not the fields that the game's figures need.
+    """
+    measures, measured = run.measures, run.measured
     repeated = run.repeats > 1
 
     def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
         return tuple(estimate(outcomes, measure, repeated=repeated) for measure in of)
 
-    shown = [measure for measure in measures if measure.in_groups]
+    by_group = [measure for measure in measures if measure.by_group]
     groups = {
         kind: {
-            name: estimates([o for o in run.outcomes if name in o.groups[kind]], shown)
-            for name in _names(run.outcomes, kind)
+            name: estimates([o for o in run.outcomes if name in o.groups[kind]], by_group)
+            for name in _names(run, kind)
         }
-        for kind in run.outcomes[0].groups
+        for kind in measured.group_titles
     }
-    passes = {m: pass_rates(run.outcomes, m, run.repeats) for m in measures if m.is_rate} if repeated else {}
-    return RunReport(run, estimates(run.outcomes, measures), groups, passes)
+    rates = [m for m in measures if m.is_rate and m.compared] if repeated else []
+    passes = {m: pass_rates(run.outcomes, m, run.repeats) for m in rates}
+    try:
+        details = measured.details(run.records, run.private)
+    except KeyError as error:
+        raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
+    except (AttributeError, TypeError, ValueError):
+        raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
+    return RunReport(run, estimates(run.outcomes, measures), groups, passes, details)
 
 
-def _names(outcomes: Sequence[Outcome], kind: str) -> list[str]:
-    """The groups in the order of the summary: BIRD's difficulties from easy to hard, the rest by name."""
-    names = {name for o in outcomes if o.rated for name in o.groups[kind]}
-    known = [name for name in DIFFICULTIES if name in names]
+def _names(run: RecordedRun, kind: str) -> list[str]:
+    """The groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
+    names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
+    known = [name for name in run.measured.group_order if name in names]
     return [*known, *sorted(names - set(known))]
 
 
@@ -123,39 +177,46 @@ def _by_name(estimates: Sequence[Estimate]) -> dict[str, Any]:
     return {of.measure.name: of.to_json() for of in estimates}
 
 
-def _group_lines(kind: str, groups: Mapping[str, Sequence[Estimate]]) -> list[str]:
-    lines: list[str] = []
+def _usage(of: Estimate) -> dict[str, Any]:
+    total = int(of.total) if of.total.is_integer() else of.total
+    return {"episodes": of.count, "total": rounded(total), "mean": rounded(of.value)}
+
+
+def _group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
-    for column in zip(*groups.values(), strict=True):
-        title = f"{column[0].measure.title} {GROUPS[kind].lower()}"
-        lines += ["", f"{title:<{width + 40}}{strip_scale()}"]
-        for name, of in zip(groups, column, strict=True):
-            lines.append(figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width))
-    return lines
+    return ["", f"{title:<{width + 40}}{strip_scale()}"] + [
+        figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width)
+        for name, of in groups.items()
+    ]
 
 
 def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
     return sorted(Counter(o.status for o in outcomes).items())
 
 
-def _notes(run: RecordedRun, rated: Sequence[Outcome]) -> list[str]:
-    notes = status_notes(Counter(o.status for o in run.outcomes))
-    for measure in run.measures:
-        silent = sum(o.values[measure.name] is None for o in rated)
-        if silent:
-            notes.append(f"{measure.title}: {silent} episode(s) {measure.silent} are not counted.")
-    notes += [f"{measure.note}." for measure in run.measures if measure.note]
-    return [f"Note: {note}" for note in notes]
+def on_databases(count: int) -> str:
+    """`, on 3 database(s)`; empty for a game without databases."""
+    return f", on {count} database(s)" if count else ""
+
+
+def interval_heads(databases: int) -> str:
+    """The line above a table of figures."""
+    return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
+
+
+def over_databases(of: Estimate) -> str:
+    """The last column of a table of figures."""
+    return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
     """How the intervals are made, for the foot of a table."""
-    lines = [
-        "Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap.",
-        f"Over databases: bootstrap that resamples whole databases ({METHODS['databases'].split(', ')[1]}).",
-    ]
+    lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
+    if databases:
+        resamples = METHODS["databases"].split(", ")[1]
+        lines.append(f"Over databases: bootstrap that resamples whole databases ({resamples}).")
     if databases == 1:
         lines.append("One database: nothing says how others would go; no interval over databases.")
-    elif databases < FEW_DATABASES:
+    elif 0 < databases < FEW_DATABASES:
         lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
     return lines

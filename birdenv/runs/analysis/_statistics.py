@@ -10,7 +10,8 @@ PCG64 from a fixed seed, a stream that numpy promises never to change (NEP 19), 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from math import comb, sqrt
 from typing import NamedTuple
 
@@ -174,14 +175,23 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     for value, cluster in zip(values, clusters, strict=True):
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
+    batches = _kept_batches(count) if count * RESAMPLES <= _BATCH else _batches(count)
+    return np.concatenate([sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1) for drawn in batches])
+
+
+def _batches(count: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Resamples of `count` clusters, one a row."""
     random = np.random.PCG64(_SEED)
-    means: list[npt.NDArray[np.float64]] = []
     rows = max(1, _BATCH // count)
     for start in range(0, RESAMPLES, rows):
         shape = (min(rows, RESAMPLES - start), count)
-        drawn = (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
-        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
-    return np.concatenate(means)
+        yield (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
+
+
+@lru_cache(maxsize=4)
+def _kept_batches(count: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Keep those of few clusters (8 MB at most): the figures of one run all have the same clusters."""
+    return tuple(_batches(count))
 
 
 def _percentiles(means: npt.NDArray[np.float64]) -> Interval:

@@ -9,15 +9,9 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
+from birdenv.runs._interact_measures import GROUPS
 from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import GROUPS, EpisodeScore, group_figures, official_figures
-from birdenv.runs.analysis._text import (
-    answers_line,
-    group_table,
-    official_lines,
-    questions_line,
-    rate_lines,
-)
+from birdenv.runs.official._phases import EpisodeScore, group_figures, official_figures
 from birdenv.runs.official._read import (
     Notes,
     OfficialResults,
@@ -25,6 +19,13 @@ from birdenv.runs.official._read import (
     read_adk_file,
     read_stage_folder,
     record_groups,
+)
+from birdenv.runs.official._text import (
+    answers_line,
+    group_table,
+    official_lines,
+    questions_line,
+    rate_lines,
 )
 from birdenv.runs.official._write import OFFICIAL_FOLDER
 
@@ -43,7 +44,7 @@ class OfficialScore:
         all of their tasks, too.
         """
         results = self.results
-        groups = {f"by_{kind}": group_figures(results.standings, kind, all_followed=True) for kind in GROUPS}
+        groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}
         return {
             "official": official_figures(results.standings),
             "questions_asked": results.questions_asked,

@@ -34,7 +34,7 @@ from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._interact import CInteractRun
-from birdenv.runs.analysis._measures import passed
+from birdenv.runs._interact_measures import passed
 from birdenv.tasks import SYSTEM, USER
 
 MARKER = "### Turn "

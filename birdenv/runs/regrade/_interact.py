@@ -23,7 +23,7 @@ from birdenv.grading import GradingJob, InteractGrader, reads_clock
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rule
-from birdenv.runs.analysis._measures import EpisodeScore, count_phases
+from birdenv.runs.official._phases import EpisodeScore, count_phases
 from birdenv.runs.regrade._stored import (
     StoredGrades,
     check_unchanged,

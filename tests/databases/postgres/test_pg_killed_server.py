@@ -18,7 +18,7 @@ from birdenv.databases import DatabaseSource, open_source
 from birdenv.databases.postgres import Cluster
 from birdenv.databases.postgres.server._cluster import pid_file
 from birdenv.envs import BirdSqlEnv, CInteractEnv
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, run
+from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
 from birdenv.tasks.c_interact import PROFILES, load_benchmark
 from birdenv.users import RuleUser
 
@@ -80,8 +80,10 @@ def test_a_run_of_40_tasks_killed_and_resumed_gives_the_same_figures(
     played = game(demo, forty_tasks(demo, tmp_path), source)
     agent = make_agent("asks-first", played)
     undisturbed = RunDirectory.create(tmp_path / "undisturbed")
+    prepare(undisturbed, run_config(played, "asks-first", 0), resume=False)
     run(played, agent, undisturbed, parallel=2)
     disturbed = RunDirectory.create(tmp_path / "disturbed")
+    prepare(disturbed, run_config(played, "asks-first", 0), resume=False)
     seen: list[str] = []
 
     def disturb(record: Mapping[str, Any]) -> None:

@@ -1,0 +1,175 @@
+"""How BIRD is measured: EX, the metrics that were asked for, and the official table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum, sqrt
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.dialogue import Details, GameMeasures, Measure, Record
+from birdenv.runs._episode import UNRATED
+from birdenv.runs._speeds import read_speeds
+from birdenv.tasks.bird import DIFFICULTIES
+
+METRIC_TITLES: Final[Mapping[str, str]] = {
+    "ex": "EX",
+    "ex_bird": "EX (BIRD set)",
+    "ordered": "EX in order",
+    "colperm": "EX any columns",
+    "superset": "EX superset",
+    "soft_f1": "Soft-F1",
+    "r_ves": "R-VES",
+}
+"""The metrics of BIRD by their names in tables, in the order in which they are shown."""
+
+R_VES_NOTE: Final = (
+    "R-VES is measured and depends on this machine and on what else it does; compare only figures of one "
+    "idle machine"
+)
+
+_COLUMNS: Final = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
+"""The columns of the official table, and how wide ours are."""
+
+
+def is_rated(run: Record) -> bool:
+    """Tell if a record says anything about the agent."""
+    return run["status"] not in UNRATED
+
+
+def difficulty_means(
+    difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
+) -> dict[str, dict[str, float | int | None]]:
+    """Give the official table (mini_dev `print_data`): means times 100 by difficulty and in total.
+
+    `difficulties` and each metric's `scores` (0 to 1, by name) have an entry for every episode. Episodes of
+    another difficulty count in the total only. A mean of none is None.
+    """
+    members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
+    members["total"] = list(range(len(difficulties)))
+    means: dict[str, dict[str, float | int | None]] = {
+        metric: {
+            name: round(100 * fsum(of[i] for i in chosen) / len(chosen), 2) if chosen else None
+            for name, chosen in members.items()
+        }
+        for metric, of in scores.items()
+    }
+    return {"count": {name: len(chosen) for name, chosen in members.items()}, **means}
+
+
+def difficulty_table(
+    means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
+) -> list[str]:
+    """Give the official table as lines; `means` as from `difficulty_means`, `titles` of its metrics."""
+    lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
+    for metric, of in means.items():
+        cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]
+        lines.append(f"{titles.get(metric, metric):<15}" + "".join(cells))
+    return lines
+
+
+def _figure(value: float | int | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.2f}"
+
+
+def _ex(name: str) -> Callable[[Record], float]:
+    return lambda run: float(run["result"][name])
+
+
+def _metric(name: str) -> Callable[[Record], float]:
+    """One that was asked for. An episode without a submission has none of it, which counts 0."""
+    return lambda run: float(run["result"].get("metrics", {}).get(name, 0.0))
+
+
+_METRICS: Final = tuple(
+    Measure(name, title, _metric(name), is_rate=name != "soft_f1")
+    for name, title in METRIC_TITLES.items()
+    if name not in ("ex", "ex_bird", "r_ves")
+)
+_R_VES: Final = Measure(
+    "r_ves",
+    METRIC_TITLES["r_ves"],
+    lambda run: run.get("r_ves"),
+    is_rate=False,
+    most=sqrt(1.25),
+    silent="whose speed was not measured",
+    note=R_VES_NOTE,
+)
+
+
+def _asked_for(records: Sequence[Record]) -> tuple[Measure, ...]:
+    """The measures of `result.metrics`, and R-VES, as far as any record has them."""
+    found: set[str] = set()
+    for record in records:
+        result = record.get("result")
+        metrics = result.get("metrics") if isinstance(result, Mapping) else None
+        found |= set(metrics) if isinstance(metrics, Mapping) else set()
+        found |= {"r_ves"} & record.keys()
+    return tuple(measure for measure in (*_METRICS, _R_VES) if measure.name in found)
+
+
+def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
+    fields = record.get("result", record)
+    return {"difficulty": (fields["difficulty"],), "database": (fields["db_id"],)}
+
+
+def _speeds(folder: Path) -> dict[str, dict[str, float]]:
+    return {name: {"r_ves": score} for name, score in read_speeds(folder).items()}
+
+
+def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
+    """The official table, how long the dialogues were, and golds that return nothing or do not run."""
+    rated = list(filter(is_rated, records))
+    lengths = [len(run.get("history", ())) for run in records] or [0]
+    empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
+    broken = _once(run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error")
+    table = _table(rated)
+    figures: dict[str, Any] = {
+        "table": table,
+        "history": {
+            "average_length": sum(lengths) / len(lengths),
+            "min_length": min(lengths),
+            "max_length": max(lengths),
+        },
+        "gold_empty": empty,
+        "gold_errors": broken,
+    }
+    lines = ["As in the official table, times 100", *difficulty_table(table, METRIC_TITLES)]
+    notes = []
+    if empty:
+        notes.append(
+            f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
+            f"so a match there proves little: {', '.join(empty)}"
+        )
+    if broken:
+        notes.append(f"The gold SQL of these tasks does not run: {', '.join(broken)}")
+    return Details(figures, lines, notes)
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """Each name once: a task may be played several times."""
+    return list(dict.fromkeys(names))
+
+
+def _table(runs: Sequence[Record]) -> dict[str, Any]:
+    """Metrics that were not asked for, and R-VES, which has a table of its own, are not there."""
+    measures = [measure for measure in (*BIRD.measures, *_asked_for(runs)) if measure is not _R_VES]
+    scores = {measure.name: [measure.value(run) or 0.0 for run in runs] for measure in measures}
+    return difficulty_means([run["result"]["difficulty"] for run in runs], scores)
+
+
+BIRD: Final = GameMeasures(
+    measures=(
+        Measure("ex", METRIC_TITLES["ex"], _ex("ex"), drawn=True),
+        Measure("ex_bird", METRIC_TITLES["ex_bird"], _ex("ex_bird")),
+    ),
+    optional=_asked_for,
+    groups=_groups,
+    group_titles={"difficulty": "By difficulty", "database": "By database"},
+    group_order=tuple(DIFFICULTIES),
+    clusters="database",
+    details=_details,
+    fields=_speeds,
+)

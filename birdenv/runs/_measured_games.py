@@ -1,0 +1,42 @@
+"""How the game of a recorded run is measured: the one place where a game's name leads to its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Final
+
+from birdenv.dialogue import GameMeasures, Measure, Record
+from birdenv.runs._bird_measures import BIRD
+from birdenv.runs._interact_measures import A_INTERACT, C_INTERACT
+
+_GAMES: Final[Mapping[str, GameMeasures]] = {
+    "bird": BIRD,
+    "c-interact": C_INTERACT,
+    "a-interact": A_INTERACT,
+}
+
+
+def _reward(run: Record) -> float | None:
+    reward = run.get("reward")
+    return None if reward is None else float(reward)
+
+
+_UNKNOWN: Final = GameMeasures(
+    (
+        Measure(
+            "reward",
+            "Mean reward",
+            _reward,
+            is_rate=False,
+            least=-inf,
+            most=inf,
+            silent="whose record has no reward",
+        ),
+    )
+)
+
+
+def game_measures(game: str) -> GameMeasures:
+    """Give the measures of the game that `config.json` names; of an unknown game, its reward."""
+    return _GAMES.get(game, _UNKNOWN)
