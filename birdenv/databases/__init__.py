@@ -13,6 +13,12 @@ from __future__ import annotations
 from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
+from birdenv.databases._result_cache import (
+    Key,
+    ResultCache,
+    StaleResultError,
+    result_cache,
+)
 from birdenv.databases._results import (
     LONGEST_SQL,
     Cell,
@@ -24,10 +30,11 @@ from birdenv.databases._results import (
     Result,
     Row,
     SchemaObject,
+    Scope,
 )
 from birdenv.databases.postgres._plain_queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import map_files
+from birdenv.databases.sqlite._file import FileId, map_files
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._source import (
     ISOLATIONS,
@@ -54,9 +61,11 @@ __all__ = [
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
+    "FileId",
     "Health",
     "ImageKind",
     "Isolation",
+    "Key",
     "KillableSource",
     "Limits",
     "NoAnswerError",
@@ -64,13 +73,16 @@ __all__ = [
     "QueryError",
     "QueryResult",
     "Result",
+    "ResultCache",
     "Row",
     "RowSink",
     "SchemaObject",
+    "Scope",
     "Server",
     "SqliteDatabase",
     "SqliteFileSource",
     "SqliteSource",
+    "StaleResultError",
     "Token",
     "WorkerDiedError",
     "WorkerProcess",
@@ -80,6 +92,7 @@ __all__ = [
     "open_source",
     "packed",
     "receive",
+    "result_cache",
     "send",
     "split_statements",
     "sql_tokens",

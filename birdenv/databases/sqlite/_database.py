@@ -24,6 +24,7 @@ from birdenv.databases._results import (
     QueryResult,
     Result,
     SchemaObject,
+    Scope,
 )
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite._connection import (
@@ -57,6 +58,7 @@ class SqliteDatabase:
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
         self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
+        self._scope = file.scope(limits)
 
     @property
     def is_private(self) -> bool:
@@ -64,9 +66,9 @@ class SqliteDatabase:
         return self._private is not None
 
     @property
-    def contents(self) -> object:
-        """The same object for all episodes on this version of the file."""
-        return self._file
+    def scope(self) -> Scope | None:
+        """What results depend on while the episode has written nothing; None after that."""
+        return self._scope if self._private is None else None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
@@ -217,9 +219,8 @@ class SqliteDatabase:
             return fault
         keyword = first_keyword(sql)
         if keyword in OTHER_THAN_QUERIES:
-            return QueryError(
-                "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
-            )
+            sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
+            return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
             connected = self._private.ours(connect_virtual_tables)
             if isinstance(connected, QueryError):
