@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, result_cache
 from birdenv.dialogue import Event, Move
 from birdenv.grading import ExGrader, ExVerdict
 from birdenv.tasks.bird._loader import BirdTask
 from birdenv.tasks.sql._actions import KINDS, MAX_TEXT, SYSTEM, Kind, Sender, SystemView
-from birdenv.tasks.sql._result_text import Screen
+from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 
 _LEGAL: tuple[Kind, ...] = ("execute_sql", "submit_sql")
 _DEFAULT_LIMITS: Final = Limits()
@@ -55,7 +55,6 @@ class BirdController:
         self._max_turns = max_turns
         self._limits = limits
         self._database: EpisodeDatabase | None = None
-        self._screen: Screen | None = None
         self._instruction = _instruction(task, source, evidence, max_turns)
         self._readings = task.public.candidates
         self._message = task.public.question
@@ -108,13 +107,12 @@ class BirdController:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = self._screen = None
+            self._database = None
 
     def _execute(self, sql: str) -> str:
-        if self._screen is None:
+        if self._database is None:
             self._database = self._source.open(self.task.public.db_id, self._limits)
-            self._screen = Screen(self._database, self._limits)
-        return self._screen.show(sql)
+        return result_text(result_cache.execute(self._database, sql, FETCHED_ROWS))
 
     def _submit(self, sql: str) -> None:
         self.submission = sql
