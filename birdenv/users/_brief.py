@@ -43,15 +43,13 @@ class Answer:
 
     `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable, or
     if an unlabelled question is about a kind of clause that the gold SQL does not have);
-    `granted` the SQL snippets that the answer may draw on; `guarded` is true where the leak guard replaced
-    the answer.
+    `granted` are the SQL snippets that the answer may draw on.
     """
 
     text: str
     call: Call
     target: str = ""
     granted: tuple[str, ...] = ()
-    guarded: bool = False
 
 
 class User(Protocol):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from birdenv.users._brief import Answer, Brief
 from birdenv.users._encoder import Choice, encode
-from birdenv.users.leak_guard import guard_answer
 from birdenv.users.sql_in_words import read_aloud
 from birdenv.users.sql_in_words._clauses import Paraphrase
 from birdenv.users.sql_in_words._words import Wording, quoted
@@ -62,7 +61,9 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
 
 
 class RuleUser:
-    """A `User` without a language model: encoder, decoder and leak guard in a row (BIRD-Interact §3.1).
+    """A `User` without a language model: encoder and decoder in a row (BIRD-Interact §3.1).
+
+    The rules of the game put its words, like everybody's, through the leak guard.
 
     It never raises, whatever the question, and keeps nothing from one question to the next.
     """
@@ -73,5 +74,4 @@ class RuleUser:
         granted = tuple(dict.fromkeys(item.snippet for item in choice.items))
         if choice.segment is not None:
             granted = (choice.segment.sql,)
-        guarded = guard_answer(decode(choice, brief.identifiers), brief, granted)
-        return Answer(guarded.text, choice.call, choice.target, granted, bool(guarded.reason))
+        return Answer(decode(choice, brief.identifiers), choice.call, choice.target, granted)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -65,11 +66,9 @@ def test_a_poor_brief_is_no_obstacle(brief: Brief) -> None:
 
 
 def test_the_same_bytes_under_any_hash_seed() -> None:
-    from conftest import ROOT
-
     runs = [
         subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(ROOT), str(ROOT / "tests" / "users")],
+            [sys.executable, "-c", SCRIPT, str(Path(__file__).parent)],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
             stdout=subprocess.PIPE,
         )
