@@ -1,0 +1,89 @@
+"""Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
+
+A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
+term's words are left out before it is asked here; a question *about* a term called "sql" is then not taken for
+a request for SQL.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OWN_WORK = re.compile(
+    r"\b(?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?"
+    r"(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
+    r"|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?) (?:\w+ ){0,4}?"
+    r"(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)s?(?: (?:query|statement|code))?\b"
+    r"|\b(?:in|for|of) my (?:sql|query)(?: query)?\b"
+)
+_SECRET = re.compile(
+    r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
+    r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
+    r"|system prompt"
+    r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
+    r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
+    r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
+    r"|(?:full|clear|entire|whole|complete|original|unambiguous|exact) (?:\w+ )?(?:questions?|requests?|task)"
+    r"|(?:give|tell|show|provide|reveal|what is|what s|send|write) (?:\w+ ){0,3}?"
+    r"(?:answer|solution|code|query|queries|statement|clear question|original question))\b"
+)
+_NAMES = re.compile(
+    r"\b(?:schema|ddl|primary key|foreign key|database (?:structure|name|layout)"
+    r"|(?:correct|expected) (?:result|output)s?"
+    r"|(?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?"
+    r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
+    r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
+)
+_OUTPUT_COLUMNS = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(?:columns?|fields?|attributes?)"
+    r" (?:should|do you want|would you like|are to|must|to)\b"
+)
+
+
+_EVERYTHING = re.compile(
+    r"\b(?:(?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?"
+    r"(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
+    r"|ambiguit(?:y|ies)|clarifications?|logic)"
+    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?"
+    r"(?:everything|it all|all of it)"
+    r"|everything (?:you|that you|about (?:your|the) (?:question|request|task)))\b"
+)
+_KINDS = tuple(
+    re.compile(rf"\b(?:{kind})\b")
+    for kind in (
+        r"filter(?:s|ed|ing)?|conditions?|where|restrictions?",
+        r"sort(?:s|ed|ing)?|order(?:s|ed|ing)?|order by",
+        r"group(?:s|ed|ing)?|group by|aggregations?|aggregates?",
+        r"limits?|limited|row counts?",
+        r"joins?|joined",
+        r"columns?|fields?|outputs?",
+        r"round(?:ed|ing)?|decimals?|precision",
+        r"distinct|duplicates?",
+        r"having|thresholds?",
+    )
+)
+
+
+def out_of_scope(text: str, about_a_term: bool = False) -> bool:
+    """Whether `text` (words of a question, lower case, one space between) asks for what a user never tells.
+
+    An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
+    should have is a fair question. In a question `about_a_term` a mention of columns or tables does no harm:
+    the answer is the term's meaning in plain words.
+    """
+    text = _OWN_WORK.sub(" ", text)
+    if _SECRET.search(text):
+        return True
+    return not about_a_term and asks_for_names(text)
+
+
+def asks_for_names(text: str) -> bool:
+    """Whether `text` asks for names or the structure of the database."""
+    return _NAMES.search(_OUTPUT_COLUMNS.sub(" ", text)) is not None
+
+
+def asks_for_everything(text: str) -> bool:
+    """Whether `text` asks for all there is to know, or for several kinds of clause at once."""
+    if _EVERYTHING.search(text):
+        return True
+    return sum(kind.search(text) is not None for kind in _KINDS) > 2
