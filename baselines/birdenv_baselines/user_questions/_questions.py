@@ -6,13 +6,14 @@ import json
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidates import Candidate, index_of
 
 FOLDER = Path(__file__).parent
 _TASKS_FOR_ANY = 8
@@ -48,13 +49,18 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
     for raw in raws:
         task, expected = raw["instance_id"], tuple(raw["expected"])
         chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
-        weight = 1.0 if task != "*" else 1.5 / len(chosen)
+        weight = 1.0 if task != "*" else 2.0 / len(chosen)
         rows += [
             Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight)
             for one in chosen
             if one in briefs
         ]
-    return rows
+    return [row for row in rows if row.kind != "kind" or any(map(partial(is_right, row), candidates(row)))]
+
+
+def candidates(row: Row) -> tuple[Candidate, ...]:
+    """Return all that the row's question may be about."""
+    return index_of(row.brief).candidates
 
 
 def is_right(row: Row, candidate: Candidate) -> bool:

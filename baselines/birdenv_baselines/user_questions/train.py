@@ -24,7 +24,7 @@ from birdenv.users.understanding._features import FEATURES, evidence, take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
 SURE = 0.5
-_RIDGE = 0.6
+_RIDGE = 0.3
 _STEPS = 400
 _FOLDS = 10
 TARGET = Path(understanding.__file__).parent / "weights.json"
@@ -127,10 +127,14 @@ def table(results: Iterable[tuple[Row, str]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument("--leave-out", choices=["task", "hand"], default="task")
-    parser.add_argument("--failures", action="store_true", help="print the questions that were not answered right")
+    parser.add_argument(
+        "--failures", action="store_true", help="print the questions that were not answered right"
+    )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
@@ -143,7 +147,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.write:
         weights = fit(rows)
         named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
-        TARGET.write_text(json.dumps({"sure": weights.sure, "weights": named}, indent=1) + "\n", encoding="utf-8")
+        TARGET.write_text(
+            json.dumps({"sure": weights.sure, "weights": named}, indent=1) + "\n", encoding="utf-8"
+        )
         print(f"wrote {TARGET}")
 
 

@@ -74,7 +74,9 @@ def user_notes(notes: DatabaseNotes) -> Notes:
         name = key.split("|")[-1].lower()
         text = meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
         columns[name] = f"{columns[name]} {text}" if name in columns else text
-    knowledge = {entry.id: f"{entry.name}. {entry.description} {entry.definition}" for entry in notes.knowledge}
+    knowledge = {
+        entry.id: f"{entry.name}. {entry.description} {entry.definition}" for entry in notes.knowledge
+    }
     return Notes(columns, knowledge)
 
 

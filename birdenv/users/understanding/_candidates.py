@@ -14,7 +14,7 @@ from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment, segments
 from birdenv.users.sql_in_words import read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
-from birdenv.users.understanding._kinds import kinds_of_sql, settled_kinds
+from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, settled_kinds
 from birdenv.users.understanding._parts import telling_parts
 from birdenv.users.understanding._words import ASIDE_STEMS, STOP_WORDS, clean, stem, trigrams, words
 
@@ -28,13 +28,7 @@ _KEYWORDS = frozenset(
     JSON_EXTRACT UPDATE SET DELETE INTO INDEX IF EXISTS FLOAT NUMERIC DECIMAL POWER""".split()
 )
 _ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
-_OPEN: tuple[tuple[str, str], ...] = (
-    ("order", r"\border\s+by\b"),
-    ("limit", r"\blimit\b"),
-    ("distinct", r"\bdistinct\b"),
-    ("round", r"\bround\b"),
-    ("null", r"\bnull\b|\bcoalesce\b|\bifnull\b|\bnulls\b|\bnullif\b"),
-)
+_MISSING = re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b")
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")
 
 
@@ -63,13 +57,15 @@ class Index:
     """A brief's candidates, and where each word (stemmed) occurs in them.
 
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
-    `term_weight` the weight of all words of a candidate's term; `spellings` finds words by three letters.
+    `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL; `spellings` finds
+    these by three letters.
     """
 
     candidates: tuple[Candidate, ...]
     postings: Mapping[str, tuple[tuple[int, int], ...]]
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
+    spoken: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
 
 
@@ -91,7 +87,9 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
     contents: dict[frozenset[str], int] = {}
     for term, items in by_term.items():
         spoken = _spoken(" ".join(item.snippet for item in items), brief.identifiers)
-        content = frozenset(t.text.lower() for item in items for t in tokenize(item.snippet) if t.kind != "symbol")
+        content = frozenset(
+            t.text.lower() for item in items for t in tokenize(item.snippet) if t.kind != "symbol"
+        )
         twin = next((n for other, n in contents.items() if _alike(content, other)), len(contents))
         contents.setdefault(content, twin)
         notes = set[str]()
@@ -118,13 +116,15 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
     if not any(brief.gold):
         return
-    for number, part in enumerate(telling_parts(gold_parts(brief.gold, brief.dialect), brief.ambiguities), 1000):
+    parts = gold_parts(brief.gold, brief.dialect)
+    for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
         candidate = Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segment=part,
+            names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
         )
@@ -135,14 +135,21 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
 
 
 def _left_open(brief: Brief) -> list[Candidate]:
+    """The kinds of thing that neither the gold SQL nor an annotated point settles."""
     if not any(brief.gold):
         return []
     gold = " ".join(brief.gold).lower()
-    settled = {kind for item in brief.ambiguities for kind in settled_kinds(item)}
+    settled = {
+        kind for item in brief.ambiguities if item.kind == "non_critical" for kind in settled_kinds(item)
+    }
+    settled |= {kind for item in brief.ambiguities for kind in clause_kinds(item.snippet)}
+    settled |= {part.clause for part in gold_parts(brief.gold, brief.dialect)}
+    settled |= {"round"} if "round" in gold else set()
+    settled |= {"null"} if _MISSING.search(gold) else set()
     return [
-        Candidate(group="open", target="", kinds=frozenset({kind}), clause=kind, same=2000)
-        for kind, pattern in _OPEN
-        if kind not in settled and not re.search(pattern, gold)
+        Candidate(group="open", target="", kinds=frozenset({kind}), clause=kind, same=2000 + number)
+        for number, kind in enumerate(("order", "limit", "distinct", "round", "null"))
+        if kind not in settled
     ]
 
 
@@ -165,9 +172,10 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
         for word, times in spread.items()
     }
+    spoken = frozenset(word for word, places in holders.items() if any(place < 2 for _, place in places))
     spellings: dict[str, set[str]] = defaultdict(set)
-    for word, places in holders.items():
-        if len(word) > 3 and any(place < 2 for _, place in places):
+    for word in spoken:
+        if len(word) > 3:
             for letters in trigrams(word):
                 spellings[letters].add(word)
     terms = tuple(
@@ -178,6 +186,7 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
         weight=weight,
         term_weight=terms,
+        spoken=spoken,
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
     )
 
@@ -208,7 +217,9 @@ def _spoken(sql: str, identifiers: frozenset[str]) -> set[str]:
             and token.key not in _KEYWORDS
             and token.text.lower() not in hidden
         ):
-            found.update(stem(w) for w in split_words(token.text).split() if len(w) > 1 and w not in STOP_WORDS)
+            found.update(
+                stem(w) for w in split_words(token.text).split() if len(w) > 1 and w not in STOP_WORDS
+            )
     return found
 
 

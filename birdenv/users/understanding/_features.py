@@ -9,15 +9,46 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidates import Candidate, Index
 from birdenv.users.understanding._kinds import KINDS, asked_kinds
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._words import ASIDE_STEMS, FRAME_STEMS, clean, content_words, stem, trigrams, words
+from birdenv.users.understanding._thesaurus import SYNONYMS
+from birdenv.users.understanding._words import (
+    ASIDE_STEMS,
+    FRAME_STEMS,
+    clean,
+    content_words,
+    stem,
+    trigrams,
+    words,
+)
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
 _POINT = ("covers_term", "term", "sql", "notes", "whole_term", "named", "quoted", "literal", "best", "second")
 _GROUPS = ("critical", "knowledge", "non_critical", "part", "open")
-_CLAUSES = ("where", "having", "select", "output", "group", "order", "limit", "distinct", "join", "assign", "create")
-_REFUSE = ("always", "names", "technical", "unknown", "nothing_known", "personal", "long")
+_CLAUSES = (
+    "where",
+    "having",
+    "select",
+    "output",
+    "group",
+    "order",
+    "limit",
+    "distinct",
+    "join",
+    "assign",
+    "create",
+)
+_TECHNICAL = (
+    r"tables?", r"columns?", r"fields?", r"schema|ddl|structure", r"join(?:s|ed|ing)?", r"(?:foreign |primary )?keys?",
+    r"sql|cte|subquer\w+|select|where|having|group by|clause|window functions?|update|insert", r"quer(?:y|ies)|code",
+    r"database|engine", r"data types?|integer|text|boolean|nullable|format", r"json|path", r"stored?|stores?|hold|holds"
+    r"|contains?|linked|related|connected?|relations?", r"rows", r"index(?:es)?", r"names?", r"solution|answer|approach|way to",
+    r"(?:possible|what|distinct) values",
+)  # fmt: skip
+_REFUSE = (
+    "always", "names", "unknown", "nothing_known", "personal", "long", "wish",
+    *(f"technical_{number}" for number in range(len(_TECHNICAL))),
+)  # fmt: skip
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "best")
 
 FEATURES: tuple[str, ...] = (
@@ -35,9 +66,10 @@ FEATURES: tuple[str, ...] = (
 """The names of all features, in the order of the weights."""
 
 _AT = {name: place for place, name in enumerate(FEATURES)}
-_TECHNICAL = re.compile(
-    r"\b(?:tables?|columns?|fields?|schema|joins?|joined|keys?|sql|quer(?:y|ies)|database|indexes|cte|subquer\w+"
-    r"|json|paths?|views?|select|ddl|data types?|types?|relations?|rows|stored?|stores|linked|contains?|holds?)\b"
+_TECHNICAL_WORDS = tuple(re.compile(rf"\b(?:{words})\b") for words in _TECHNICAL)
+_WISH = re.compile(
+    r"\b(?:you (?:want|like|need|see|wish|prefer|mean|expect)|(?:result|output|list|report|figure)s? (?:\w+ )?(?:have|contain|include|show)"
+    r"|in the (?:\w+ )?(?:result|output|list|report)s?|should (?:i|be|we) (?:show|list|include|display|report|return|shown|listed)\w*)\b"
 )
 _PERSONAL = re.compile(
     r"\b(?:why|who (?:are|is|else)|your (?:day|name|boss|opinion)|do you (?:think|know|like)|recommend|joke|weather"
@@ -81,16 +113,18 @@ def evidence(index: Index, question: Question) -> Evidence:
     own = [False] * size
     total = unknown = 0.0
     for word in question.content:
-        found, share = _spelt(index, word)
-        weight = index.weight.get(found, _unseen(size, word))
-        total += weight
+        found = _meant(index, word)
         if not found:
-            unknown += weight
+            total += _unseen(size, word)
+            unknown += _unseen(size, word)
             continue
+        total += max(index.weight[other] for other, _ in found)
         plain = word in ASIDE_STEMS or word in FRAME_STEMS
-        for number, field in index.postings[found]:
-            overlap[number][field] += weight * share
-            own[number] = own[number] or not plain or field == 0
+        for other, share in found:
+            weight = index.weight[other] * share
+            for number, field in index.postings[other]:
+                overlap[number][field] = overlap[number][field] + weight
+                own[number] = own[number] or not plain or field == 0
     total = total or 1.0
     summed = [row[0] + 0.7 * row[1] + 0.4 * row[2] for row in overlap]
     best = max(summed, default=0.0)
@@ -107,12 +141,25 @@ def _unseen(size: int, word: str) -> float:
     return 0.25 if word in ASIDE_STEMS else 0.6 if size < 4 else 1.0
 
 
-def _spelt(index: Index, word: str) -> tuple[str, float]:
-    """The word of the index that is meant, and how much of it is there."""
+_SYNONYM = 0.6
+_ALIKE = 0.58
+
+
+def _meant(index: Index, word: str) -> list[tuple[str, float]]:
+    """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
+    found: list[tuple[str, float]] = []
     if word in index.postings:
-        return word, 1.0
-    if len(word) < 5:
-        return "", 0.0
+        found.append((word, 1.0))
+        if word in index.spoken:
+            return found
+    synonyms = [other for other in SYNONYMS.get(word, ()) if other in index.spoken]
+    found += [(other, _SYNONYM) for other in synonyms]
+    if found or len(word) < 5:
+        return found
+    return _spelt(index, word)
+
+
+def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
     own = trigrams(word)
     shared: dict[str, int] = {}
     for letters in own:
@@ -123,10 +170,7 @@ def _spelt(index: Index, word: str) -> tuple[str, float]:
         alike = 2 * shared[other] / (len(own) + len(other))
         if alike > best:
             best, meant = alike, other
-    return (meant, best) if best >= _ALIKE else ("", 0.0)
-
-
-_ALIKE = 0.58
+    return [(meant, best)] if best >= _ALIKE else []
 
 
 def _vector(
@@ -182,15 +226,15 @@ _OPEN_YES, _OPEN_BEST, _OPEN_KNOWN = (_AT[f"open_asked:{name}"] for name in ("ye
 
 
 def _refusal(question: Question, unknown: float, best: float) -> Vector:
-    technical = min(len(_TECHNICAL.findall(question.spaced)), 3)
     values = (
         1.0,
         float(asks_for_names(question.spaced)),
-        float(technical),
         unknown,
         float(not best),
         float(_PERSONAL.search(question.spaced) is not None),
         float(len(question.content) > 8),
+        float(_WISH.search(question.spaced) is not None),
+        *(float(pattern.search(question.spaced) is not None) for pattern in _TECHNICAL_WORDS),
     )
     return [(_AT["refuse:always"] + i, value) for i, value in enumerate(values) if value]
 

@@ -24,6 +24,7 @@ KINDS: tuple[str, ...] = (
     "unmatched",
     "name",
     "change",
+    "extreme",
 )
 """All kinds, in the order of the weights."""
 
@@ -56,10 +57,13 @@ _PATTERNS: dict[str, str] = {
         r"|o'clock|time of day|begin|began|start|starts|ended?|during|until|latest|earliest"
     ),
     "order": (
-        r"sort(?:s|ed|ing)?|order(?:s|ed|ing)?|rank(?:s|ed|ing)?|first|last|ascending|descending|top|bottom|sequence"
-        r"|arrang\w*|come first|highest|lowest|largest|smallest|alphabetical\w*|high to low|low to high|begin with"
-        r"|newest|oldest|biggest|best|worst|heaviest|listed"
+        r"sort(?:s|ed|ing)?|order(?:ed|ing)|(?:in|the|an|any|some|what|which|particular|preferred|specific|certain|do|shall i|should i|i) order"
+        r"|order (?:by|of|them|the|it|matter)|rank(?:s|ed|ing)?|ascending|descending|sequence|arrang\w*|alphabetical\w*"
+        r"|(?:come|comes|go|goes|be|listed|be listed|placed) (?:first|last)|first or last|on top|at the (?:top|bottom|end|beginning)"
+        r"|(?:highest|largest|biggest|best|worst|heaviest|newest|oldest|earliest|latest|longest|greatest|most \w+) (?:\w+ ){0,3}?first"
+        r"|high(?:est)? to low(?:est)?|low(?:est)? to high(?:est)?|first to last|begin with|positioned"
     ),
+    "extreme": r"first|last|top|highest|lowest|largest|smallest|biggest|best|worst|most|least|heaviest|newest|oldest",
     "round": (
         r"round(?:ed|ing)?|decimals?|decimal places?|digits?|precis\w*|whole numbers?|whole percent|exact figure"
         r"|places|integers?|how (?:exact|precise|accurate)|two places|significant|after the (?:decimal )?(?:point|comma)"
@@ -75,16 +79,19 @@ _PATTERNS: dict[str, str] = {
         r"|more than once|several times|deduplicat\w*|only one|just one"
     ),
     "limit": (
-        r"how many (?:rows|results|records|entries|lines|items|of them|\w+ should be (?:returned|listed|shown))"
-        r"|top (?:\w+ )?(?:n|few|" + _NUMBER + r")|limit(?:s|ed)?|cap(?:ped)?|only the (?:first|top|best|few)"
-        r"|(?:maximum|max) (?:number|length)|first (?:few|" + _NUMBER + r")|cut (?:the list )?off|all of them|batch|how many"
+        r"how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)|how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?"
+        r"|see|want|have)|top (?:\w+ )?(?:n|few|results|ones|" + _NUMBER + r")|limit(?:s|ed)?|cap(?:ped)?"
+        r"|only (?:the |want the )?(?:first|top|best|worst|few|latest)|(?:maximum|max) (?:number|length)"
+        r"|first (?:few|"
+        + _NUMBER
+        + r")|cut (?:the list )?off|all of them|entire list|just the (?:top|first)|batch|at most"
     ),
     "output": (
         r"columns?|fields?|attributes?|outputs?|display\w*|show(?:s|n)?|return\w*|details|information|list(?:ed)?"
         r"|(?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present)|identifiers?|ids?|besides|next to|beside"
     ),
     "group": (
-        r"per|group(?:s|ed|ing)?|each|every|break ?downs?|broken down|split|aggregat\w*|one (?:line|row)|level of detail"
+        r"group(?:s|ed|ing)? by|grouped|(?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each)|per \w+|one (?:figure|total)|by (?:calendar )?(?:year|month)|break ?downs?|broken down|split|aggregat\w*|one (?:line|row)|level of detail"
         r"|separately for|by (?:what|which)|overall"
     ),
     "count": (
@@ -96,7 +103,7 @@ _PATTERNS: dict[str, str] = {
         r"|that have none|nobody|never|zero|still (?:appear|listed|shown)"
     ),
     "name": r"(?:be )?(?:named|called)|names?|titled?|call it",
-    "change": r"set (?:it )?to|become|chang\w*|updat\w*|new value|delet\w*|remov\w*|insert\w*|add(?:ed)?|move|copy|copying",
+    "change": r"set|become|turned? into|chang\w*|updat\w*|new value|delet\w*|remov\w*|insert\w*|add(?:ed)?|move|copy|copying",
 }
 _ASKED = tuple((kind, re.compile(rf"\b(?:{_PATTERNS[kind]})\b")) for kind in KINDS)
 
@@ -111,8 +118,8 @@ def asked_kinds(text: str) -> frozenset[str]:
 
 
 _BY_TYPE = (
-    ("sort", {"order", "tie"}),
-    ("rank", {"order", "tie", "limit"}),
+    ("sort", {"order", "tie", "extreme"}),
+    ("rank", {"order", "tie", "limit", "extreme"}),
     ("decimal", {"round"}),
     ("null", {"null"}),
     ("distinct", {"distinct"}),
@@ -137,6 +144,13 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     return kinds_of_sql(item.snippet)
 
 
+def clause_kinds(sql: str) -> frozenset[str]:
+    """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
+    text = " ".join(token.key for token in tokenize(sql))
+    clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
+    return frozenset(kind for kind, words in clauses if words in text and "OVER" not in text)
+
+
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Find the kinds of thing that a piece of SQL settles; `clause` is where it stands, if that is known."""
     tokens = tokenize(sql)
@@ -144,8 +158,8 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     words = frozenset(keys)
     found = _of_values(tokens, words) | _of_clauses(keys, words)
     found |= {
-        "order": {"order"},
-        "limit": {"limit"},
+        "order": {"order", "extreme"},
+        "limit": {"limit", "extreme"},
         "group": {"group"},
         "distinct": {"distinct"},
         "output": {"output"},
@@ -157,7 +171,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
         "column": {"output"},
         "columns": {"output"},
     }.get(clause, set())
-    return frozenset(found)
+    return frozenset(found) or frozenset({"output"})
 
 
 def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
@@ -188,8 +202,10 @@ def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
     for word, kind in (("LIMIT", "limit"), ("ROUND", "round"), ("DISTINCT", "distinct"), ("GROUP", "group")):
         if word in words:
             found.add(kind)
+    if not words.isdisjoint({"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"}):
+        found.add("extreme")
     if "LEFT" in words:
         found.add("unmatched")
     if not words.isdisjoint({"DELETE", "UPDATE", "INSERT", "SET"}):
         found.add("change")
-    return found or {"output"}
+    return found

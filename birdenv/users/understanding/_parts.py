@@ -16,26 +16,71 @@ _LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON"})
 _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT AVG NUMERIC FLOAT .".split())
 
 
-def telling_parts(parts: Iterable[Segment], points: tuple[Ambiguity, ...]) -> Iterator[Segment]:
-    """Yield the parts that may be told: in each the annotated snippets are replaced by their terms.
+def telling_parts(
+    parts: Iterable[Segment], points: tuple[Ambiguity, ...]
+) -> Iterator[tuple[Segment, tuple[str, ...]]]:
+    """Yield the parts that may be told, in each the annotated snippets replaced by their terms; and those terms.
 
     A part that has nothing else to tell is left out, and so is one that tells a snippet in other words.
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
-    for part in parts:
-        if part.clause not in _ANSWERABLE:
-            continue
-        tokens, replaced = _bare(tokenize(part.sql)), False
+    for part in _ranges_joined([part for part in parts if part.clause in _ANSWERABLE]):
+        tokens, replaced = _bare(tokenize(part.sql)), list[str]()
         if part.clause != "output":
             for item, core in snippets:
                 tokens, found = _replaced(tokens, core, item.term)
-                replaced = replaced or found
+                replaced += [item.term] * found
         if replaced and _says_nothing(tokens, points):
             continue
         if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
-        yield Segment(part.id, part.clause, _text(tokens)) if replaced else part
+        yield (Segment(part.id, part.clause, _text(tokens)) if replaced else part), tuple(replaced)
+
+
+_BOUNDS = frozenset({">", "<", ">=", "<="})
+
+
+def _ranges_joined(parts: list[Segment]) -> list[Segment]:
+    """`parts` without plain columns, inner outputs and repetitions; two bounds of one column are one part."""
+    kept: list[Segment] = []
+    output = min((part.id for part in parts if part.clause == "output"), key=_block, default="")
+    seen: set[str] = set()
+    for part in parts:
+        tokens = tokenize(part.sql)
+        if part.clause == "output" and part.id != output:
+            continue
+        if part.clause == "select" and not any(
+            t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens
+        ):
+            continue
+        if part.sql in seen and part.clause != "distinct":
+            continue
+        seen.add(part.sql)
+        bound = _bound(part)
+        twin = next((i for i, other in enumerate(kept) if bound and _bound(other) == bound), None)
+        if twin is None:
+            kept.append(part)
+        else:
+            rest = part.sql.removeprefix("WHERE ").removeprefix("HAVING ")
+            kept[twin] = Segment(kept[twin].id, kept[twin].clause, f"{kept[twin].sql} AND {rest}")
+    return kept
+
+
+_SIGNS = ("+", "-", "*", "/", "||")
+
+
+def _block(name: str) -> int:
+    return int(name.split(".")[0][1:])
+
+
+def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
+    """Where a part bounds what, if it is one comparison with a value."""
+    tokens = tokenize(part.sql)[1:]
+    signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
+    if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
+        return None
+    return f"{_block(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
 
 
 def _bare(tokens: list[Token]) -> list[Token]:
@@ -85,7 +130,9 @@ def _tells(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
     """Whether `tokens` have every name and literal of an annotated snippet that has a literal."""
     said = {_comparable(token) for token in tokens}
     for item in points:
-        wanted = [t for t in _bare(tokenize(item.snippet)) if t.kind in ("string", "number", "word", "quoted")]
+        wanted = [
+            t for t in _bare(tokenize(item.snippet)) if t.kind in ("string", "number", "word", "quoted")
+        ]
         if any(t.kind in ("string", "number") for t in wanted) and {_comparable(t) for t in wanted} <= said:
             return True
     return False
