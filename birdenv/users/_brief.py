@@ -9,8 +9,8 @@ from typing import Literal, Protocol, TypeAlias
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
 Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
-"""What a question is: about an annotated point, about another part, out of scope (BIRD-Interact's AMB, LOC and
-UNA), or not understood: the user asks back."""
+"""What a question is: about an annotated point, about another part, out of scope (BIRD-Interact's AMB, LOC
+and UNA), or not understood: the user asks back."""
 
 
 @dataclass(frozen=True, slots=True)

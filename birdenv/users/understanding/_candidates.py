@@ -1,4 +1,4 @@
-"""What a question to one brief may be about: annotated points, parts of the gold SQL, what the gold leaves open."""
+"""What a question may be about: annotated points, parts of the gold SQL, what the gold leaves open."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment, segments
 from birdenv.users.sql_in_words import read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.understanding._asked import PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, settled_kinds
 from birdenv.users.understanding._parts import telling_parts
 from birdenv.users.understanding._words import ASIDE_STEMS, STOP_WORDS, clean, stem, trigrams, words
@@ -38,7 +39,7 @@ class Candidate:
 
     `group` is "critical", "knowledge", "non_critical", "part" or "open" (a kind of thing that the gold SQL
     leaves open). `names` are the ways to call an annotated term; `same` numbers the candidates that say the
-    same.
+    same. `main_kind` is the kind that a candidate is all about, where it can be asked for without a name.
     """
 
     group: str
@@ -50,6 +51,7 @@ class Candidate:
     names: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
     same: int = 0
+    main_kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +59,8 @@ class Index:
     """A brief's candidates, and where each word (stemmed) occurs in them.
 
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
-    `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL; `spellings` finds
-    these by three letters.
+    `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
+    `spellings` finds these by three letters.
     """
 
     candidates: tuple[Candidate, ...]
@@ -104,9 +106,16 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=_names(term),
             literals=_literals(" ".join(item.snippet for item in items)),
             same=twin,
+            main_kind=_main_kind(items[0], kinds),
         )
         sql = spoken if items[0].kind != "non_critical" else set()
         yield candidate, {"term": _stems(term), "sql": sql, "notes": notes}
+
+
+def _main_kind(item: Ambiguity, kinds: frozenset[str]) -> str:
+    if item.kind != "non_critical":
+        return ""
+    return next((kind for kind in ("order", "round", "null", "distinct") if kind in kinds), "")
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -127,6 +136,7 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
+            main_kind=part.clause if part.clause in PLAIN_KINDS else "",
         )
         yield (
             candidate,
@@ -147,7 +157,9 @@ def _left_open(brief: Brief) -> list[Candidate]:
     settled |= {"round"} if "round" in gold else set()
     settled |= {"null"} if _MISSING.search(gold) else set()
     return [
-        Candidate(group="open", target="", kinds=frozenset({kind}), clause=kind, same=2000 + number)
+        Candidate(
+            group="open", target="", kinds=frozenset({kind}), clause=kind, same=2000 + number, main_kind=kind
+        )
         for number, kind in enumerate(("order", "limit", "distinct", "round", "null"))
         if kind not in settled
     ]

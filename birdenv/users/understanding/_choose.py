@@ -13,7 +13,8 @@ from importlib import resources
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import Candidate, Index, index_of
-from birdenv.users.understanding._features import FEATURES, Evidence, Question, evidence, take_apart
+from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem
 
@@ -27,6 +28,9 @@ class Choice:
     items: tuple[Ambiguity, ...] = ()
     segment: Segment | None = None
 
+
+_REFUSAL_ODDS = 1.5
+"""How much likelier a refusal must be than asking back: it costs an honest asker more."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
@@ -51,6 +55,8 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     """Decide what one question is about, with the package's weights or others; no history is used."""
     index = index_of(brief)
     asked = take_apart(question)
+    if not asked.spaced.strip():
+        return REFUSED
     named = _named(index, asked)
     if _is_refused(named, asked):
         return REFUSED
@@ -66,11 +72,18 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     refuse, ask = shares[-2:]
     best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
     if best >= 0:
-        same = index.candidates[best].same
-        share = sum(s for s, c in zip(shares, index.candidates, strict=False) if c.same == same)
+        alike = _alike(index.candidates, best, asked)
+        share = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
         if round(share, 6) >= weights.sure and share > max(refuse, ask):
             return _choice(index.candidates[best])
-    return REFUSED if refuse > max(ask, 0.5) else UNCLEAR
+    return REFUSED if refuse > _REFUSAL_ODDS * ask else UNCLEAR
+
+
+def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:
+    """Which candidates speak for the best one: those that say the same; of several named, all of them."""
+    same = candidates[best].same
+    named = [any(f" {name} " in asked.spaced for name in candidate.names) for candidate in candidates]
+    return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
 
 
 def probabilities(found: Evidence, index: Index, weights: Sequence[float]) -> list[float]:

@@ -19,7 +19,7 @@ _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT 
 def telling_parts(
     parts: Iterable[Segment], points: tuple[Ambiguity, ...]
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the parts that may be told, in each the annotated snippets replaced by their terms; and those terms.
+    """Yield the parts that may be told, the annotated snippets replaced by their terms; and those terms.
 
     A part that has nothing else to tell is left out, and so is one that tells a snippet in other words.
     """

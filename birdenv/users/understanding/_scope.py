@@ -1,8 +1,8 @@
 """Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
 
 A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
-term's words are left out before it is asked here; a question *about* a term called "sql" is then not taken for
-a request for SQL.
+term's words are left out before it is asked here; a question *about* a term called "sql" is then not taken
+for a request for SQL.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _SECRET = re.compile(
     r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
     r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
     r"|system prompt"
+    r"|(?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim|instructions?)"
     r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
     r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
     r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
