@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,9 @@ from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidates import Candidate, index_of
 
 FOLDER = Path(__file__).parent
+_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 0.7}
+"""So that the classes weigh about as they occur."""
+
 _TASKS_FOR_ANY = 8
 """Tasks that a question to any task is put to."""
 
@@ -49,12 +52,13 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
     for raw in raws:
         task, expected = raw["instance_id"], tuple(raw["expected"])
         chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
-        weight = 1.0 if task != "*" else 2.0 / len(chosen)
+        weight = 1.0 if task != "*" else 1.0 / len(chosen)
         rows += [
             Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight)
             for one in chosen
             if one in briefs
         ]
+    rows = [replace(row, weight=row.weight * _CLASS_WEIGHTS.get(row.kind, 1.0)) for row in rows]
     return [row for row in rows if row.kind != "kind" or any(map(partial(is_right, row), candidates(row)))]
 
 

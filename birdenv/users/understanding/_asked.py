@@ -70,9 +70,10 @@ _PHRASES: dict[str, str] = {
         (?:maximum|max) (?:number|length) | first (?:few|NUMBER) | cut (?:the list )?off | all of them
         entire list | just the (?:top|first) | batch | at most""",
     "output": r"""
-        columns? | fields? | attributes? | outputs? | display\w* | show(?:s|n)? | return\w* | details
-        information | list(?:ed)? | (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present)
-        identifiers? | ids? | besides? | next to""",
+        columns? | fields? | attributes? | outputs? | display\w* | details | information | present(?:ed)? | shown
+        (?:i|we|be|you|to|please|should) (?:show|list|report|include|return)(?:n|ed)? | besides?
+        (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids? | next to
+        (?:want|like|need|wish) to see | (?:want|need) (?:only|just) | (?:only|just) (?:want|need) | all (?:that )?you need""",
     "group": r"""
         group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group
         break ?downs? | (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
@@ -98,7 +99,7 @@ _NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty
 KINDS: tuple[str, ...] = tuple(_PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
-PLAIN_KINDS = frozenset({"order", "round", "null", "distinct", "limit", "output", "group"})
+PLAIN_KINDS = frozenset({"order", "round", "null", "distinct", "limit", "output", "group", "unmatched"})
 """Kinds that can be asked for without naming anything."""
 
 

@@ -39,7 +39,8 @@ class Candidate:
 
     `group` is "critical", "knowledge", "non_critical", "part" or "open" (a kind of thing that the gold SQL
     leaves open). `names` are the ways to call an annotated term; `same` numbers the candidates that say the
-    same. `main_kind` is the kind that a candidate is all about, where it can be asked for without a name.
+    same. `main_kinds` are what a candidate is all about, where it can be asked for without a
+    name.
     """
 
     group: str
@@ -51,7 +52,7 @@ class Candidate:
     names: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
     same: int = 0
-    main_kind: str = ""
+    main_kinds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,16 +107,18 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=_names(term),
             literals=_literals(" ".join(item.snippet for item in items)),
             same=twin,
-            main_kind=_main_kind(items[0], kinds),
+            main_kinds=_main_kinds(items),
         )
         sql = spoken if items[0].kind != "non_critical" else set()
         yield candidate, {"term": _stems(term), "sql": sql, "notes": notes}
 
 
-def _main_kind(item: Ambiguity, kinds: frozenset[str]) -> str:
-    if item.kind != "non_critical":
-        return ""
-    return next((kind for kind in ("order", "round", "null", "distinct") if kind in kinds), "")
+def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
+    if items[0].kind == "non_critical":
+        settled = settled_kinds(items[0])
+        order = ("order", "round", "distinct", "unmatched", "null")
+        return frozenset([kind for kind in order if kind in settled][:1])
+    return frozenset().union(*(clause_kinds(item.snippet) for item in items)) & {"limit", "order", "distinct"}
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -136,7 +139,7 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
-            main_kind=part.clause if part.clause in PLAIN_KINDS else "",
+            main_kinds=PLAIN_KINDS & {part.clause, "unmatched" if part.clause == "join" else ""},
         )
         yield (
             candidate,
@@ -158,7 +161,12 @@ def _left_open(brief: Brief) -> list[Candidate]:
     settled |= {"null"} if _MISSING.search(gold) else set()
     return [
         Candidate(
-            group="open", target="", kinds=frozenset({kind}), clause=kind, same=2000 + number, main_kind=kind
+            group="open",
+            target="",
+            kinds=frozenset({kind}),
+            clause=kind,
+            same=2000 + number,
+            main_kinds=frozenset({kind}),
         )
         for number, kind in enumerate(("order", "limit", "distinct", "round", "null"))
         if kind not in settled

@@ -101,12 +101,9 @@ def probabilities(found: Evidence, index: Index, weights: Sequence[float]) -> li
     return [round(odd / whole, 6) for odd in odds]
 
 
-_NAMELESS = frozenset({"order", "limit", "distinct", "output", "group"})
-
-
 def may_be_told(candidate: Candidate, known: bool) -> bool:
     """Return whether a question may be answered by a candidate, by whether it has a word of it."""
-    return known or candidate.group in ("non_critical", "open") or candidate.clause in _NAMELESS
+    return known or bool(candidate.main_kinds)
 
 
 def _choice(candidate: Candidate) -> Choice:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import Candidate, Index
 from birdenv.users.understanding._question import Question, overlap
-from birdenv.users.understanding._scope import asks_for_names
+from birdenv.users.understanding._scope import asks_for_names, without_output_columns
 from birdenv.users.understanding._words import ASIDE_STEMS, FRAME_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
@@ -51,6 +51,7 @@ _PERSONAL = any_of(
 
 _GROUPS = ("critical", "knowledge", "non_critical", "part", "open")
 _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal", "best", "second", "only")
+_MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "known_settled")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
 _REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind")
@@ -60,6 +61,8 @@ FEATURES: tuple[str, ...] = (
     *(f"group:{name}" for name in _GROUPS),
     *(f"point:{name}" for name in _WORDS),
     *(f"part:{name}" for name in _WORDS),
+    *(f"point_kind:{name}" for name in _MIXED),
+    *(f"part_kind:{name}" for name in _MIXED),
     *(f"plain:{name}" for name in _PLAIN),
     *(f"plain_kind:{name}" for name in sorted(PLAIN_KINDS)),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
@@ -100,8 +103,8 @@ def evidence(index: Index, question: Question) -> Evidence:
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
-        if candidate.main_kind:
-            vector += _plain(candidate.main_kind, question, found.known[number])
+        if candidate.main_kinds:
+            vector += _plain(candidate.main_kinds, question, found.known[number])
         if candidate.group != "open":
             start = _AT["part:covers_term" if candidate.group == "part" else "point:covers_term"]
             if summed[number]:
@@ -134,12 +137,13 @@ def _numbers(start: int, values: Iterable[float]) -> Vector:
     return [(start + place, float(value)) for place, value in enumerate(values) if value]
 
 
-def _plain(kind: str, question: Question, known: bool) -> Vector:
+def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
     """Whether a kind that can be asked for without naming anything is asked for."""
-    if kind not in question.kinds:
+    asked = kinds & question.kinds
+    if not asked:
         return [(_PLAIN_START + 1, 1.0)]
-    alone = question.kinds & PLAIN_KINDS == {kind}
-    return [(_KIND[kind], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
+    alone = question.kinds & PLAIN_KINDS <= kinds
+    return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
 
 
 def _named(start: int, candidate: Candidate, question: Question) -> Vector:
@@ -153,6 +157,7 @@ def _named(start: int, candidate: Candidate, question: Question) -> Vector:
 
 def _refusal(question: Question, unknown: float, best: float) -> Vector:
     plain = not PLAIN_KINDS.isdisjoint(question.kinds)
+    rest = without_output_columns(question.spaced)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
@@ -162,7 +167,7 @@ def _refusal(question: Question, unknown: float, best: float) -> Vector:
         len(question.content) > 8,
         _WISH.search(question.spaced) is not None,
         plain,
-        *(pattern.search(question.spaced) is not None for pattern in _TECHNICAL_WORDS),
+        *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)
 

@@ -35,9 +35,20 @@ _NAMES = re.compile(
     r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
     r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
 )
+_COLUMN_OF = re.compile(
+    r"\b(?:(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}? (?:holds?|stores?|contains?"
+    r"|represents?|corresponds?|indicates?|denotes?|used|i use|to use|needed|i need|compared"
+    r"|stored|found|in the (?:database|schema|table))"
+    r"|(?:table|column|field)s? names?|names? of the (?:table|column|field)s?"
+    r"|(?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)"
+    r"|(?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+"
+    r"|data types?|primary keys?|foreign keys?|join (?:path|conditions?|keys?)|schema|json (?:keys?|fields?|paths?))\b"
+)
 _OUTPUT_COLUMNS = re.compile(
-    r"\b(?:which|what) (?:\w+ )?(?:columns?|fields?|attributes?)"
-    r" (?:should|do you want|would you like|are to|must|to)\b"
+    r"\b(?:(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)"
+    r" (?:should (?:the|i|be|we)|do you (?:want|need|wish|expect)|would you (?:like|want)|shall|are to|must|to (?:show|list|include))"
+    r"|(?:columns?|fields?|attributes?|columns? names?) (?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?(?:result|output|list|report)s?"
+    r"|(?:result|output|list|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?))\b"
 )
 
 
@@ -69,13 +80,18 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     """Whether `text` (words of a question, lower case, one space between) asks for what a user never tells.
 
     An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
-    should have is a fair question. In a question `about_a_term` a mention of columns or tables does no harm:
-    the answer is the term's meaning in plain words.
+    should have is a fair question. In a question `about_a_term` a mention of columns does no harm, if it does
+    not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
     text = _OWN_WORK.sub(" ", text)
-    if _SECRET.search(text):
+    if _SECRET.search(text) or _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True
     return not about_a_term and asks_for_names(text)
+
+
+def without_output_columns(text: str) -> str:
+    """`text` without the words that ask for the columns of the output, which is a fair question."""
+    return _OUTPUT_COLUMNS.sub(" ", text)
 
 
 def asks_for_names(text: str) -> bool:
