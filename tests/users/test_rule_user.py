@@ -43,7 +43,7 @@ def test_any_question_is_answered(question: str) -> None:
 )
 def test_questions_of_telling_words_are_answered(pieces: list[str]) -> None:
     answer = RuleUser().answer(BRIEF, " ".join(pieces))
-    nothing = answer.call == "unanswerable" or answer.text == "I have no preference about that."
+    nothing = answer.call in ("unanswerable", "unclear") or answer.text == "I have no preference about that."
     assert nothing == (answer.target == "") == (answer.granted == ())
 
 

@@ -15,7 +15,7 @@ from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._scope import asks_for_everything, out_of_scope
+from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem
 
 
@@ -55,12 +55,12 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     """Decide what one question is about, with the package's weights or others; no history is used."""
     index = index_of(brief)
     asked = take_apart(question)
-    if not asked.spaced.strip():
+    if not asked.spaced.strip() or quotes_sql(question):
         return REFUSED
     named = _named(index, asked)
     if _is_refused(named, asked):
         return REFUSED
-    if named is not None and (named.certain or _is_bare(named.said, asked)):
+    if named is not None and (named.certain or (named.outright and _is_bare(named.said, asked))):
         return _choice(named.candidate)
     return choose(index, asked, weights or load_weights())
 
@@ -76,6 +76,8 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         share = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
         if round(share, 6) >= weights.sure and share > max(refuse, ask):
             return _choice(index.candidates[best])
+    if found.only >= 0:
+        return _choice(index.candidates[found.only])
     return REFUSED if refuse > _REFUSAL_ODDS * ask else UNCLEAR
 
 
@@ -116,11 +118,15 @@ def _choice(candidate: Candidate) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A candidate that a question names, by which words, and whether there can be no doubt."""
+    """A candidate that a question names, and by which words.
+
+    `certain` if they stand in quotation marks, `outright` if they are not just a part of "what do you mean".
+    """
 
     candidate: Candidate
     said: str
     certain: bool
+    outright: bool
 
 
 _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
@@ -143,7 +149,7 @@ def _named(index: Index, asked: Question) -> _Named | None:
     if not found:
         return None
     rank, _, _, number, said = min(found)
-    return _Named(index.candidates[number], said, rank == 0)
+    return _Named(index.candidates[number], said, rank == 0, rank < 2)
 
 
 def _is_bare(said: str, asked: Question) -> bool:

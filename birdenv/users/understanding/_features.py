@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import Candidate, Index
-from birdenv.users.understanding._question import Question, overlap
+from birdenv.users.understanding._question import Overlap, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names, without_output_columns
 from birdenv.users.understanding._words import ASIDE_STEMS, FRAME_STEMS
 
@@ -54,7 +54,7 @@ _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "known_settled")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
-_REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind")
+_REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
 FEATURES: tuple[str, ...] = (
@@ -87,11 +87,13 @@ _PLAIN_START = _AT["plain:asked"]
 class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
-    `known[i]` is true if the question has a word of its own that candidate `i` has.
+    `known[i]` is true if the question has a word of its own that candidate `i` has; `only` is the number of
+    the one candidate whose term has most of the question's words, -1 if there are several or none.
     """
 
     vectors: list[Vector]
     known: list[bool]
+    only: int
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -128,9 +130,17 @@ def evidence(index: Index, question: Question) -> Evidence:
             if candidate.clause in _CLAUSE:
                 vector.append((_CLAUSE[candidate.clause], 1.0))
         vectors.append(vector)
-    vectors.append(_refusal(question, found.unknown / found.total, best))
+    vectors.append(_refusal(question, found.unknown / found.total, best, found.total))
     vectors.append(_asking_back(question, best / found.total))
-    return Evidence(vectors, found.known)
+    return Evidence(vectors, found.known, _only_term(index, question, found))
+
+
+def _only_term(index: Index, question: Question, found: Overlap) -> int:
+    with_term = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
+    if len(with_term) != 1 or 2 * found.by_field[with_term[0]][0] <= found.total:
+        return -1
+    strange = _PERSONAL.search(question.spaced) or any(p.search(question.spaced) for p in _TECHNICAL_WORDS)
+    return -1 if strange else with_term[0]
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
@@ -155,7 +165,7 @@ def _named(start: int, candidate: Candidate, question: Question) -> Vector:
     return vector
 
 
-def _refusal(question: Question, unknown: float, best: float) -> Vector:
+def _refusal(question: Question, unknown: float, best: float, total: float) -> Vector:
     plain = not PLAIN_KINDS.isdisjoint(question.kinds)
     rest = without_output_columns(question.spaced)
     values: Sequence[float] = (
@@ -167,6 +177,7 @@ def _refusal(question: Question, unknown: float, best: float) -> Vector:
         len(question.content) > 8,
         _WISH.search(question.spaced) is not None,
         plain,
+        best / total,
         *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)

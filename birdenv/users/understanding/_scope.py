@@ -35,6 +35,24 @@ _NAMES = re.compile(
     r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
     r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
 )
+_SQL_WORDS = re.compile(
+    r"\b(?:(?:where|having|from|select|join|case|group by|order by|with) (?:clause|condition|statement|expression|part)s?"
+    r"|sub ?quer(?:y|ies)|cte|ctes|window functions?|case when|(?:left|inner|outer|right|full|cross) join"
+    r"|pseudo ?code|(?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists|group by))\b"
+)
+_SHOUTED = re.compile(
+    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
+)
+_OPINION = re.compile(
+    r"\b(?:do you (?:\w+ )?(?:think|believe|feel)(?! of)|in your (?:own )?(?:opinion|view|experience)|your (?:opinion|advice)"
+    r"|would you (?:recommend|advise)|is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"
+    r"|should (?:the|your|our) (?:company|library|city|management|government))\b"
+)
+_RESULTS = re.compile(
+    r"\b(?:(?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)|(?:will|would|should) (?:\w+ ){0,2}?come out"
+    r"|(?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)"
+    r"|(?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)|check my (?:result|query|answer|sql))\b"
+)
 _COLUMN_OF = re.compile(
     r"\b(?:(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}? (?:holds?|stores?|contains?"
     r"|represents?|corresponds?|indicates?|denotes?|used|i use|to use|needed|i need|compared"
@@ -47,7 +65,7 @@ _COLUMN_OF = re.compile(
 _OUTPUT_COLUMNS = re.compile(
     r"\b(?:(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)"
     r" (?:should (?:the|i|be|we)|do you (?:want|need|wish|expect)|would you (?:like|want)|shall|are to|must|to (?:show|list|include))"
-    r"|(?:columns?|fields?|attributes?|columns? names?) (?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?(?:result|output|list|report)s?"
+    r"|(?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?(?:result|output|list|report)s?"
     r"|(?:result|output|list|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?))\b"
 )
 
@@ -84,7 +102,9 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
     text = _OWN_WORK.sub(" ", text)
-    if _SECRET.search(text) or _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
+    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _OPINION, _RESULTS)):
+        return True
+    if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True
     return not about_a_term and asks_for_names(text)
 
@@ -104,3 +124,8 @@ def asks_for_everything(text: str) -> bool:
     if _EVERYTHING.search(text):
         return True
     return sum(kind.search(text) is not None for kind in _KINDS) > 2
+
+
+def quotes_sql(question: str) -> bool:
+    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    return _SHOUTED.search(question) is not None
