@@ -16,7 +16,7 @@ from birdenv.users.understanding._candidates import Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
-from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem
+from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     named = _named(index, asked)
     if _is_refused(named, asked):
         return REFUSED
-    if named is not None and (named.certain or (named.outright and _is_bare(named.said, asked))):
+    if named is not None and _needs_no_ranking(named, asked):
         return _choice(named.candidate)
     return choose(index, asked, weights or load_weights())
 
@@ -152,10 +152,23 @@ def _named(index: Index, asked: Question) -> _Named | None:
     return _Named(index.candidates[number], said, rank == 0, rank < 2)
 
 
+def _needs_no_ranking(named: _Named, asked: Question) -> bool:
+    return named.certain or (named.outright and (_is_bare(named.said, asked) or _is_defined(named, asked)))
+
+
 def _is_bare(said: str, asked: Question) -> bool:
     """Whether besides the name the question has only words that frame any question."""
     rest = _FRAMES.sub(" ", asked.spaced).replace(f" {said} ", " ")
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+
+
+_DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")
+
+
+def _is_defined(named: _Named, asked: Question) -> bool:
+    """Whether the question asks for the meaning of a phrase in quotation marks that has the name in it."""
+    match = _DEFINED.search(asked.text)
+    return match is not None and f" {named.said} " in f" {' '.join(words(match.group()))} "
 
 
 _GENERIC = frozenset(

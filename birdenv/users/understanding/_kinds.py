@@ -32,7 +32,7 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
         for start, kinds in _BY_TYPE:
             if item.type.startswith(start):
                 return frozenset(kinds)
-    return kinds_of_sql(item.snippet)
+    return kinds_of_sql(item.snippet) | {"meaning"}
 
 
 def clause_kinds(sql: str) -> frozenset[str]:

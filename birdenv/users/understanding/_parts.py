@@ -54,6 +54,8 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
             t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens
         ):
             continue
+        if part.clause in ("where", "having") and _matches_columns(tokens):
+            continue
         if part.sql in seen and part.clause != "distinct":
             continue
         seen.add(part.sql)
@@ -65,6 +67,13 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
             rest = part.sql.removeprefix("WHERE ").removeprefix("HAVING ")
             kept[twin] = Segment(kept[twin].id, kept[twin].clause, f"{kept[twin].sql} AND {rest}")
     return kept
+
+
+def _matches_columns(tokens: list[Token]) -> bool:
+    """Whether a condition only says that two columns are equal, as a join does."""
+    bare = _bare(tokens)[1:]
+    names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
+    return len(bare) == 3 and bare[1].key == "=" and names
 
 
 _SIGNS = ("+", "-", "*", "/", "||")
