@@ -7,7 +7,7 @@ import re
 _PHRASES: dict[str, str] = {
     "meaning": r"""
         mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to | count(?:s|ed)? as | qualif\w+
-        consider(?:ed)? | regard(?:ed)? | who (?:is|are) | what (?:is|are|makes|constitutes) (?:a|an|the)? | recogni[sz]e""",
+        consider(?:ed)? | regard(?:ed)? | who (?:is|are) | what (?:is|are) an? | what (?:makes|constitutes) | recogni[sz]e""",
     "threshold": r"""
         how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)

@@ -63,8 +63,10 @@ _COLUMN_OF = re.compile(
     r"|data types?|primary keys?|foreign keys?|join (?:path|conditions?|keys?)|schema|json (?:keys?|fields?|paths?))\b"
 )
 _OUTPUT_COLUMNS = re.compile(
-    r"\b(?:(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)"
-    r" (?:should (?:the|i|be|we)|do you (?:want|need|wish|expect)|would you (?:like|want)|shall|are to|must|to (?:show|list|include))"
+    r"\b(?:(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
+    r" (?:(?:should|shall|must|can|do) (?:the (?:\w+ )?(?:result|output|list|report|table|answer)|(?:i|we) (?:show|include|return|list"
+    r"|display|report|give|put|present|output)|be (?:shown|included|returned|listed|displayed|reported|presented))"
+    r"|do you (?:want|need|wish|expect)|would you (?:like|want)|are to be|to (?:show|list|include))"
     r"|(?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?(?:result|output|list|report)s?"
     r"|(?:result|output|list|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?))\b"
 )
