@@ -19,7 +19,7 @@ import numpy as np
 import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
 from birdenv.users.understanding._candidates import index_of
-from birdenv.users.understanding._choose import Weights, may_be_told
+from birdenv.users.understanding._choose import Weights
 from birdenv.users.understanding._features import FEATURES, evidence
 from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
@@ -58,8 +58,8 @@ def _candidates(row: Row) -> list[tuple[np.ndarray, bool]] | None:
     found = evidence(index, asked)
     pairs = [
         (_dense(vector), is_right(row, candidate))
-        for candidate, vector, known in zip(index.candidates, found.vectors, found.known, strict=False)
-        if may_be_told(candidate, known)
+        for candidate, vector, allowed in zip(index.candidates, found.vectors, found.allowed, strict=False)
+        if allowed
     ]
     reachable = any(is_one for _, is_one in pairs)
     lost = row.kind in ("labelled", "unlabelled", "kind") and not reachable

@@ -68,7 +68,7 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
 def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     """Rank all that the question may be about, and take the first if it is sure enough."""
     found = evidence(index, asked)
-    shares = probabilities(found, index, weights.values)
+    shares = probabilities(found, weights.values)
     refuse, ask = shares[-2:]
     best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
     if best >= 0:
@@ -88,24 +88,17 @@ def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[
     return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
 
 
-def probabilities(found: Evidence, index: Index, weights: Sequence[float]) -> list[float]:
+def probabilities(found: Evidence, weights: Sequence[float]) -> list[float]:
     """Return a probability for each candidate, for a refusal and for asking back.
 
-    A point that the question has no word of is not told, unless it is of a kind that has no words of its own
-    (an order, a rounding ..). Rounded, so that machines agree.
+    Rounded, so that machines agree.
     """
     scores = [sum(weights[place] * value for place, value in vector) for vector in found.vectors]
-    allowed = [may_be_told(c, known) for c, known in zip(index.candidates, found.known, strict=True)]
-    allowed += [True, True]
+    allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
     odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
     whole = sum(odds)
     return [round(odd / whole, 6) for odd in odds]
-
-
-def may_be_told(candidate: Candidate, known: bool) -> bool:
-    """Return whether a question may be answered by a candidate, by whether it has a word of it."""
-    return known or bool(candidate.main_kinds)
 
 
 def _choice(candidate: Candidate) -> Choice:

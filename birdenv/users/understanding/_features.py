@@ -10,7 +10,7 @@ from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import Candidate, Index
 from birdenv.users.understanding._question import Overlap, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names, without_output_columns
-from birdenv.users.understanding._words import ASIDE_STEMS, FRAME_STEMS
+from birdenv.users.understanding._words import GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -87,12 +87,13 @@ _PLAIN_START = _AT["plain:asked"]
 class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
-    `known[i]` is true if the question has a word of its own that candidate `i` has; `only` is the number of
+    `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the number of
     the one candidate whose term has most of the question's words, -1 if there are several or none.
     """
 
     vectors: list[Vector]
-    known: list[bool]
+    allowed: list[bool]
     only: int
 
 
@@ -132,7 +133,11 @@ def evidence(index: Index, question: Question) -> Evidence:
         vectors.append(vector)
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total))
     vectors.append(_asking_back(question, best / found.total))
-    return Evidence(vectors, found.known, _only_term(index, question, found))
+    allowed = [
+        known or not question.kinds.isdisjoint(candidate.main_kinds - {"unmatched"})
+        for candidate, known in zip(index.candidates, found.known, strict=True)
+    ]
+    return Evidence(vectors, allowed, _only_term(index, question, found))
 
 
 def _only_term(index: Index, question: Question, found: Overlap) -> int:
@@ -185,7 +190,7 @@ def _refusal(question: Question, unknown: float, best: float, total: float) -> V
 
 def _asking_back(question: Question, best: float) -> Vector:
     plain = not PLAIN_KINDS.isdisjoint(question.kinds)
-    telling = any(word not in ASIDE_STEMS and word not in FRAME_STEMS for word in question.content)
+    telling = any(word not in GENERIC_STEMS for word in question.content)
     values: Sequence[float] = (
         1.0,
         not telling and not plain,

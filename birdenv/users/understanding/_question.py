@@ -9,7 +9,7 @@ from birdenv.users.understanding._candidates import Index
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
-    FRAME_STEMS,
+    GENERIC_STEMS,
     clean,
     content_words,
     stem,
@@ -67,12 +67,12 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.unknown += weight
             continue
         found.total += max(index.weight[other] for other, _ in meant)
-        telling = word not in ASIDE_STEMS and word not in FRAME_STEMS
+        telling = word not in GENERIC_STEMS
         for other, share in meant:
             weight = index.weight[other] * share
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                found.known[number] = found.known[number] or telling or field == 0
+                found.known[number] = found.known[number] or telling or (field == 0 and other == word)
     found.total = found.total or 1.0
     return found
 

@@ -74,8 +74,18 @@ def content_words(said: Iterable[str]) -> list[str]:
     return [word for word in said if word not in STOP_WORDS]
 
 
+_GENERIC = frozenset(
+    """status state kind condition conditions cut off threshold date range period category categories class
+    formula rate metric score type row weight value count number unit filter level name class group column
+    label definition criteria criterion calculation method scale share percentage ratio total sum average
+    price cost allowed required needed start begin end current active valid keep kept drop part item thing
+    result record data information field entity feature index measure measured check show display""".split()
+)
+"""Words that a question about any task may have: by themselves they name nothing of a request."""
+
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
 FRAME_STEMS = frozenset(map(stem, _FRAMING))
+GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
 
 
 def trigrams(word: str) -> frozenset[str]:
