@@ -6,8 +6,9 @@ import re
 
 _PHRASES: dict[str, str] = {
     "meaning": r"""
-        mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to | count(?:s|ed)? as | qualif\w+
-        consider(?:ed)? | regard(?:ed)? | who (?:is|are) | what (?:is|are) an? | what (?:makes|constitutes) | recogni[sz]e""",
+        mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to
+        count(?:s|ed)? as | qualif\w+ | consider(?:ed)? | regard(?:ed)? | who (?:is|are)
+        what (?:is|are) an? | what (?:makes|constitutes) | recogni[sz]e""",
     "threshold": r"""
         how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
@@ -18,24 +19,26 @@ _PHRASES: dict[str, str] = {
     "formula": r"""
         calculat\w* | comput\w* | formulas? | formulae | equations?
         work(?:ed|ing)? (?:it |this |that )?out | deriv\w* | divid\w* | denominators? | numerators?
-        multipl\w* | weights? | weighted | weighting | ratio | measured? | relative to
-        in relation to | minus | plus | differences? | made up of | composed | components?
-        determined? | combin\w* | defin\w* | definition | what goes into | goes? into | enters?
-        add up | quantif\w*
-        how (?:do|does|should|shall|can|would) (?:i|we|you) (?:get|judge|score|assess|compare|find|tell|recogni[sz]e)
+        multipl\w* | weights? | weighted | weighting | ratio | measured? | relative to | in relation to
+        minus | plus | differences? | made up of | composed | components? | determined? | combin\w*
+        defin\w* | definition | what goes into | goes? into | enters? | add up | quantif\w*
+        how (?:do|does|should|shall|can|would) (?:i|we|you) (?:get|judge|score|assess|compare)
+        how (?:do|does|should|shall|can|would) (?:i|we|you) (?:find|tell|recogni[sz]e)
         compared? (?:with|to) | expressed""",
     "category": r"""
-        (?:which|what) (?:\w+ ){0,2}?(?:status|statuses|states?|kinds?|types?|category|categories|class|classes)
-        (?:which|what) (?:\w+ ){0,2}?(?:plans?|tiers?|reasons?|groups?|districts?|cities|town|regions?|values?)
+        (?:which|what) (?:\w+ ){0,2}?(?:status|statuses|states?|kinds?|types?|class)
+        (?:which|what) (?:\w+ ){0,2}?(?:category|categories|classes)
+        (?:which|what) (?:\w+ ){0,2}?(?:plans?|tiers?|reasons?|groups?|districts?)
+        (?:which|what) (?:\w+ ){0,2}?(?:cities|town|regions?|values?)
         (?:which|what) (?:\w+ ){0,2}?(?:conditions?|levels?|labels?|ones|combinations?) | counts?
         counted | includ\w* | belong\w* | falls? | part of | covers? | covered | as well | too
         leave out | left out | exclud\w* | only | also | just | considered? | treat(?:ed)? | qualif\w+
         means? | meant | refers? | labels? | rules? | categor\w+ | classif\w+ | classes""",
     "period": r"""
-        when | dates? | years? | months? | weeks? | days? | hours? | since | recent | recently
-        period | time ?(?:frame|span|window) | how (?:old|long|recent|recently|late|early)
-        after which | before which | past | last | calendar | quarter | season | o'clock | time of day
-        begin | began | starts? | ended? | during | until | latest | earliest""",
+        when | dates? | years? | months? | weeks? | days? | hours? | since | recent | recently | period
+        time ?(?:frame|span|window) | how (?:old|long|recent|recently|late|early) | after which
+        before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
+        starts? | ended? | during | until | latest | earliest""",
     "order": r"""
         sort(?:s|ed|ing)? | order(?:ed|ing)
         (?:in|the|an|any|some|what|which|particular|preferred) order
@@ -43,7 +46,8 @@ _PHRASES: dict[str, str] = {
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
         first or last | on top | (?:comes?|go|goes|be|listed|be listed|placed) (?:first|last)
         at the (?:top|bottom|end|beginning)
-        (?:highest|largest|biggest|best|worst|heaviest|newest|oldest|earliest|latest|longest) (?:\w+ ){0,3}?first
+        (?:highest|largest|biggest|best|worst|heaviest|newest|oldest) (?:\w+ ){0,3}?first
+        (?:earliest|latest|longest) (?:\w+ ){0,3}?first
         (?:greatest|most \w+) (?:\w+ ){0,3}?first | high(?:est)? to low(?:est)?
         low(?:est)? to high(?:est)? | first to last | begin with | positioned""",
     "extreme": r"""
@@ -51,8 +55,8 @@ _PHRASES: dict[str, str] = {
         least | heaviest | newest | oldest""",
     "round": r"""
         round(?:ed|ing)? | decimals? | decimal places? | digits? | precis\w* | whole numbers?
-        whole percent | exact figure | places | integers? | how (?:exact|precise|accurate)
-        two places | significant | after the (?:decimal )?(?:point|comma)""",
+        whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
+        significant | after the (?:decimal )?(?:point|comma)""",
     "null": r"""
         missing | nulls? | empty | blanks? | unknown | not recorded | unrecorded | absent | unrated
         nobody rated
@@ -69,17 +73,19 @@ _PHRASES: dict[str, str] = {
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
         how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
-        only (?:the |want the )?(?:first|top|best|worst|few|latest)
-        (?:maximum|max) (?:number|length) | first (?:few|NUMBER) | cut (?:the list )?off | all of them
-        entire list | just the (?:top|first) | batch | at most""",
+        only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
+        first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
+        just the (?:top|first) | batch | at most""",
     "output": r"""
-        columns? | fields? | attributes? | outputs? | display\w* | details | information | present(?:ed)? | shown
+        columns? | fields? | attributes? | outputs? | display\w* | details | information
+        present(?:ed)? | shown
         (?:i|we|be|you|to|please|should) (?:show|list|report|include|return)(?:n|ed)? | besides?
-        (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids? | next to
-        (?:want|like|need|wish) to see | (?:want|need) (?:only|just) | (?:only|just) (?:want|need) | all (?:that )?you need""",
+        (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids?
+        next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
+        (?:only|just) (?:want|need) | all (?:that )?you need""",
     "group": r"""
-        group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group
-        break ?downs? | (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
+        group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
+        (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
         aggregat\w* | level of detail | separately for | by (?:what|which) | overall""",
     "count": r"""
@@ -93,8 +99,8 @@ _PHRASES: dict[str, str] = {
     "name": r"""
         (?:be )?(?:named|called) | names? | titled? | call it""",
     "change": r"""
-        set | become | turned? into | chang\w* | updat\w* | new value | delet\w* | remov\w*
-        insert\w* | add(?:ed)? | move | copy | copying""",
+        set | become | turned? into | chang\w* | updat\w* | new value | delet\w* | remov\w* | insert\w*
+        add(?:ed)? | move | copy | copying""",
 }
 _FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"

@@ -72,7 +72,8 @@ def overlap(index: Index, question: Question) -> Overlap:
             weight = index.weight[other] * share
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                found.known[number] = found.known[number] or telling or (field == 0 and other == word)
+                named = field == 0 and other == word and 2 * weight >= index.term_weight[number]
+                found.known[number] = found.known[number] or telling or named
     found.total = found.total or 1.0
     return found
 

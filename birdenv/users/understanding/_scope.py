@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from birdenv.users.understanding._asked import any_of
+
 _OWN_WORK = re.compile(
     r"\b(?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?"
     r"(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
@@ -20,7 +22,7 @@ _SECRET = re.compile(
     r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
     r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
     r"|system prompt"
-    r"|(?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim|instructions?)"
+    r"|(?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim)"
     r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
     r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
     r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
@@ -35,40 +37,56 @@ _NAMES = re.compile(
     r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
     r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
 )
-_SQL_WORDS = re.compile(
-    r"\b(?:(?:where|having|from|select|join|case|group by|order by|with) (?:clause|condition|statement|expression|part)s?"
-    r"|sub ?quer(?:y|ies)|cte|ctes|window functions?|case when|(?:left|inner|outer|right|full|cross) join"
-    r"|pseudo ?code|(?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists|group by))\b"
+_SQL_WORDS = any_of(
+    r"""
+    (?:where|having|from|select|join|case|group by|order by|with) (?:clause|condition|statement)s?
+    (?:where|having|from|select|join|case|group by|order by|with) (?:expression|part)s?
+    sub ?quer(?:y|ies) | cte | ctes | window functions? | case when
+    (?:left|inner|outer|right|full|cross) join | pseudo ?code
+    (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists|group by)"""
 )
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
+    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
-_OPINION = re.compile(
-    r"\b(?:do you (?:\w+ )?(?:think|believe|feel)(?! of)|in your (?:own )?(?:opinion|view|experience)|your (?:opinion|advice)"
-    r"|would you (?:recommend|advise)|is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"
-    r"|should (?:the|your|our) (?:company|library|city|management|government))\b"
+_OPINION = any_of(
+    r"""
+    do you (?:\w+ )?(?:think|believe|feel)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    your (?:opinion|advice) | would you (?:recommend|advise)
+    is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
 )
-_RESULTS = re.compile(
-    r"\b(?:(?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)|(?:will|would|should) (?:\w+ ){0,2}?come out"
-    r"|(?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)"
-    r"|(?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)|check my (?:result|query|answer|sql))\b"
+_RESULTS = any_of(
+    r"""
+    (?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)
+    (?:will|would|should) (?:\w+ ){0,2}?come out
+    (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
+    (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
+    check my (?:result|query|answer|sql)"""
 )
-_COLUMN_OF = re.compile(
-    r"\b(?:(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}? (?:holds?|stores?|contains?"
-    r"|represents?|corresponds?|indicates?|denotes?|used|i use|to use|needed|i need|compared"
-    r"|stored|found|in the (?:database|schema|table))"
-    r"|(?:table|column|field)s? names?|names? of the (?:table|column|field)s?"
-    r"|(?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)"
-    r"|(?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+"
-    r"|data types?|primary keys?|foreign keys?|join (?:path|conditions?|keys?)|schema|json (?:keys?|fields?|paths?))\b"
+_COLUMN_OF = any_of(
+    r"""
+    WHICH (?:holds?|stores?|contains?|represents?|corresponds?|indicates?|denotes?|used|i use|to use)
+    WHICH (?:needed|i need|compared|stored|found|in the (?:database|schema|table))
+    (?:table|column|field)s? names? | names? of the (?:table|column|field)s?
+    (?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)
+    (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
+    primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
+    json (?:keys?|fields?|paths?)""".replace(
+        "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
+    )
 )
-_OUTPUT_COLUMNS = re.compile(
-    r"\b(?:(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
-    r" (?:(?:should|shall|must|can|do) (?:the (?:\w+ )?(?:result|output|list|report|table|answer)|(?:i|we) (?:show|include|return|list"
-    r"|display|report|give|put|present|output)|be (?:shown|included|returned|listed|displayed|reported|presented))"
-    r"|do you (?:want|need|wish|expect)|would you (?:like|want)|are to be|to (?:show|list|include))"
-    r"|(?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?(?:result|output|list|report)s?"
-    r"|(?:result|output|list|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?))\b"
+_OUTPUT_COLUMNS = any_of(
+    r"""
+    WHICH (?:should|shall|must|can|do) the (?:\w+ )?(?:result|output|list|report|table|answer)
+    WHICH (?:should|shall|must|can|do) (?:i|we) (?:show|include|return|list|display)
+    WHICH (?:should|shall|must|can|do) (?:i|we) (?:report|give|put|present|output)
+    WHICH (?:should|shall|must|can|do) be (?:shown|included|returned|listed|displayed|reported|presented)
+    WHICH do you (?:want|need|wish|expect) | WHICH would you (?:like|want) | WHICH are to be
+    WHICH to (?:show|list|include)
+    (?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?OUTPUT
+    OUTPUT (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
+        "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
+    ).replace("OUTPUT", "(?:result|output|list|report)s?")
 )
 
 
