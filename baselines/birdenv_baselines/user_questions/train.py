@@ -94,7 +94,7 @@ def fit(rows: Sequence[Row]) -> Weights:
     return Weights(tuple(round(float(value), 3) for value in values), SURE)
 
 
-def measure(rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
+def measure(rows: Sequence[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
     """Put every question to the user and say what came of it."""
     return [
         (row, outcome(row, understand(row.brief, row.question, weights), index_of(row.brief).candidates))

@@ -27,7 +27,7 @@ from birdenv.runs.analysis._measures import (
 from birdenv.runs.analysis._text import answers_line, group_table, official_lines, questions_line, rate_lines
 from birdenv.tasks import TOOLS
 
-_CALLS: Final = ("labelled", "unlabelled", "unanswerable")
+_CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 _DEBUG: Final = frozenset(
     ("a", "b", "c", "d", "phase_1_first", "phase_1_debug_gain", "phase_2_first", "phase_2_debug_gain")
 )

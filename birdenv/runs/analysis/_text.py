@@ -93,8 +93,9 @@ _CALLS: Final = {
     "labelled": "on annotated points",
     "unlabelled": "on other points",
     "unanswerable": "refused",
+    "unclear": "asked back",
 }
-"""The user's calls in words; the paper's AMB, LOC and UNA."""
+"""The user's calls in words; the paper's AMB, LOC and UNA, and what was not understood."""
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
@@ -143,7 +144,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
     """What the user's answers were about."""
     total = sum(answers.values())
     shares = [
-        f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
+        f"{answers.get(call, 0)} {what}" + (f" ({100 * answers.get(call, 0) / total:.0f} %)" if total else "")
         for call, what in _CALLS.items()
     ]
     return f"{'Answers':<24} {', '.join(shares)}"
