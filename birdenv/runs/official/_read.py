@@ -26,8 +26,13 @@ from birdenv.files import exists, file_errors, is_directory, parse_json, read_js
 from birdenv.runs.analysis._measures import EpisodeScore, FollowUpKind, task_groups
 from birdenv.runs.official._write import MARKER, STAGES
 
-CALLS: Final = {"labeled": "labelled", "unlabeled": "unlabelled", "unanswerable": "unanswerable"}
-"""The words of the user's first stage, and ours."""
+CALLS: Final = {
+    "labeled": "labelled",
+    "unlabeled": "unlabelled",
+    "unanswerable": "unanswerable",
+    "unclear": "unclear",
+}
+"""The words of the user's first stage, and ours; `unclear` is ours alone."""
 
 _TURN: Final = "prediction_turn_"
 _FAULTS: Final = ("DB reset error: ", "DB connection error: ")

@@ -79,7 +79,8 @@ _GENERIC = frozenset(
     formula rate metric score type row weight value count number unit filter level name class group column
     label definition criteria criterion calculation method scale share percentage ratio total sum average
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
-    many much result record data information field entity feature index measure measured check show display""".split()
+    many much result record data information field entity feature index measure measured check show
+    display""".split()
 )
 """Words that a question about any task may have: by themselves they name nothing of a request."""
 
