@@ -55,6 +55,7 @@ def interact_figures(
     answers = Counter(
         entry["call"] for record in private for entry in record["log"] if entry["kind"] == "answer"
     )
+    calls = [call for call in _CALLS if answers[call] or call != "unclear"]
 
     def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
         return {name: of for name, of in figures.items() if counting.tells_first or name not in _DEBUG}
@@ -65,9 +66,9 @@ def interact_figures(
         "status": dict(sorted(Counter(run["status"] for run in runs).items())),
         "attempts": dict(sorted(Counter(a["status"] for run in runs for a in run["attempts"]).items())),
         **counting.own([run for run in runs if "example" in run]),
-        "answers": {call: answers[call] for call in _CALLS},
+        "answers": {call: answers[call] for call in calls},
         "answer_shares": {
-            call: round(answers[call] / answers.total(), 6) if answers else None for call in _CALLS
+            call: round(answers[call] / answers.total(), 6) if answers else None for call in calls
         },
         "official": shown(official_figures(standings)),
         **{

@@ -144,8 +144,9 @@ def answers_line(answers: Mapping[str, int]) -> str:
     """What the user's answers were about."""
     total = sum(answers.values())
     shares = [
-        f"{answers.get(call, 0)} {what}" + (f" ({100 * answers.get(call, 0) / total:.0f} %)" if total else "")
+        f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
         for call, what in _CALLS.items()
+        if call in answers
     ]
     return f"{'Answers':<24} {', '.join(shares)}"
 

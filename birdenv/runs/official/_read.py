@@ -327,7 +327,7 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str
     )
     if count[""]:
         notes.add(f"{file.name}: {count['']} answer(s) to questions are none of the three calls")
-    return {call: count[call] for call in CALLS.values()}
+    return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}
 
 
 _ADK_FIRST: Final = "first"
