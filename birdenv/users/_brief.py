@@ -41,8 +41,8 @@ class Brief:
     """Everything the user's side may use to answer questions about one task. Never shown to the system.
 
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
-    and column names; `dialect` is sqlglot's name of the SQL dialect; `request` is the ambiguous question as
-    the system has it; `notes` help to see what a question is about, and are never said.
+    and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
+    about, and are never said.
     """
 
     clear_query: str
@@ -50,7 +50,6 @@ class Brief:
     gold: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
-    request: str = ""
     notes: Notes | None = None
 
 

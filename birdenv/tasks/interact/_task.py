@@ -136,7 +136,6 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
             gold=record.sol_sql,
             identifiers=notes.identifiers,
             dialect=dialect,
-            request=record.amb_user_query,
             notes=user_notes(notes),
         ),
         gold=record.sol_sql,
