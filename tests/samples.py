@@ -9,9 +9,9 @@ EVERY_TENTH = (
     pytest.param(10, id="every tenth"),
     pytest.param(1, id="all", marks=pytest.mark.real_tasks),
 )
-"""Steps through a file of real tasks."""
+"""Steps through a file of tasks, for tests that go through all of it."""
 
 
 def examples(most: int) -> int:
-    """So many examples in `make test-all`, which has its own hypothesis profile, and 25 in `make test`."""
+    """How many examples a property gets: so many in `make test-all`, which has a profile for it; else 25."""
     return most if settings.get_current_profile_name() == "all" else settings.default.max_examples

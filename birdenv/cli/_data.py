@@ -18,8 +18,9 @@ from rich.progress import track
 
 from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records
 from birdenv.cli import _options as options
+from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import Dialect, Dsn, databases_in
-from birdenv.databases import DatabaseSource, Limits, is_database_name
+from birdenv.databases import DatabaseSource, Limits, ResultCache, is_database_name
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, is_directory, read_records, write_records, write_text
 from birdenv.grading import GRADER_VERSION, MODES, GoldCheck, check_gold
@@ -157,6 +158,8 @@ def self_check(
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     isolation: options.Isolation = "auto",
+    cache: Cache = None,
+    paranoid: Paranoid = 0,
 ) -> None:
     """Check a benchmark's golds: each against itself, in every mode of comparison.
 
@@ -180,7 +183,8 @@ def self_check(
     golds = {name: (task, sql) for task in tasks for name, sql in _golds(task)}
     if not golds:
         raise InputError(f"{data_file} has no gold SQL to check")
-    checks = _checked(golds, source, Limits(seconds=sql_timeout))
+    with opened_cache(cache, paranoid) as known:
+        checks = _checked(golds, source, Limits(seconds=sql_timeout), known)
     lines = _lines(checks, slow)
     without = sum(not task.has_gold for task in tasks)
     if without:
@@ -202,7 +206,10 @@ def _golds(task: BirdTask) -> list[tuple[str, str]]:
 
 
 def _checked(
-    golds: Mapping[str, tuple[BirdTask, str]], source: DatabaseSource, limits: Limits
+    golds: Mapping[str, tuple[BirdTask, str]],
+    source: DatabaseSource,
+    limits: Limits,
+    cache: ResultCache | None,
 ) -> dict[str, GoldCheck]:
     console = Console(stderr=True)
     steps = track(
@@ -213,7 +220,7 @@ def _checked(
         transient=True,
         disable=not console.is_terminal,
     )
-    return {name: check_gold(source, task.public.db_id, sql, limits) for name, (task, sql) in steps}
+    return {name: check_gold(source, task.public.db_id, sql, limits, cache) for name, (task, sql) in steps}
 
 
 def _lines(checks: _Checks, slow: float) -> list[str]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
@@ -19,6 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from birdenv.cli import _options as options
+from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import RunDir, RunsRoot, databases_in, find_run
 from birdenv.databases import (
     DIALECTS,
@@ -26,6 +28,7 @@ from birdenv.databases import (
     Limits,
     NoAnswerError,
     PostgresQueries,
+    ResultCache,
     SqliteFileSource,
 )
 from birdenv.errors import InputError
@@ -101,6 +104,7 @@ def pair_database(
     limits: Limits,
     isolation: str,
     rules: PairRules,
+    cache: ResultCache | None,
 ) -> PairDatabase:
     """What the options name. Raises `InputError` for options that do not fit together, or a database that
     cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
@@ -143,7 +147,7 @@ def pair_database(
         source = SqliteFileSource(db, where)
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
-    return PairDatabase(queries_on(source, limits), chosen, source.engine, str(db), source)
+    return PairDatabase(queries_on(source, limits, cache), chosen, source.engine, str(db), source)
 
 
 def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
@@ -227,6 +231,8 @@ def evaluate(
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
     ] = 1,
+    cache: Cache = None,
+    paranoid: Paranoid = 0,
 ) -> None:
     """Score the pairs of a run by EM and ESM.
 
@@ -260,17 +266,19 @@ def evaluate(
     folder = find_run(run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
     pairs = read_pairs(folder, allow_truncate=allow_truncate)
-    database = pair_database(dialect, dsn, db, pairs, limits, isolation, rules)
-    config = _config(folder, database, exec_timeout, allow_truncate, rules)
-    grader = PairGrader(database.run, database.dialect, rules)
-    versions = {"engine": database.engine} if database.engine else {}
     console = Console(stderr=True)
-    with (
-        closing(database),
-        Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        line = bar.add_task("evaluating", total=len(pairs))
-        done = evaluate_pairs(folder, pairs, grader, config, versions, lambda: bar.advance(line), parallel)
+    with opened_cache(cache, paranoid) as known:
+        database = pair_database(dialect, dsn, db, pairs, limits, isolation, rules, known)
+        config = _config(folder, database, exec_timeout, allow_truncate, rules)
+        grader = PairGrader(database.run, database.dialect, rules)
+        versions = {"engine": database.engine} if database.engine else {}
+        with (
+            closing(database),
+            Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
+        ):
+            line = bar.add_task("evaluating", total=len(pairs))
+            on_done = partial(bar.advance, line)
+            done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
     print(done.text, end="")
     if done.note:
         print(f"Note: {done.note}", file=sys.stderr)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.cli import _options as options
-from birdenv.cli._score import Cache, NoCache, open_store
+from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
 from birdenv.runs import (
     RunDirectory,
@@ -51,7 +50,7 @@ def regrade(
         int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
     ] = 1,
     cache: Cache = None,
-    no_cache: NoCache = False,
+    paranoid: Paranoid = 0,
 ) -> None:
     """Grade the submissions of a stored run again.
 
@@ -61,9 +60,8 @@ def regrade(
     Nothing is played. What was submitted is judged; what the agent would have done after another verdict
     nobody knows, and the output says where that matters.
 
-    Verdicts are kept in grades.jsonl in the run folder (private: they quote the gold) and used again while
-    data, engine and grader are the same; the figures go to regraded.json. For BIRD, results of statements
-    are kept too (--cache), so that a new grader executes nothing that is known.
+    The figures go to regraded.json. For BIRD, results of statements are kept with --cache, so that grading
+    once more, or with a new grader, executes nothing that is known.
 
     Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
     """
@@ -73,6 +71,8 @@ def regrade(
     if game == "c-interact":
         if clean:
             raise InputError("--clean is for bird, and this is a run of c-interact")
+        if cache is not None or paranoid:
+            raise InputError("--cache is for bird, and this is a run of c-interact")
         unknown = [name for name in profile or () if name not in PROFILES]
         if unknown:
             raise InputError(f"--profile {unknown[0]!r} is unknown; known: {', '.join(PROFILES)}")
@@ -90,8 +90,7 @@ def regrade(
     elif game == "bird":
         if profile:
             raise InputError("--profile is for c-Interact, and this is a run of bird")
-        store = open_store(cache, no_cache)
-        with store or nullcontext():
+        with opened_cache(cache, paranoid) as known:
             found = regrade_bird(
                 directory,
                 clean=clean,
@@ -100,7 +99,7 @@ def regrade(
                 isolation=where,
                 allow_changed=allow_changed,
                 parallel=parallel,
-                store=store,
+                cache=known,
             )
         directory.write_json("regraded.json", bird_regrade_record(found))
         print(bird_regrade_text(found, reasons=reasons), end="")

@@ -2,16 +2,12 @@
 
 `--metrics`: what is reported beside EX, in every command that scores SQL.
 
-`--cache` and `--no-cache`: where results of statements are kept from one scoring to the next.
-
 `birdenv score-official`: the published score of official result files.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -23,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 from birdenv.cli import _options as options
+from birdenv.cli._cache import Cache, Paranoid, open_store, tell_counts
 from birdenv.cli._options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
@@ -34,7 +31,6 @@ from birdenv.grading import (
     ExVerdict,
     Metric,
     Pair,
-    ResultStore,
     SpeedMeasurement,
     measure_speed,
     score_pairs,
@@ -139,55 +135,6 @@ def add_r_ves(
     print(f"Note: {R_VES_NOTE} ({runs} runs of each query).")
 
 
-_FILE = "results.sqlite"
-
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        help="Folder in which results of statements are kept, so that what is known is not executed again. "
-        "It says what golds return: keep it from agents.  [default: ~/.cache/birdenv]",
-    ),
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Execute everything, and keep nothing.")]
-
-
-def open_store(cache: Path | None, no_cache: bool) -> ResultStore | None:
-    """The store that the two options ask for, after telling what is wrong with it, if anything is; None
-    where it cannot be used.
-
-    Raises `InputError` if both are given, or the folder's file is another program's database.
-    """
-    if no_cache:
-        if cache is not None:
-            raise InputError("--cache and --no-cache contradict each other; give one of them")
-        return None
-    try:
-        folder = cache or _default_folder()
-    except RuntimeError:  # a user without home directory
-        return None
-    store = ResultStore(folder / _FILE)
-    _tell_fault(store)
-    return store if store.is_usable else None
-
-
-def tell_counts(store: ResultStore) -> None:
-    """One line on what the store was good for, and its fault if it met one."""
-    print(f"Statements executed: {store.executed}; results known from before: {store.found} ({store.path})")
-    _tell_fault(store)
-
-
-def _tell_fault(store: ResultStore) -> None:
-    if store.fault:
-        print(f"Note: {store.fault}", file=sys.stderr)
-        store.fault = ""
-
-
-def _default_folder() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "birdenv"
-
-
 def score(
     pairs: Annotated[
         Path, typer.Argument(help="Records with db_id, gold_sql (text or list), predicted_sql.")
@@ -206,7 +153,7 @@ def score(
         int, typer.Option("--parallel", "-p", min=1, help="Processes that score pairs at the same time.")
     ] = 1,
     cache: Cache = None,
-    no_cache: NoCache = False,
+    paranoid: Paranoid = 0,
 ) -> None:
     """Score recorded pairs of SQL by EX.
 
@@ -216,8 +163,8 @@ def score(
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
     exactly as submitted. Where records have a `difficulty`, the official table follows.
 
-    What the queries return is kept (--cache), but for what reads the clock: scoring the same again, or other
-    answers to the same questions, executes only what is new.
+    With --cache, what the queries return is kept, but for what may read the clock: scoring the same again, or
+    other answers to the same questions, executes only what is new.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -231,7 +178,7 @@ def score(
     if out is not None:
         check_writable(out)
     console = Console(stderr=True)
-    store = open_store(cache, no_cache)
+    store = open_store(cache, paranoid)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         closing(source),
@@ -246,6 +193,7 @@ def score(
             metrics=asked.metrics,
             workers=parallel,
             store=store,
+            check_every=paranoid,
             on_done=lambda more: bar.advance(scoring, more),
         )
     judged = [_judged(record, verdict, clean) for record, verdict in zip(records, verdicts, strict=True)]

@@ -13,6 +13,12 @@ from __future__ import annotations
 from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
+from birdenv.databases._result_cache import (
+    Key,
+    ResultCache,
+    StaleResultError,
+    result_cache,
+)
 from birdenv.databases._results import (
     Cell,
     DatabaseState,
@@ -23,10 +29,11 @@ from birdenv.databases._results import (
     Result,
     Row,
     SchemaObject,
+    Scope,
 )
 from birdenv.databases.postgres._queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import map_files
+from birdenv.databases.sqlite._file import FileId, map_files
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import (
@@ -50,9 +57,11 @@ __all__ = [
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
+    "FileId",
     "Health",
     "ImageKind",
     "Isolation",
+    "Key",
     "KillableSource",
     "Limits",
     "NoAnswerError",
@@ -60,16 +69,20 @@ __all__ = [
     "QueryError",
     "QueryResult",
     "Result",
+    "ResultCache",
     "Row",
     "RowSink",
     "SchemaObject",
+    "Scope",
     "Server",
     "SqliteDatabase",
     "SqliteFileSource",
     "SqliteSource",
+    "StaleResultError",
     "crash_error",
     "examine",
     "is_database_name",
     "map_files",
     "open_source",
+    "result_cache",
 ]

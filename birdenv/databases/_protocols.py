@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import DatabaseState, Limits, QueryError, Result
+from birdenv.databases._results import DatabaseState, Limits, QueryError, Result, Scope
 from birdenv.databases.sqlite.images._image import Checkpoint
 
 
@@ -22,10 +22,10 @@ class EpisodeDatabase(Protocol):
         """Whether the episode has an image of its own by now."""
 
     @property
-    def contents(self) -> object | None:
-        """The same object for all episodes that start from the same contents; None where that is not known.
+    def scope(self) -> Scope | None:
+        """What results depend on here; None for a private database, and where it is not known.
 
-        While an episode is not private, statements marked as `repeatable` give the same on all of them.
+        Statements marked as `repeatable` give the same on all databases of equal scope.
         """
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
@@ -75,6 +75,9 @@ class DatabaseSource(Protocol):
     @property
     def engine(self) -> str:
         """The engine and its version: results may differ between versions."""
+
+    def scope(self, db_id: str, limits: Limits) -> Scope:
+        """What results on a fresh database depend on; raises as `check` does."""
 
     def names(self) -> list[str]:
         """The ids of the databases that can be opened, sorted."""

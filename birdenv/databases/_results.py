@@ -9,7 +9,7 @@ What tells one database, with one contents, from others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias
@@ -129,4 +129,21 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class ContentId:
-    """Which database, as it was loaded; compared by value. What there is to compare each engine adds."""
+    """Identity of a database's contents. Engines subclass it; equal ids mean equal contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the result of a statement depends on besides the statement.
+
+    Attributes:
+        engine: the exact build of the engine, and where statements run.
+        contents: tells the contents of the database from all others.
+        limits: of each statement.
+        digest: works the SHA-256 of the contents out, in hexadecimal; None where nobody can.
+    """
+
+    engine: str
+    contents: Hashable
+    limits: Limits
+    digest: Callable[[], str] | None = field(default=None, compare=False, repr=False)

@@ -9,8 +9,8 @@ reports and never for an agent. A change that can move a score is a new `GRADER_
 
 from __future__ import annotations
 
+from birdenv.grading._clock import reads_clock
 from birdenv.grading._ex import ExGrader
-from birdenv.grading._gold_cache import reads_clock
 from birdenv.grading._gold_check import GoldCheck, check_gold
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._result_store import ResultStore
@@ -18,6 +18,7 @@ from birdenv.grading._reward import GRADER_VERSION, REWARDS, batch_reward, rewar
 from birdenv.grading._rows import LEAST_FETCHED
 from birdenv.grading._scoring import Pair, score_pairs
 from birdenv.grading._sql_cleaning import Cleaned, clean_sql, without_outer_distinct
+from birdenv.grading._statements import cached_query
 from birdenv.grading._verdict import ExStatus, ExVerdict
 from birdenv.grading.compare._canonical import canonical_cell, canonical_row
 from birdenv.grading.compare._metrics import (
@@ -93,6 +94,7 @@ __all__ = [
     "TestReport",
     "TestStatus",
     "batch_reward",
+    "cached_query",
     "canonical_cell",
     "canonical_row",
     "check_gold",

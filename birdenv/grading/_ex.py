@@ -1,28 +1,16 @@
 """Execution accuracy (EX): does a predicted query return what a gold query returns?
 
 EX of what was fetched of a prediction, by both rules, at once where that can be seen at once.
-
-Verdicts of pairs that were graded before: rollouts of one task submit the same SQL again and again.
-
-A pair that takes some time is remembered when it is graded for the first time, any other when it comes for
-the second time, since most never come again.
 """
 
 from __future__ import annotations
 
-import marshal
 import re
-import sys
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
 from typing import Final
 
-from birdenv._sightings import sightings
-from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult
-from birdenv.grading._gold_cache import reads_clock
-from birdenv.grading._result_store import ResultStore
+from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, result_cache
 from birdenv.grading._rows import FetchedRows, GoldRows
 from birdenv.grading._sql_cleaning import clean_sql
 from birdenv.grading._statements import Statements, Watch
@@ -92,56 +80,6 @@ def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Compar
     return Comparison(False, counts, flags, *rows)
 
 
-_LONG: Final = 0.001  # seconds
-_MOST_CELLS: Final = 2_000  # of both results; a verdict with more is not kept
-_MOST_BYTES: Final = 8 * 2**20  # of all verdicts together
-_VERDICT_BYTES: Final = 2_000
-_CELL_BYTES: Final = 40  # of a cell, besides its text
-
-
-class KnownVerdicts:
-    """The latest verdicts that cannot change, by whatever tells pairs apart; for several threads."""
-
-    def __init__(self) -> None:
-        self._verdicts: OrderedDict[Hashable, tuple[ExVerdict, int]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def find(self, key: Hashable) -> ExVerdict | None:
-        known = self._verdicts.get(key)
-        return None if known is None else known[0]
-
-    def keep(self, key: Hashable, verdict: ExVerdict) -> None:
-        """Remember a verdict if that is worth it, which it is not with large results; the oldest go where
-        there are too many."""
-        if verdict.pred_seconds < _LONG and sightings.is_new(key):
-            return
-        cells, size = 0, _VERDICT_BYTES
-        for result in (verdict.gold_result, verdict.pred_result):
-            if result is not None and result.rows:
-                cells += len(result.rows) * len(result.columns)
-                if cells > _MOST_CELLS:
-                    return
-                size += _memory(result)
-        with self._lock:
-            if key in self._verdicts or size > _MOST_BYTES:
-                return
-            self._verdicts[key] = (verdict, size)
-            self._size += size
-            while self._size > _MOST_BYTES:
-                _, (_, forgotten) = self._verdicts.popitem(last=False)
-                self._size -= forgotten
-
-
-def _memory(result: QueryResult) -> int:
-    """Bytes that a result takes, about."""
-    try:
-        text = len(marshal.dumps(tuple(result.rows)))
-    except ValueError:  # PostgreSQL's own types
-        text = sum(map(sys.getsizeof, chain.from_iterable(result.rows)))
-    return _CELL_BYTES * len(result.rows) * len(result.columns) + text
-
-
 _DEFAULT_LIMITS: Final = Limits()
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _Fetched = FetchedRows | QueryError
@@ -152,18 +90,12 @@ _DIFFERENT: Final = Comparison(False, "")
 class ExGrader:
     """Grades predictions against golds, every query on its own freshly opened database.
 
-    Golds run before predictions and are remembered by (database, its contents, SQL),
-    unless they read the clock. With a `store`, results of golds and predictions are remembered on disk.
-    `watch` gets every statement before it is executed, and may give an error to take for its result.
-    `same_programs`: different texts that SQLite compiles to the same program are executed once, where that
-    pays; the columns of `pred_result` may then have the names of another text's. `clean` takes away what
-    surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a verdict
-    says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned` are
-    empty then), which takes longer to find out. One grader may be used by several threads, but not with
-    `same_programs`.
-
-    The verdict of a pair that comes again is remembered where nothing in it can change, unless there is a
-    store or a watch.
+    Golds run before predictions. What the engine calls repeatable, and takes more than a millisecond, is not
+    executed again as long as the `cache` has it: the one of this process, if none is given. `watch` gets
+    every statement before it is executed, and may give an error to take for its result. `clean` takes away
+    what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a
+    verdict says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned`
+    are empty then), which takes longer to find out. One grader may be used by several threads.
 
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
@@ -177,21 +109,17 @@ class ExGrader:
         limits: Limits = _DEFAULT_LIMITS,
         clean: bool = False,
         metrics: Sequence[Metric] = (),
-        store: ResultStore | None = None,
+        cache: ResultCache | None = None,
         watch: Watch | None = None,
         *,
-        same_programs: bool = False,
         explain: bool = True,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
         self._explain = explain
-        self._statements = Statements(source, limits, store, watch, same_programs=same_programs)
-        self._version = source.version
+        self._statements = Statements(source, limits, cache or result_cache, watch)
         self._needs_all_rows = needs_all_rows(self._metrics)
-        # With a store or a watch it matters which statements are asked for, and how often.
-        self._known = KnownVerdicts() if store is None and watch is None and not same_programs else None
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
@@ -199,32 +127,17 @@ class ExGrader:
         A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
         Raises `InputError` if the database cannot be opened.
         """
-        if self._known is None or prediction is None:
-            return self._grade(db_id, golds, prediction, self._version(db_id))[0]
-        version = self._version(db_id)
-        key = (db_id, version, tuple(golds), prediction)
-        verdict = self._known.find(key)
-        if verdict is None:
-            verdict, is_lasting = self._grade(db_id, golds, prediction, version)
-            if is_lasting:
-                self._known.keep(key, verdict)
-        return verdict
-
-    def _grade(
-        self, db_id: str, golds: Sequence[str], prediction: str | None, version: Hashable
-    ) -> tuple[ExVerdict, bool]:
-        """The verdict, and whether it is sure to be the same another time."""
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
         if not sql.strip() or prediction is None:
-            return self._ungraded("no SQL was submitted", "no_submission", steps), False
+            return self._ungraded("no SQL was submitted", "no_submission", steps)
         usable: list[GoldRows] = []
         places: list[int] = []  # of the usable ones among the golds
         failed: list[QueryError] = []
         seconds = 0.0
-        for place, text in enumerate(golds):
-            gold = self._statements.gold(db_id, text, version)
+        scope = self._statements.scope(db_id)
+        for place, gold in enumerate(self._statements.golds(scope, db_id, golds)):
             if isinstance(gold, QueryError):
                 failed.append(gold)
                 seconds += gold.elapsed
@@ -234,15 +147,17 @@ class ExGrader:
                 seconds += gold.result.elapsed
         if not usable:
             reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
-            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds), False
+            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
 
-        pred = self._statements.prediction(db_id, sql, usable, all_rows=self._needs_all_rows)
-        submitted = pred if sql == prediction else self._statements.prediction(db_id, prediction, usable)
+        pred = self._statements.prediction(scope, db_id, sql, usable, all_rows=self._needs_all_rows)
+        submitted = pred
+        if sql != prediction:
+            submitted = self._statements.prediction(scope, db_id, prediction, usable)
         best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
         fetched = pred if isinstance(pred, FetchedRows) else None
-        verdict = ExVerdict(
+        return ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(usable, submitted),
             reason=reason,
@@ -262,8 +177,6 @@ class ExGrader:
             gold_result=gold.result,
             pred_result=fetched.result if fetched else None,
         )
-        is_lasting = not failed and pred.repeatable and submitted.repeatable
-        return verdict, is_lasting and not any(map(reads_clock, golds))
 
     def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;

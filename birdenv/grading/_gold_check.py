@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, QueryResult, Result, Row
-from birdenv.grading._gold_cache import reads_clock, whole
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, ResultCache, Row
+from birdenv.grading._clock import reads_clock
+from birdenv.grading._rows import whole
+from birdenv.grading._statements import cached_query
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
 from birdenv.sql import Token, sql_tokens
 
@@ -178,13 +180,21 @@ class GoldCheck:
         return not self.failures
 
 
-def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
+def check_gold(
+    source: DatabaseSource,
+    db_id: str,
+    sql: str,
+    limits: Limits = _DEFAULT_LIMITS,
+    cache: ResultCache | None = None,
+) -> GoldCheck:
     """Run a gold twice, each time on a fresh database, and compare it with itself in every mode.
+
+    What the `cache` knows is not run: the engine has called it repeatable.
 
     `superset` is left out where the result is empty: it never agrees there. Raises `InputError` if the
     database cannot be opened.
     """
-    first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
+    first, second = (whole(_run(source, db_id, limits, cache, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):
         if isinstance(result, QueryError):
@@ -204,11 +214,9 @@ def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _D
         is_empty=all(cell is None for row in first.rows for cell in row),
         reads_clock=clock,
         has_changed=list(first.rows) != list(second.rows),
-        tie=cut_tie(sql, source.dialect, first, partial(_run, source, db_id, limits)),
+        tie=cut_tie(sql, source.dialect, first, partial(_run, source, db_id, limits, cache)),
     )
 
 
-def _run(source: DatabaseSource, db_id: str, limits: Limits, sql: str) -> Result:
-    database: EpisodeDatabase
-    with source.open(db_id, limits) as database:
-        return database.query(sql)
+def _run(source: DatabaseSource, db_id: str, limits: Limits, cache: ResultCache | None, sql: str) -> Result:
+    return cached_query(source, db_id, sql, limits, cache)

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from birdenv.databases import QueryError
+from birdenv.databases import FileId, Key, QueryError
 from birdenv.errors import InputError
 from birdenv.grading._rows import FetchedRows
 from birdenv.processes._messages import packed, unpacked
@@ -58,7 +58,7 @@ def decoded(data: bytes) -> FetchedRows | QueryError:
         raise ValueError("not a stored result: its checksum differs")
     match unpacked(data[_CHECKSUM.size :]):
         case ("error", str() as kind, str() as message, float() as elapsed):
-            return QueryError(kind, message, elapsed)  # type: ignore[arg-type]
+            return QueryError(kind, message, elapsed, True)  # type: ignore[arg-type]
         case (
             "rows",
             tuple() as columns,
@@ -68,7 +68,7 @@ def decoded(data: bytes) -> FetchedRows | QueryError:
             float() as elapsed,
         ) if set(map(type, rows)) <= {tuple}:
             try:
-                return FetchedRows(columns, rows, dict(more), total, elapsed)
+                return FetchedRows(columns, rows, dict(more), total, elapsed, True)
             except (TypeError, ValueError) as error:
                 raise ValueError(f"not a stored result: {error}") from None
     raise ValueError("not a stored result")
@@ -107,9 +107,15 @@ _THE_MACHINES: Final = re.compile(
 """Errors that another try may not have, besides timeouts."""
 
 
-def statement_key(digest: str, engine: str, isolation: str, rows: int, size: int, sql: str) -> bytes:
-    """What a result depends on, as a digest. `rows` and `size`: the limits that may cut it."""
-    text = json.dumps([digest, engine, isolation, rows, size, sql])
+def digest_of_key(key: Key, contents: str) -> bytes:
+    """Make a digest of everything that a result depends on, but for the time limit, which cuts nothing.
+
+    Args:
+        key: the key.
+        contents: the SHA-256 of the database's contents.
+    """
+    limits = key.scope.limits
+    text = json.dumps([key.scope.engine, contents, limits.rows, limits.bytes, *key[1:]])
     return hashlib.sha256(text.encode()).digest()
 
 
@@ -136,7 +142,7 @@ class ResultStore:
         self._waiting: dict[bytes, bytes] = {}
         self._waiting_bytes = 0
         self._used: set[bytes] = set()
-        self._digests: dict[str, str] = {}
+        self._digests: dict[FileId, str] = {}
         self._total: int | None = None
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
@@ -149,25 +155,34 @@ class ResultStore:
         with self._lock:
             return self._connect() is not None
 
-    def find(self, key: bytes, seconds: float) -> FetchedRows | QueryError | None:
-        """The result under a key, if it did not take longer than `seconds`; it is the caller's to change."""
+    def find(self, key: Key) -> FetchedRows | QueryError | None:
+        """Give the result of a query, if it did not take longer than is allowed now.
+
+        It is the caller's to change.
+        """
+        place = self._place(key)
+        if place is None:
+            return None
         with self._lock:
-            data = self._waiting.get(key)
+            data = self._waiting.get(place)
             if data is None:
-                row = self._ask("SELECT value, used FROM result WHERE key = ?", (key,))
+                row = self._ask("SELECT value, used FROM result WHERE key = ?", (place,))
                 if row is None:
                     return None
                 data = row[0]
                 if row[1] != _hour():
-                    self._used.add(key)
+                    self._used.add(place)
         try:
             value = decoded(data)
         except ValueError:
             return None
-        return None if value.elapsed > seconds else value
+        return None if value.elapsed > key.scope.limits.seconds else value
 
-    def keep(self, key: bytes, value: FetchedRows | QueryError) -> None:
-        """Remember a result, unless it is too large or may be the machine's."""
+    def keep(self, key: Key, value: object) -> None:
+        """Remember the result of a query, unless it is too large or may be the machine's."""
+        place = self._place(key)
+        if place is None or not isinstance(value, FetchedRows | QueryError):
+            return
         if isinstance(value, QueryError) and (
             value.kind == "timeout" or _THE_MACHINES.search(value.message) is not None
         ):
@@ -176,35 +191,44 @@ class ResultStore:
         if data is None or len(data) > min(_MOST_OF_ONE, self.most_bytes):
             return
         with self._lock:
-            self._waiting[key] = data
+            self._waiting[place] = data
             self._waiting_bytes += len(data)
             if self._waiting_bytes > _WAITING_BYTES:
                 self.flush()
 
-    def digest(self, path: Path, work_out: Callable[[], str]) -> str:
-        """The digest of a file's contents, not worked out again as long as the file system says that it is
-        the same."""
-        status = os.stat(path)  # noqa: PTH116 (at every statement)
-        changed = max(status.st_mtime_ns, status.st_ctime_ns)
-        file = json.dumps(
-            [os.fsdecode(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, changed]
-        )
-        known = self._digests.get(file)
+    def digest(self, version: FileId, work_out: Callable[[], str]) -> str:
+        """Give the digest of a version of a file, which is worked out once.
+
+        Args:
+            version: what the file system said before any byte was read.
+            work_out: works the digest out of bytes that belong to this version.
+        """
+        known = self._digests.get(version)
         if known is not None:
             return known
-        if any(os.path.lexists(f"{path}{suffix}") for suffix in ("-wal", "-journal")):
+        if version.journals:
             return work_out()  # its contents are not all in the file
+        file = json.dumps(version.stable)
         with self._lock:
             row = self._ask("SELECT digest FROM digest WHERE file = ?", (file,))
         known = row[0] if row is not None and isinstance(row[0], str) else None
         if known is None:
             known = work_out()
-            if time.time_ns() - changed < _SETTLED_NS:
+            if time.time_ns() - max(version.modified_ns, version.changed_ns) < _SETTLED_NS:
                 return known
             with self._lock:
                 self._write("INSERT OR REPLACE INTO digest VALUES (?, ?)", [(file, known)])
-        self._digests[file] = known
+        self._digests[version] = known
         return known
+
+    def _place(self, key: Key) -> bytes | None:
+        """Where the result of a query is; None for what is not kept here."""
+        scope = key.scope
+        if key.method != "query" or scope.digest is None:
+            return None
+        contents = scope.contents
+        digest = self.digest(contents, scope.digest) if isinstance(contents, FileId) else scope.digest()
+        return digest_of_key(key, digest)
 
     def flush(self) -> None:
         """Write what waits to be written; where there is too much, forget what was used longest ago."""

@@ -9,20 +9,17 @@ The rows of a gold, with what every comparison with them needs, worked out at mo
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Final
 
-from birdenv.databases import QueryResult, Row
+from birdenv.databases import QueryError, QueryResult, Result, Row
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._multiset import hashable_rows
 from birdenv.grading.compare._tolerance import are_plain
-
-_ROW_BYTES = 120  # of memory, about: a tuple and its place in a list and in a set
 
 
 class GoldRows:
@@ -50,13 +47,6 @@ class GoldRows:
     @cached_property
     def canonical_set(self) -> frozenset[tuple[Hashable, ...]]:
         return frozenset(canonical_rows(self.rows))
-
-    @cached_property
-    def memory(self) -> int:
-        """Bytes that it takes, about."""
-        sample = self.rows[:: max(len(self.rows) // 200, 1)]
-        cells = sum(map(sys.getsizeof, chain.from_iterable(sample)))
-        return _ROW_BYTES * len(self.rows) + cells * len(self.rows) // max(len(sample), 1)
 
     def has_all(self, rows: Collection[Row]) -> bool:
         """Whether each row is one of the gold's as the set rule compares them."""
@@ -97,13 +87,27 @@ class FetchedRows:
     rows: list[Row]
     more: dict[Row, int]
     total: int | None
-    elapsed: float
-    repeatable: bool = False
+    elapsed: float = field(compare=False)
+    repeatable: bool = field(default=False, compare=False)
 
     @property
     def result(self) -> QueryResult:
         """The first rows; truncated if they are not all."""
-        return QueryResult(self.columns, self.rows, self.total != len(self.rows), elapsed=self.elapsed)
+        is_cut = self.total != len(self.rows)
+        return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
+
+
+def fetched_rows(result: QueryResult) -> FetchedRows:
+    """Take a query's result for what was fetched."""
+    total = None if result.truncated else len(result.rows)
+    return FetchedRows(result.columns, list(result.rows), {}, total, result.elapsed, result.repeatable)
+
+
+def whole(result: Result) -> Result:
+    """Freeze the rows of a result; a `too_large` error where it was cut: part of a gold grades nothing."""
+    if isinstance(result, QueryResult) and result.truncated:
+        return QueryError("too_large", f"more than {len(result.rows)} rows", result.elapsed)
+    return replace(result, rows=tuple(result.rows)) if isinstance(result, QueryResult) else result
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, cast
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteFileSource, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, SqliteFileSource, SqliteSource
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
 from birdenv.grading._scoring_pool import ScoringPool, WorkerCrash
@@ -123,6 +123,7 @@ def score_pairs(
     metrics: Sequence[Metric] = (),
     workers: int = 1,
     store: ResultStore | None = None,
+    check_every: int = 0,
     on_done: Callable[[int], None] | None = None,
 ) -> list[ExVerdict]:
     """The verdicts of `ExGrader` on all pairs, in their order, without the results (`gold_result` and
@@ -141,6 +142,7 @@ def score_pairs(
         metrics: beside EX, see `ExGrader`.
         workers: how many pairs are graded at the same time.
         store: where results are found and kept.
+        check_every: execute every n-th known statement again and compare; 0 for never.
         on_done: called with how many more of the pairs are graded.
 
     Raises `InputError` if a database cannot be used, before any statement runs where that can be seen then,
@@ -161,10 +163,11 @@ def score_pairs(
             on_done(len(numbers[distinct[number]]))
 
     workers = min(workers, max(len(distinct), 1))
+    cache = ResultCache(store, check_every=check_every)
     if not isinstance(source, SqliteSource):
-        _in_threads(distinct, source, ExGrader(source, limits, clean, metrics, store), workers, judged)
+        _in_threads(distinct, source, ExGrader(source, limits, clean, metrics, cache), workers, judged)
     elif workers == 1 and source.isolation == "inline":
-        grader = ExGrader(source, limits, clean, metrics, store, same_programs=True)
+        grader = ExGrader(source, limits, clean, metrics, cache)
         _in_this_process(distinct, _schedule(distinct, source), grader, judged)
     elif distinct:
         schedule = _schedule(distinct, source)
@@ -176,6 +179,7 @@ def score_pairs(
             clean,
             tuple(metrics),
             None if store is None else (str(store.path), store.most_bytes),
+            check_every,
         )
         with ScoringPool(setting, workers) as pool:
             _Scoring(distinct, schedule, pool, workers, metrics, store, judged).run()

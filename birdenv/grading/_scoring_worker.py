@@ -13,7 +13,7 @@ import struct
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -23,6 +23,7 @@ from birdenv.databases import (
     KillableSource,
     Limits,
     QueryError,
+    ResultCache,
     SqliteFileSource,
     SqliteSource,
     map_files,
@@ -57,9 +58,10 @@ class ScoringConfig:
     clean: bool
     metrics: tuple[Metric, ...]
     store: tuple[str, int] | None
+    check_every: int
 
     def plain(self) -> tuple[Any, ...]:
-        return (self.root, self.file, self.isolation, self.limits, self.clean, self.metrics, self.store)
+        return astuple(self)
 
 
 def sql_digest(sql: str) -> bytes:
@@ -116,9 +118,8 @@ class _Grading:
             Limits(*setting.limits),
             setting.clean,
             setting.metrics,
-            self._store,
+            ResultCache(self._store, check_every=setting.check_every),
             self._announce,
-            same_programs=True,
         )
 
     def grade(

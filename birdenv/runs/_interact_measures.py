@@ -25,7 +25,7 @@ GROUPS: Final = {
 """The kinds of groups, with the titles of their tables. Category Query is the paper's BI, Management its DM;
 ambiguity is by type of what is annotated, of which a task may have several."""
 
-_CALLS: Final = ("labelled", "unlabelled", "unanswerable")
+_CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 _DEBUG: Final = frozenset(
     ("a", "b", "c", "d", "phase_1_first", "phase_1_debug_gain", "phase_2_first", "phase_2_debug_gain")
 )
@@ -110,7 +110,7 @@ def _details(
     withheld = sum(score.is_rated and score.follow_up == "ungraded" for score in scores)
     log = (entry for record in private for entry in record.get("log", ()))
     called = Counter(entry["call"] for entry in log if entry["kind"] == "answer")
-    answers = {call: called[call] for call in _CALLS}
+    answers = {call: called[call] for call in _CALLS if called[call] or call != "unclear"}
     attempts = Counter(attempt.get("status", "") for run in records for attempt in run["attempts"])
     figures = {
         "follow_ups_without_gold": withheld,
@@ -118,7 +118,7 @@ def _details(
         **own[0],
         "answers": answers,
         "answer_shares": {
-            call: round(answers[call] / called.total(), 6) if called else None for call in _CALLS
+            call: round(answers[call] / called.total(), 6) if called else None for call in answers
         },
         "official": official,
     }

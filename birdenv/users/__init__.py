@@ -1,17 +1,17 @@
 """The simulated user: what it knows, which ambiguity a question is about, what it answers, what it must not.
 
-* `Brief`, `Ambiguity`: what the user's side knows of one task
+* `Brief`, `Ambiguity`, `Notes`: what the user's side knows of one task
 * `User`, `Answer`: the interface of every user, and the private trace of an answer
 * `RuleUser`: a deterministic user without a language model
-* `guard_answer`: the leak guard, for the words of any user
+* `LeakGuard`, `leak_guard`, `guard_answer`: the leak guard of a brief, for the words of any user
 * `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
 """
 
-from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, User
 from birdenv.users._rule_player import RulePlayer, rule_player
+from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, User
 from birdenv.users._rule_user import RuleUser
 from birdenv.users._segments import Segment, segments
-from birdenv.users.leak_guard import Guarded, guard_answer
+from birdenv.users.leak_guard import GuardedAnswer, LeakGuard, guard_answer, leak_guard
 from birdenv.users.sql_in_words import verbalise
 
 __all__ = [
@@ -20,13 +20,16 @@ __all__ = [
     "Answer",
     "Brief",
     "Call",
-    "Guarded",
     "RulePlayer",
+    "GuardedAnswer",
+    "LeakGuard",
+    "Notes",
     "RuleUser",
     "Segment",
     "User",
     "guard_answer",
     "rule_player",
+    "leak_guard",
     "segments",
     "verbalise",
 ]

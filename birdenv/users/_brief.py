@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
-Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable"]
-"""The encoder's three choices (BIRD-Interact's AMB, LOC and UNA)."""
+Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
+"""What a question is: about an annotated point, about another part, out of scope (BIRD-Interact's AMB, LOC
+and UNA), or not understood: the user asks back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,25 @@ class Ambiguity:
     deleted_knowledge: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Notes:
+    """What is written about a database: its columns' meanings, and its knowledge entries.
+
+    `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
+    entry's id to its text. Two objects are never equal: a database's notes are one object.
+    """
+
+    columns: Mapping[str, str]
+    knowledge: Mapping[int, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """Everything the user's side may use to answer questions about one task. Never shown to the system.
 
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
-    and column names; `dialect` is sqlglot's name of the SQL dialect.
+    and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
+    about, and are never said.
     """
 
     clear_query: str
@@ -35,23 +50,22 @@ class Brief:
     gold: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
+    notes: Notes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The user's words, and the private trace of how they came about.
 
-    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable, or
-    if an unlabelled question is about a kind of clause that the gold SQL does not have);
-    `granted` the SQL snippets that the answer may draw on; `guarded` is true where the leak guard replaced
-    the answer.
+    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable
+    or unclear, or if an unlabelled question is about a kind of clause that the gold SQL does not have);
+    `granted` are the SQL snippets that the answer may draw on.
     """
 
     text: str
     call: Call
     target: str = ""
     granted: tuple[str, ...] = ()
-    guarded: bool = False
 
 
 class User(Protocol):

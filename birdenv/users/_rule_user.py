@@ -8,14 +8,16 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 from __future__ import annotations
 
 from birdenv.users._brief import Answer, Brief
-from birdenv.users._encoder import Choice, encode
-from birdenv.users.leak_guard import guard_answer
 from birdenv.users.sql_in_words import read_aloud
 from birdenv.users.sql_in_words._clauses import Paraphrase
 from birdenv.users.sql_in_words._words import Wording, quoted
+from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
 """What a user says to everything that is unanswerable."""
+
+ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
+"""What a user says to a question that it does not understand."""
 
 NO_PREFERENCE = "I have no preference about that."
 """What a user says to a question about a kind of clause that is not in the gold SQL."""
@@ -27,6 +29,8 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
     """The answer's words: one sentence for each thing granted."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
+    if choice.call == "unclear":
+        return ASKING_BACK
     if choice.call == "unlabelled" and choice.segment is None:
         return NO_PREFERENCE
     if choice.segment is not None:
@@ -62,16 +66,17 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
 
 
 class RuleUser:
-    """A `User` without a language model: encoder, decoder and leak guard in a row (BIRD-Interact §3.1).
+    """A `User` without a language model: encoder and decoder in a row (BIRD-Interact §3.1).
+
+    The rules of the game put its words, like everybody's, through the leak guard.
 
     It never raises, whatever the question, and keeps nothing from one question to the next.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:
         """The user's answer to a system's clarification question."""
-        choice = encode(brief, question)
+        choice = understand(brief, question)
         granted = tuple(dict.fromkeys(item.snippet for item in choice.items))
         if choice.segment is not None:
             granted = (choice.segment.sql,)
-        guarded = guard_answer(decode(choice, brief.identifiers), brief, granted)
-        return Answer(guarded.text, choice.call, choice.target, granted, bool(guarded.reason))
+        return Answer(decode(choice, brief.identifiers), choice.call, choice.target, granted)

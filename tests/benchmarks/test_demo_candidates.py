@@ -13,6 +13,7 @@ from birdenv.databases import split_statements
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
 from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
 from birdenv.users import RuleUser
@@ -94,7 +95,7 @@ def mean_reward(agent: str, benchmark: Benchmark, folder: Path) -> float:
     directory = RunDirectory.create(folder / agent)
     prepare(directory, run_config(game, agent, 0), resume=False)
     summary = run(game, make_agent(agent, game), directory, seed=0)
-    assert summary.overall["status"] == {"completed": len(benchmark.tasks)}
+    assert summary.overall["status"] == {"completed": len(tasks)}
     reward: float = summary.overall["figures"]["reward"]["value"]
     return reward
 

@@ -77,7 +77,7 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
         pairs, [{"db_id": "library", "gold_sql": gold, "predicted_sql": sql} for sql in predictions]
     )
     out = tmp_path / "scored.jsonl"
-    options = ("--dialect", "postgres", "--no-cache", "-p", workers, "--out", out)
+    options = ("--dialect", "postgres", "-p", workers, "--out", out)
     ran = birdenv("score", pairs, demo, *options)
     assert ran.code == 0, ran.err
     for line, (ex, reason) in zip(out.read_text().splitlines(), predictions.values(), strict=True):

@@ -1,9 +1,11 @@
-"""`birdenv score --cache` and `--no-cache`: what is kept, where, and what is said of it."""
+"""`--cache` and `--paranoid`: what is kept, where, and what is said of it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,25 +61,55 @@ def test_what_is_known_is_not_executed_again(
     assert not home.exists()
 
 
-def test_without_options_results_are_kept_in_the_users_cache(
+def test_without_the_option_nothing_is_kept(
     birdenv: Command, databases: Path, pairs: Path, home: Path
 ) -> None:
-    assert f"({home})" in birdenv("score", pairs, databases).out
-    assert counts(1, 3) in birdenv("score", pairs, databases).out
-
-
-def test_no_cache_executes_everything_and_keeps_nothing(
-    birdenv: Command, databases: Path, pairs: Path, home: Path, tmp_path: Path
-) -> None:
     for _ in range(2):
-        ran = birdenv("score", pairs, databases, "--no-cache")
+        ran = birdenv("score", pairs, databases)
         assert (ran.code, ran.err) == (0, "")
         assert "2/4  50.0 %" in ran.out
         assert "Statements" not in ran.out
     assert not home.exists()
-    both = birdenv("score", pairs, databases, "--no-cache", "--cache", tmp_path)
-    assert both.code == 2
-    assert "contradict each other" in both.err
+    alone = birdenv("score", pairs, databases, "--paranoid", 1)
+    assert alone.code == 2
+    assert "name its folder with --cache" in alone.err
+
+
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_a_paranoid_user_sees_that_the_cache_is_wrong(
+    birdenv: Command, databases: Path, pairs: Path, tmp_path: Path, isolation: str
+) -> None:
+    options = ("--cache", tmp_path / "mine", "--isolation", isolation)
+    birdenv("score", pairs, databases, *options)
+    checked = birdenv("score", pairs, databases, *options, "--paranoid", 1)
+    assert (checked.code, checked.err) == (0, "")
+    assert counts(4, 3) in checked.out
+    connection = sqlite3.connect(tmp_path / "mine" / "results.sqlite")
+    for key, value in connection.execute("SELECT key, value FROM result").fetchall():
+        body = value[4:].replace(b"ink", b"inj")
+        forged = struct.pack("<I", zlib.crc32(body)) + body
+        connection.execute("UPDATE result SET value = ? WHERE key = ?", (forged, key))
+    connection.commit()
+    connection.close()
+    wrong = birdenv("score", pairs, databases, *options, "--paranoid", 1)
+    assert wrong.code == 2
+    assert "the cache is wrong" in wrong.err
+
+
+def test_evaluate_and_self_check_use_it_too(birdenv: Command, databases: Path, tmp_path: Path) -> None:
+    run, cache = tmp_path / "run", tmp_path / "mine"
+    run.mkdir()
+    (run / "gold.txt").write_text("SELECT name FROM item\n")
+    (run / "preds.txt").write_text("SELECT name FROM item ORDER BY 1\n")
+    evaluate = ("evaluate", "--run_dir", run, "--db", databases / "shop" / "shop.sqlite", "--cache", cache)
+    assert "results known from before: 0" in birdenv(*evaluate).out
+    assert "Statements executed: 0;" in birdenv(*evaluate).out
+    tasks = tmp_path / "tasks.json"
+    task = {"question_id": 0, "db_id": "shop", "question": "Which?", "SQL": "SELECT count(*) FROM item"}
+    tasks.write_text(json.dumps([task | {"evidence": "", "difficulty": "simple"}]))
+    check = ("self-check", tasks, databases, "--cache", cache)
+    assert "Statements executed: 1; results known from before: 1 " in birdenv(*check).out
+    assert "Statements executed: 0; results known from before: 2 " in birdenv(*check).out
 
 
 def test_a_folder_that_cannot_be_used_is_told_and_done_without(
@@ -96,7 +128,8 @@ def test_a_full_disk_costs_the_cache_only(
     birdenv: Command, databases: Path, pairs: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite itself refuses more pages than there are."""
-    birdenv("score", pairs, databases, "--isolation", "inline")
+    options = ("--isolation", "inline", "--cache", home.parent)
+    birdenv("score", pairs, databases, *options)
     connect = sqlite3.connect
 
     def full(path: Any, *arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -111,7 +144,7 @@ def test_a_full_disk_costs_the_cache_only(
     ]
     pairs.write_text("".join(json.dumps(record) + "\n" for record in long))
     monkeypatch.setattr(sqlite3, "connect", full)
-    ran = birdenv("score", pairs, databases, "--isolation", "inline")
+    ran = birdenv("score", pairs, databases, *options)
     assert ran.code == 0
     assert "0/4  0.0 %" in ran.out
     assert "full" in ran.err

@@ -37,11 +37,16 @@ def test_very_long_sql_is_refused_unread(database: SqliteDatabase) -> None:
         assert result.kind == "too_large"
 
 
-def test_work_grows_with_the_text() -> None:
-    assert growth(split_statements, lambda n: "SELECT '" + " x" * 50 + "' a" + " a" * n, 8_000) < LINEAR
-    assert growth(split_statements, lambda n: "x" * n + " a" * n, 16_000) < LINEAR
-    checks = growth(read_table_text, lambda n: f"CREATE TABLE t (a {'CHECK (1) ' * n})", 1_000)
-    assert checks < LINEAR
+@pytest.mark.parametrize(
+    ("work", "text", "n"),
+    [
+        (split_statements, lambda n: "SELECT '" + " x" * 50 + "' a" + " a" * n, 8_000),
+        (split_statements, lambda n: "x" * n + " a" * n, 16_000),
+        (read_table_text, lambda n: f"CREATE TABLE t (a {'CHECK (1) ' * n})", 1_000),
+    ],
+)
+def test_work_grows_with_the_text(work: Callable[[str], object], text: Callable[[int], str], n: int) -> None:
+    assert growth(work, text, n) < LINEAR
 
 
 def test_a_script_and_a_state_have_one_deadline(source: SqliteSource) -> None:

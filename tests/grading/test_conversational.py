@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases import Limits
+from birdenv.databases import Limits, _result_cache
 from birdenv.grading import GRADING_RULES, Conditions, Grade, GradingJob, InteractGrader
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -142,7 +142,8 @@ def test_a_gold_that_does_not_run(grader: InteractGrader, gold: Any, category: A
     assert grader.grade(job, "SELECT 1").status == "infra_error"
 
 
-def test_the_gold_is_remembered_only_on_pristine_data(source: Any) -> None:
+def test_the_gold_is_remembered_only_on_pristine_data(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_result_cache, "_LONG", -1.0)
     grader = InteractGrader(source)
     for _ in range(3):
         grader.grade(query(NAMES), NAMES)

@@ -212,7 +212,7 @@ def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch
 
 def test_each_process_has_the_time_that_its_own_pairs_need(root: Path) -> None:
     limits = Limits(seconds=2.0)
-    setting = pool.ScoringConfig(str(root), None, "inline", (limits.seconds, 10, 1000), False, (), None)
+    setting = pool.ScoringConfig(str(root), None, "inline", (limits.seconds, 10, 1000), False, (), None, 0)
     with pool.ScoringPool(setting, 2) as two:
         two.give(0, [(0, "shop", (NAMES,) * 50, "SELECT 1", {})])
         two.give(1, [(1, "shop", (NAMES,), "SELECT 1", {})])
@@ -280,7 +280,7 @@ def test_ctrl_c_at_the_very_end_spoils_no_process(root: Path, monkeypatch: pytes
     """They have said something by then that nobody has read."""
     pairs = [Pair("shop", (NAMES,), f"{NAMES} WHERE {i} = {i}") for i in range(9)]
     with monkeypatch.context() as patched:
-        setting = pool.ScoringConfig(str(root), None, "inline", (2.0, 10, 1000), False, (), None)
+        setting = pool.ScoringConfig(str(root), None, "inline", (2.0, 10, 1000), False, (), None, 0)
         with pytest.raises(KeyboardInterrupt), pool.ScoringPool(setting, 3) as three:
             patched.setattr(WorkerGroup, "wait", interrupted)
             three.finish()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,21 @@ from typing import Any
 import pytest
 from written_databases import write_database
 
-from birdenv.databases import Limits, QueryError, SqliteSource
+from birdenv.databases import (
+    FileId,
+    Key,
+    Limits,
+    QueryError,
+    ResultCache,
+    Scope,
+    SqliteSource,
+    StaleResultError,
+)
+from birdenv.databases.sqlite import _file
 from birdenv.errors import InputError
-from birdenv.grading import ExGrader, ResultStore
+from birdenv.grading import ExGrader, Pair, ResultStore, score_pairs
 from birdenv.grading import _result_store as module
-from birdenv.grading._result_store import statement_key
+from birdenv.grading._result_store import digest_of_key
 from birdenv.grading._rows import FetchedRows
 
 NAMES = "SELECT name FROM item"
@@ -35,6 +47,11 @@ def store(tmp_path: Path) -> ResultStore:
     return ResultStore(tmp_path / "cache" / "results.sqlite")
 
 
+def key(name: str, seconds: float = 30.0) -> Key:
+    """Where the digest is known from the contents alone."""
+    return Key(Scope("engine", "contents", Limits(seconds), lambda: "digest"), "query", None, name)
+
+
 def result(*rows: tuple[Any, ...], elapsed: float = 0.25) -> FetchedRows:
     return FetchedRows(tuple("abcde"[: len(rows[0])]) if rows else ("a",), list(rows), {}, len(rows), elapsed)
 
@@ -45,9 +62,9 @@ def reopened(store: ResultStore) -> ResultStore:
 
 
 def test_every_cell_comes_back_as_it_was(store: ResultStore) -> None:
-    store.keep(b"k", result(*CELLS))
+    store.keep(key("k"), result(*CELLS))
     for opened in (store, reopened(store)):
-        found = opened.find(b"k", 30.0)
+        found = opened.find(key("k"))
         assert isinstance(found, FetchedRows)
         assert found == result(*CELLS)
         assert [list(map(type, row)) for row in found.rows] == [list(map(type, row)) for row in CELLS]
@@ -58,13 +75,13 @@ def test_every_cell_comes_back_as_it_was(store: ResultStore) -> None:
 def test_what_was_counted_and_errors_come_back_too(store: ResultStore) -> None:
     counted = FetchedRows(("a",), [(1,)] * 3, {(1,): 7, (None,): 2}, 12, 0.5)
     error = QueryError("missing", "no such column: nam", 0.125)
-    store.keep(b"counted", counted)
-    store.keep(b"error", error)
+    store.keep(key("counted"), counted)
+    store.keep(key("error"), error)
     again = reopened(store)
-    assert again.find(b"counted", 30.0) == counted
-    found = again.find(b"error", 30.0)
+    assert again.find(key("counted")) == counted
+    found = again.find(key("error"))
     assert (found, found and found.elapsed) == (error, 0.125)
-    assert again.find(b"nothing", 30.0) is None
+    assert again.find(key("nothing")) is None
 
 
 @pytest.mark.parametrize(
@@ -78,31 +95,45 @@ def test_what_was_counted_and_errors_come_back_too(store: ResultStore) -> None:
     ],
 )
 def test_what_may_be_the_machines_is_not_kept(store: ResultStore, error: QueryError) -> None:
-    store.keep(b"k", error)
-    assert store.find(b"k", 30.0) is None
+    store.keep(key("k"), error)
+    assert store.find(key("k")) is None
 
 
 def test_a_result_that_took_longer_than_is_allowed_now_is_not_found(store: ResultStore) -> None:
-    store.keep(b"k", result((1,), elapsed=5.0))
-    assert store.find(b"k", 4.0) is None
-    assert store.find(b"k", 6.0) is not None
+    store.keep(key("k"), result((1,), elapsed=5.0))
+    assert store.find(key("k", 4.0)) is None
+    assert store.find(key("k", 6.0)) is not None
 
 
 def test_the_key_tells_everything_apart_that_a_result_depends_on() -> None:
-    base = ("digest", "SQLite 3", "inline", 10, 20, "SELECT 1")
-    others = [("other", "SQLite 4", "process", 11, 21, "SELECT  1")[i] for i in range(6)]
-    keys = {statement_key(*base)} | {
-        statement_key(*(others[i] if i == j else base[i] for i in range(6)))  # type: ignore[arg-type]
-        for j in range(6)
-    }
-    assert len(keys) == 7
+    scope = Scope("SQLite 3", "file", Limits(seconds=1, rows=10, bytes=20))
+    base = Key(scope, "query", None, "SELECT 1")
+    limits = [Limits(seconds=1, rows=11, bytes=20), Limits(seconds=1, rows=10, bytes=21)]
+    others = [
+        base._replace(statement="SELECT  1"),
+        base._replace(rows=1),
+        base._replace(method="execute"),
+        base._replace(scope=replace(scope, engine="SQLite 4")),
+        *[base._replace(scope=replace(scope, limits=other)) for other in limits],
+    ]
+    assert len({digest_of_key(key, "digest") for key in (base, *others)} | {digest_of_key(base, "x")}) == 8
+    slower = base._replace(
+        scope=replace(scope, limits=Limits(seconds=2, rows=10, bytes=20), contents="other")
+    )
+    assert digest_of_key(slower, "digest") == digest_of_key(base, "digest")
+
+
+def test_only_plain_queries_are_kept(store: ResultStore) -> None:
+    for other in (key("k")._replace(method="execute"), key("k")._replace(scope=Scope("e", "c", Limits()))):
+        store.keep(other, result((1,)))
+        assert store.find(other) is None
 
 
 def test_results_that_are_too_large_are_not_kept(store: ResultStore) -> None:
-    store.keep(b"cells", result(*[(1, 2, 3, 4, 5)] * 500_000))
-    store.keep(b"text", result(("x" * 20_000_000,)))
-    assert store.find(b"cells", 30.0) is None
-    assert store.find(b"text", 30.0) is None
+    store.keep(key("cells"), result(*[(1, 2, 3, 4, 5)] * 500_000))
+    store.keep(key("text"), result(("x" * 20_000_000,)))
+    assert store.find(key("cells")) is None
+    assert store.find(key("text")) is None
 
 
 def test_the_file_stays_within_its_bound_and_keeps_what_was_used_last(
@@ -111,14 +142,14 @@ def test_the_file_stays_within_its_bound_and_keeps_what_was_used_last(
     store = ResultStore(tmp_path / "r.sqlite", most_bytes=100_000)
     monkeypatch.setattr(module, "_hour", lambda: 1)
     for number in range(9):
-        store.keep(bytes([number]), result((bytes(10_000),)))
+        store.keep(key(str(number)), result((bytes(10_000),)))
     store.flush()
     monkeypatch.setattr(module, "_hour", lambda: 2)
-    assert store.find(bytes([0]), 30.0) is not None
+    assert store.find(key("0")) is not None
     for number in range(9, 12):
-        store.keep(bytes([number]), result((bytes(10_000),)))
+        store.keep(key(str(number)), result((bytes(10_000),)))
     store.flush()
-    kept = [number for number in range(12) if store.find(bytes([number]), 30.0) is not None]
+    kept = [number for number in range(12) if store.find(key(str(number))) is not None]
     assert 0 in kept and 11 in kept
     assert 1 not in kept
     assert 6 <= len(kept) <= 9
@@ -128,7 +159,7 @@ def test_a_grader_executes_only_what_is_not_known(root: Path, store: ResultStore
     predictions = [NAMES + " ", "SELECT 'x'", "SELECT nam FROM item", "SELECT DISTINCT name FROM item"]
 
     def verdicts(store: ResultStore | None) -> list[Any]:
-        grader = ExGrader(SqliteSource(root), store=store)
+        grader = ExGrader(SqliteSource(root), cache=ResultCache(store))
         graded = [grader.grade("shop", [NAMES], prediction) for prediction in predictions]
         return [replace(verdict, gold_seconds=0, pred_seconds=0) for verdict in graded]
 
@@ -142,7 +173,7 @@ def test_a_grader_executes_only_what_is_not_known(root: Path, store: ResultStore
 def test_what_was_fetched_of_a_prediction_must_be_enough(root: Path, store: ResultStore) -> None:
     """A gold with more rows needs more of the prediction; then it is executed, and what it gave kept."""
     count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT i FROM n"
-    grader = ExGrader(SqliteSource(root), store=store)
+    grader = ExGrader(SqliteSource(root), cache=ResultCache(store))
     for golds, executed in (([NAMES], 2), ([count.format(3000)], 4), ([NAMES], 4), ([count.format(2000)], 5)):
         grader.grade("shop", golds, count.format(5000))
         assert store.executed == executed
@@ -151,7 +182,7 @@ def test_what_was_fetched_of_a_prediction_must_be_enough(root: Path, store: Resu
 def test_other_data_limits_and_clocks_are_executed(root: Path, store: ResultStore) -> None:
     def grade(gold: str, limits: Limits = Limits()) -> int:  # noqa: B008
         before = store.executed
-        ExGrader(SqliteSource(root), limits, store=store).grade("shop", [gold], "SELECT 1")
+        ExGrader(SqliteSource(root), limits, cache=ResultCache(store)).grade("shop", [gold], "SELECT 1")
         return store.executed - before
 
     assert [grade(NAMES), grade(NAMES)] == [2, 0]
@@ -166,21 +197,25 @@ def test_other_data_limits_and_clocks_are_executed(root: Path, store: ResultStor
 def test_nothing_is_kept_of_a_database_whose_views_read_the_clock(tmp_path: Path, store: ResultStore) -> None:
     write_database(tmp_path, "days", "CREATE VIEW today AS SELECT date('now') AS day")
     for _ in range(2):
-        ExGrader(SqliteSource(tmp_path), store=store).grade("days", ["SELECT day FROM today"], "SELECT 1")
+        ExGrader(SqliteSource(tmp_path), cache=ResultCache(store)).grade(
+            "days", ["SELECT day FROM today"], "SELECT 1"
+        )
     assert (store.executed, store.found) == (4, 0)
 
 
 def test_a_clock_in_a_default_value_is_never_read(tmp_path: Path, store: ResultStore) -> None:
     write_database(tmp_path, "log", "CREATE TABLE t (a, at DEFAULT CURRENT_TIMESTAMP)")
     for _ in range(2):
-        ExGrader(SqliteSource(tmp_path), store=store).grade("log", ["SELECT a FROM t"], "SELECT 1")
+        ExGrader(SqliteSource(tmp_path), cache=ResultCache(store)).grade(
+            "log", ["SELECT a FROM t"], "SELECT 1"
+        )
     assert (store.executed, store.found) == (2, 2)
 
 
 def test_a_result_that_changed_on_the_disk_is_not_believed(root: Path, store: ResultStore) -> None:
     """One bit of it, which no structure of the file shows."""
     prediction = "SELECT 'pen' UNION ALL SELECT 'ink'"
-    expected = ExGrader(SqliteSource(root), store=store).grade("shop", [NAMES], prediction)
+    expected = ExGrader(SqliteSource(root), cache=ResultCache(store)).grade("shop", [NAMES], prediction)
     store.close()
     connection = sqlite3.connect(store.path)
     for key, value in connection.execute("SELECT key, value FROM result").fetchall():
@@ -189,7 +224,7 @@ def test_a_result_that_changed_on_the_disk_is_not_believed(root: Path, store: Re
     connection.commit()
     connection.close()
     again = ResultStore(store.path)
-    verdict = ExGrader(SqliteSource(root), store=again).grade("shop", [NAMES], prediction)
+    verdict = ExGrader(SqliteSource(root), cache=ResultCache(again)).grade("shop", [NAMES], prediction)
     assert verdict.expected == expected.expected
     assert (again.executed, again.found) == (2, 0)
 
@@ -200,33 +235,79 @@ def test_a_digest_is_worked_out_once_for_a_file_that_stays_the_same(
     monkeypatch.setattr(module, "_SETTLED_NS", 0)
     path, worked = root / "shop" / "shop.sqlite", []
 
+    def version() -> FileId:
+        contents = SqliteSource(root).version("shop")
+        assert isinstance(contents, FileId)
+        return contents
+
     def work_out() -> str:
         worked.append(1)
         return f"digest {len(worked)}"
 
-    assert [store.digest(path, work_out) for _ in range(2)] == ["digest 1"] * 2
+    assert [store.digest(version(), work_out) for _ in range(2)] == ["digest 1"] * 2
     again = reopened(store)
-    assert again.digest(path, work_out) == "digest 1"
-    path.touch()
-    assert again.digest(path, work_out) == "digest 2"
+    assert again.digest(version(), work_out) == "digest 1"
+    before = path.stat()
+    time.sleep(0.02)
+    path.write_bytes(path.read_bytes())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert again.digest(version(), work_out) == "digest 2", "the same size and time stamp"
     Path(f"{path}-wal").touch()
-    path.touch()
-    assert [again.digest(path, work_out) for _ in range(2)] == ["digest 3", "digest 4"]
+    assert [again.digest(version(), work_out) for _ in range(2)] == ["digest 3", "digest 4"]
 
 
 def test_a_file_that_changed_a_moment_ago_may_change_again_unseen(root: Path, store: ResultStore) -> None:
     worked: list[int] = []
-    path = root / "shop" / "shop.sqlite"
-    path.touch()
+    (root / "shop" / "shop.sqlite").touch()
+    contents = SqliteSource(root).version("shop")
+    assert isinstance(contents, FileId)
     for _ in range(2):
-        store.digest(path, lambda: str(worked.append(1)))
+        store.digest(contents, lambda: str(worked.append(1)))
     assert len(worked) == 2
+
+
+def test_results_are_those_of_the_engine_that_runs(
+    root: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another build of the same version, or other compile options, may give other results."""
+    for build in ("SQLite 3, built today", "SQLite 3, built otherwise"):
+        monkeypatch.setattr(_file, "engine_build", lambda build=build: build)
+        before = store.executed
+        grader = ExGrader(SqliteSource(root), cache=ResultCache(store))
+        grader.grade("shop", [NAMES], "SELECT 1")
+        assert store.executed == before + 2
+
+
+def test_a_clock_in_disguise_is_read_each_time(root: Path, store: ResultStore) -> None:
+    for _ in range(2):
+        ExGrader(SqliteSource(root), cache=ResultCache(store)).grade(
+            "shop", [NAMES], "SELECT time('no' || 'w')"
+        )
+    assert (store.executed, store.found) == (3, 1)
+
+
+def test_known_results_can_be_checked(root: Path, store: ResultStore) -> None:
+    prediction = "SELECT name FROM item ORDER BY 1"
+    for check_every, executed in ((0, 2), (1, 4)):
+        cache = ResultCache(store, check_every=check_every)
+        assert ExGrader(SqliteSource(root), cache=cache).grade("shop", [NAMES], prediction).ex
+        assert store.executed == executed
+    scope = SqliteSource(root).scope("shop", Limits())
+    store.keep(Key(scope, "query", None, prediction), result(("forged",)))
+    with pytest.raises(StaleResultError):
+        cache = ResultCache(store, check_every=1)
+        ExGrader(SqliteSource(root), cache=cache).grade("shop", [NAMES], prediction)
+    with pytest.raises(InputError, match="the cache is wrong"):
+        score_pairs(
+            [Pair("shop", (NAMES,), prediction)], SqliteSource(root, "process"), store=store, check_every=1
+        )
 
 
 @pytest.mark.parametrize("damage", ["garbage", "torn", "cut", "layout"])
 def test_a_damaged_store_is_set_aside_and_said(root: Path, store: ResultStore, damage: str) -> None:
     for number in range(200):
-        store.keep(b"%d" % number, result((b"x" * 2000,)))
+        store.keep(key(str(number)), result((b"x" * 2000,)))
     store.close()
     data = bytearray(store.path.read_bytes())
     if damage == "garbage":
@@ -243,8 +324,8 @@ def test_a_damaged_store_is_set_aside_and_said(root: Path, store: ResultStore, d
     store.path.write_bytes(data)
     again = ResultStore(store.path)
     for number in range(200):
-        again.find(b"%d" % number, 30.0)
-    assert ExGrader(SqliteSource(root), store=again).grade("shop", [NAMES], NAMES + " ").ex
+        again.find(key(str(number)))
+    assert ExGrader(SqliteSource(root), cache=ResultCache(again)).grade("shop", [NAMES], NAMES + " ").ex
     again.close()
     assert "set aside" in again.fault
     assert Path(f"{store.path}.damaged").exists()
@@ -263,17 +344,19 @@ def test_where_no_file_can_be_results_are_not_kept(tmp_path: Path, root: Path) -
     (tmp_path / "file").touch()
     store = ResultStore(tmp_path / "file" / "results.sqlite")
     assert "not kept" in store.fault
-    assert ExGrader(SqliteSource(root), store=store).grade("shop", [NAMES], NAMES + " ").ex
+    assert ExGrader(SqliteSource(root), cache=ResultCache(store)).grade("shop", [NAMES], NAMES + " ").ex
     store.close()
 
 
 def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
     program = f"""
+from birdenv.databases import Key, Limits, Scope
 from birdenv.grading import ResultStore
 from birdenv.grading._rows import FetchedRows
 store = ResultStore({str(store.path)!r})
 for number in range(100):
-    store.keep(b"%d" % number, FetchedRows(("a",), [(number,)], {{}}, 1, 0.25))
+    scope = Scope("engine", "contents", Limits(30.0), lambda: "digest")
+    store.keep(Key(scope, "query", None, str(number)), FetchedRows(("a",), [(number,)], {{}}, 1, 0.25))
     if number % 10 == 0:
         store.flush()
 store.close()
@@ -285,8 +368,8 @@ assert not store.fault, store.fault
     def use() -> None:
         try:
             for number in range(100):
-                store.keep(b"t%d" % number, result((number,)))
-                assert store.find(b"t%d" % number, 30.0) == result((number,))
+                store.keep(key(f"t{number}"), result((number,)))
+                assert store.find(key(f"t{number}")) == result((number,))
         except BaseException as error:
             errors.append(error)
 
@@ -299,6 +382,6 @@ assert not store.fault, store.fault
     assert not errors
     again = reopened(store)
     for number in range(100):
-        assert again.find(b"%d" % number, 30.0) == result((number,))
-        assert again.find(b"t%d" % number, 30.0) == result((number,))
+        assert again.find(key(str(number))) == result((number,))
+        assert again.find(key(f"t{number}")) == result((number,))
     assert store.fault == again.fault == ""

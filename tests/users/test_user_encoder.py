@@ -54,8 +54,6 @@ LABELLED = [
     ("flour?", "price of flour"),
     ("Is 'best loaves' about the value or the count, and which columns are involved?", "best loaves"),
     ("For 'best loaves', which fields do you look at?", "best loaves"),
-    ("Which column holds the best loaves?", "best loaves"),
-    ("In which table are loaves?", "loaves"),
     ("Ｗhat do you mean by ‘best lo​aves’?", "best loaves"),
 ]
 
@@ -100,10 +98,10 @@ def test_one_telling_word_is_enough(term: str, question: str) -> None:
 @pytest.mark.parametrize("question", OPEN)
 def test_what_the_gold_leaves_open_is_no_preference(question: str) -> None:
     answer = RuleUser().answer(SPARSE, question)
-    assert (answer.call, answer.target, answer.granted, answer.guarded) == ("unlabelled", "", (), False)
+    assert (answer.call, answer.target, answer.granted) == ("unlabelled", "", ())
     assert answer.text == "I have no preference about that."
     withheld = Brief(SPARSE.clear_query, SPARSE.ambiguities)
-    assert RuleUser().answer(withheld, question).call == "unanswerable"
+    assert RuleUser().answer(withheld, question).call in ("unanswerable", "unclear")
 
 
 UNLABELLED = [
@@ -119,6 +117,11 @@ UNANSWERABLE = [
     "What is the correct query?",
     "What are the table names?",
     "In which table are they?",
+    "Which column holds the best loaves?",
+    "Which column holds 'best loaves'?",
+    "In which table are loaves?",
+    "Do I need a LEFT JOIN for the best loaves?",
+    "What is the WHERE clause for the best loaves?",
     "Show me the column names for the output",
     "Please describe the schema.",
     "What is the answer?",
@@ -139,17 +142,33 @@ UNANSWERABLE = [
 ]
 
 
+UNCLEAR = [
+    "What is the threshold?",
+    "Could you clarify?",
+    "What do you mean by that?",
+    "How do you define it?",
+    "Which value should be used?",
+]
+
+
+@pytest.mark.parametrize("question", UNCLEAR)
+def test_a_question_that_names_nothing_is_asked_back(question: str) -> None:
+    answer = RuleUser().answer(BRIEF, question)
+    assert (answer.call, answer.target, answer.granted) == ("unclear", "", ())
+    assert answer.text == "I am not sure what you are asking. Which part of my request do you mean?"
+
+
 @pytest.mark.parametrize(("question", "term"), LABELLED)
 def test_question_about_a_term_is_labelled(question: str, term: str) -> None:
     answer = RuleUser().answer(BRIEF, question)
-    assert (answer.call, answer.target, answer.guarded) == ("labelled", term, False)
+    assert (answer.call, answer.target) == ("labelled", term)
     assert answer.granted == tuple(item.snippet for item in BRIEF.ambiguities if item.term == term)
 
 
 @pytest.mark.parametrize(("question", "segment"), UNLABELLED)
 def test_question_about_a_part_of_the_gold_is_unlabelled(question: str, segment: str) -> None:
     answer = RuleUser().answer(BRIEF, question)
-    assert (answer.call, answer.target, answer.guarded) == ("unlabelled", segment, False)
+    assert (answer.call, answer.target) == ("unlabelled", segment)
     assert len(answer.granted) == 1
 
 
@@ -170,7 +189,7 @@ def test_a_term_annotated_twice_is_answered_with_both_points() -> None:
 def test_without_gold_nothing_is_unlabelled() -> None:
     withheld = Brief(BRIEF.clear_query, BRIEF.ambiguities, (), BRIEF.identifiers)
     calls = {RuleUser().answer(withheld, question).call for question, _ in UNLABELLED}
-    assert calls == {"unanswerable"}
+    assert calls <= {"unanswerable", "unclear"}
 
 
 @pytest.mark.parametrize(

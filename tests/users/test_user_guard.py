@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from birdenv.users import Ambiguity, Brief, guard_answer
+from birdenv.users import Ambiguity, Brief, LeakGuard, guard_answer, leak_guard
 
 BRIEF = Brief(
     clear_query=(
@@ -139,3 +139,19 @@ def test_invisible_signs_are_not_passed_on() -> None:
     tags = "".join(chr(0xE0000 + ord(c)) for c in "loaf_kind = 'rye'")
     said = guard_answer(f"The dark\u200b ones{tags}.\ufe01", BRIEF, ()).text
     assert said == "The dark ones."
+
+
+def test_a_brief_has_one_guard_and_its_verdict_depends_on_what_was_granted() -> None:
+    copy = Brief(BRIEF.clear_query, BRIEF.ambiguities, BRIEF.gold, BRIEF.identifiers, BRIEF.dialect)
+    assert leak_guard(copy) is leak_guard(BRIEF)
+    guard = LeakGuard(BRIEF)
+    for _ in range(2):
+        assert not guard.filter("It is the crust_score.", GRANTED).reason
+        assert guard.filter("It is the crust_score.", ()).reason
+
+
+def test_many_different_answers_are_filtered_each_by_itself() -> None:
+    guard = LeakGuard(BRIEF)
+    for i in range(1200):
+        assert not guard.filter(f"The best {i} of them.", ()).reason
+        assert guard.filter(f"The crust_score, {i} times.", ()).reason

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from birdenv.users import Ambiguity, Brief, Guarded, guard_answer
+from birdenv.users import Ambiguity, Brief, GuardedAnswer, guard_answer
 
 CLEAR = "List members who borrowed more than nine books last spring, with the mean delay of their returns."
 GOLD = (
@@ -142,7 +142,7 @@ def test_names_in_disguise_are_stopped(name: str) -> None:
 
 @pytest.mark.parametrize("text", HUMAN)
 def test_ordinary_sentences_pass(text: str) -> None:
-    assert guard_answer(text, BRIEF, GRANTED) == Guarded(text)
+    assert guard_answer(text, BRIEF, GRANTED) == GuardedAnswer(text)
 
 
 def test_a_snippet_is_secret_only_until_it_is_granted() -> None:

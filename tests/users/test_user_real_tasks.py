@@ -38,8 +38,8 @@ def test_every_term_asked_by_name_is_answered_and_passes_the_guard(form: str, re
         for point in brief.ambiguities:
             answer = user.answer(brief, form.format(point.term))
             wanted = tuple(dict.fromkeys(p.snippet for p in brief.ambiguities if same(p.term, point.term)))
-            said = guard_answer(answer.text, brief, answer.granted).text if form == FORMS[0] else answer.text
-            if (answer.call, answer.granted, said) != ("labelled", wanted, answer.text) or answer.guarded:
+            said = guard_answer(answer.text, brief, answer.granted).text
+            if (answer.call, answer.granted, said) != ("labelled", wanted, answer.text):
                 failed.append((task, point.term, answer))
     assert failed == []
 
@@ -60,7 +60,7 @@ def test_columns_besides_a_term_do_no_harm(real_briefs: Briefs) -> None:
                 "For '{}', which fields do you look at?",
             ):
                 answer = user.answer(brief, form.format(point.term))
-                assert (answer.call, answer.guarded) == ("labelled", False), (point, answer)
+                assert answer.call == "labelled", (point, answer)
             assert user.answer(brief, f"Give me the SQL for '{point.term}'.").call == "unanswerable"
 
 

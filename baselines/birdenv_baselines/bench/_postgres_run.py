@@ -6,18 +6,24 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from statistics import fmean
 from typing import Any, Final, cast
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
-from birdenv.dialogue import Session
-from birdenv.runs import Agent, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.dialogue import Arena, Move, Player, PlayerContext, PlayerSpec, Rules, View
+from birdenv.grading import InteractGrader
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
+from birdenv.tasks.c_interact import (
+    GAME,
+    PROFILES,
+    CInteractRules,
+    CInteractSettings,
+    InteractTasks,
+    load_benchmark,
+)
 from birdenv_baselines.bench._postgres_servers import server
 
 __all__ = ["Spent", "Stopwatch", "TimedSource", "overheads"]
@@ -113,26 +119,48 @@ class _TimedDatabase:
 
 
 class _TimedAgent:
-    def __init__(self, agent: Agent, watch: Stopwatch) -> None:
-        self._agent = agent
+    """Makes the agent's players, and adds up what their moves take."""
+
+    def __init__(self, spec: str, watch: Stopwatch) -> None:
+        self._factory, self._argument = PlayerSpec(spec).load()
         self._watch = watch
-        self.sees_private = agent.sees_private
+        self.sees_private = getattr(self._factory, "sees_private", False)
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return _TimedSession(self._agent.new_session(task, rng, private), self._watch)
+    def __call__(self, argument: str, context: PlayerContext) -> _TimedPlayer:
+        return _TimedPlayer(self._factory(self._argument, context), self._watch)
 
 
-class _TimedSession:
-    def __init__(self, session: Session, watch: Stopwatch) -> None:
-        self._session = session
+class _TimedPlayer:
+    def __init__(self, player: Player, watch: Stopwatch) -> None:
+        self._player = player
         self._watch = watch
 
-    def move(self, view: Any) -> Any:
+    def move(self, view: View) -> Move | None:
         began = time.perf_counter()
         try:
-            return self._session.move(view)
+            return self._player.move(view)
         finally:
             self._watch.add(agent=time.perf_counter() - began)
+
+
+class _TimedTasks(InteractTasks):
+    """The demo's tasks of c-Interact on a source that somebody else closes."""
+
+    def __init__(self, source: DatabaseSource) -> None:
+        data, settings = demo_folder() / DEMO_C_INTERACT_FILE, CInteractSettings()
+        tasks = load_benchmark(demo_folder(), data, source=source).tasks
+        super().__init__(tasks, tasks, source, data, settings)
+        self._grader = InteractGrader(source, settings.limits)
+
+    def start(self, instance_id: str) -> Rules:
+        task, limits = self.tasks[instance_id], self.settings.limits
+        return CInteractRules(task, self.source, self._grader, PROFILES["strict"], limits=limits)
+
+    def skipped(self, instance_id: str) -> Any:
+        raise RuntimeError(f"{instance_id} could not be played")
+
+    def close(self) -> None:
+        """Leave the source open."""
 
 
 def overheads(folder: Path, scratch: Path, parallel: int, rounds: int) -> tuple[Spent, Spent]:
@@ -160,20 +188,12 @@ def overheads(folder: Path, scratch: Path, parallel: int, rounds: int) -> tuple[
 def _played(source: DatabaseSource, scratch: Path, parallel: int) -> Spent:
     watch = Stopwatch()
     timed = cast(DatabaseSource, TimedSource(source, watch))
-    data = demo_folder() / DEMO_C_INTERACT_FILE
-    benchmark = load_benchmark(demo_folder(), data, source=timed)
-    setting = Setting("c-interact", [task.public for task in benchmark.tasks])
-    game = CInteractRun(
-        tasks=benchmark.tasks,
-        source=timed,
-        setting=setting,
-        data_file=data,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-    )
-    directory = RunDirectory.create(scratch / "c-interact")
-    prepare(directory, run_config(game, _AGENT, 0), resume=False)
-    summary = run(game, _TimedAgent(make_agent(_AGENT, game), watch), directory, parallel=parallel)
+    game = replace(GAME, tasks=lambda settings: _TimedTasks(timed))
+    with closing(Arena(game, CInteractSettings())) as arena:
+        plan = RunPlan(arena, {0: _TimedAgent(_AGENT, watch), 1: "rule"}, parallel=parallel)
+        directory = RunDirectory.create(scratch / "c-interact")
+        prepare(directory, plan.config(), resume=False)
+        summary = run(plan, directory)
     reward = summary.overall["figures"]["reward"]["value"]
     if reward != 1.0:
         raise RuntimeError(f"the oracle's reward on {source.dialect} is {reward}, not 1")

@@ -219,7 +219,7 @@ class PostgresDatabase:
         return self._private is not None or self._start is not None
 
     @property
-    def contents(self) -> None:
+    def scope(self) -> None:
         """Not known: here no statement is marked as repeatable."""
         return None
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from birdenv.databases._fetching import Allowance
-from birdenv.databases._results import Limits, QueryError
+from birdenv.databases._results import Limits, QueryError, Scope
 from birdenv.databases.postgres._catalog import read_schema_text
 from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
 from birdenv.databases.postgres._pools import ClonePool, Readers
@@ -87,6 +87,11 @@ class PostgresSource:
     def version(self, db_id: str) -> str:
         """What tells these contents from others: the digest, which costs nothing here."""
         return self.digest(db_id)
+
+    def scope(self, db_id: str, limits: Limits) -> Scope:
+        """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
+        digest = self.digest(db_id)
+        return Scope(self.engine, digest, limits, lambda: digest)
 
     def config(self) -> dict[str, Any]:
         """What a run writes down about the source."""
@@ -192,6 +197,11 @@ class PostgresFolderSource(PostgresSource):
     def names(self) -> list[str]:
         """The ids of the databases that are loaded, or can be loaded from the folder, sorted."""
         return sorted({*super().names(), *self._dumps, *self._files.names()})
+
+    def scope(self, db_id: str, limits: Limits) -> Scope:
+        """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
+        digest = self.digest(db_id)
+        return Scope(self.engine, digest, limits, lambda: digest)
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"db_dir": str(self.folder)}

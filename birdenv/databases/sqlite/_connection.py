@@ -325,16 +325,20 @@ def text_fault(sql: str) -> QueryError | None:
     """What keeps a text from reaching SQLite at all; None if nothing does."""
     if len(sql) > LONGEST_SQL:
         return QueryError(
-            "too_large", f"the SQL has {len(sql)} characters, and at most {LONGEST_SQL} are allowed"
+            "too_large",
+            f"the SQL has {len(sql)} characters, and at most {LONGEST_SQL} are allowed",
+            repeatable=True,
         )
     if "\0" in sql:
-        return QueryError("syntax", "the text holds a NUL character")
+        return QueryError("syntax", "the text holds a NUL character", repeatable=True)
     if not sql.isascii():
         try:
             sql.encode()
         except UnicodeEncodeError:
-            return QueryError("syntax", "the text holds a lone surrogate, which is not a character")
-    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK)
+            return QueryError(
+                "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
+            )
+    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
 
 
 def _is_undecodable(error: BaseException) -> bool:

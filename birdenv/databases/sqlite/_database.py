@@ -16,7 +16,15 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
-from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result, SchemaObject
+from birdenv.databases._results import (
+    DatabaseState,
+    Limits,
+    QueryError,
+    QueryResult,
+    Result,
+    SchemaObject,
+    Scope,
+)
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite._connection import (
     GuardedConnection,
@@ -49,6 +57,7 @@ class SqliteDatabase:
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
         self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
+        self._scope = file.scope(limits)
 
     @property
     def is_private(self) -> bool:
@@ -56,9 +65,9 @@ class SqliteDatabase:
         return self._private is not None
 
     @property
-    def contents(self) -> object:
-        """The same object for all episodes on this version of the file."""
-        return self._file
+    def scope(self) -> Scope | None:
+        """What results depend on while the episode has written nothing; None after that."""
+        return self._scope if self._private is None else None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
@@ -209,9 +218,8 @@ class SqliteDatabase:
             return fault
         keyword = first_keyword(sql)
         if keyword in OTHER_THAN_QUERIES:
-            return QueryError(
-                "denied", f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
-            )
+            sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
+            return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
             connected = self._private.ours(connect_virtual_tables)
             if isinstance(connected, QueryError):

@@ -13,6 +13,7 @@ processes that are made to be killed.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -21,11 +22,11 @@ import threading
 import weakref
 from collections import deque
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases._results import ContentId
+from birdenv.databases._results import ContentId, Limits, Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
 from birdenv.errors import InputError
@@ -47,18 +48,26 @@ class FileId(ContentId):
     inode: int
     size: int
     modified_ns: int
+    changed_ns: int
+    """When the file's place or contents changed: the one time stamp that no program can set."""
     folder_modified_ns: int = field(compare=False)
-    journals: tuple[tuple[str, int, int], ...] = ()
-    """A `-wal`, even an empty one, and a hot `-journal`: which, size and time."""
+    journals: tuple[tuple[str, int, int, int], ...] = ()
+    """A `-wal`, even an empty one, and a hot `-journal`: which, size and the two times."""
 
     def __hash__(self) -> int:
         """Cheap, because every graded pair is looked up by it; who differs otherwise differs here, mostly."""
-        return hash((self.inode, self.modified_ns))
+        return hash((self.inode, self.changed_ns))
+
+    @property
+    def stable(self) -> tuple[object, ...]:
+        """Everything that tells this version from others, as plain values."""
+        times = (self.modified_ns, self.changed_ns)
+        return (self.path, self.device, self.inode, self.size, *times, *self.journals)
 
     @property
     def is_settled(self) -> bool:
         """Whether the file itself holds everything: no journal has changes that belong to it."""
-        return not any(size for _, size, _ in self.journals)
+        return not any(size for _, size, *_ in self.journals)
 
 
 def look_at(path: Path) -> FileId:
@@ -67,7 +76,13 @@ def look_at(path: Path) -> FileId:
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
     return FileId(
-        str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, folder.st_mtime_ns
+        str(path),
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        folder.st_mtime_ns,
     )
 
 
@@ -78,7 +93,7 @@ def with_journals(path: Path, version: FileId) -> FileId:
         journal = path.with_name(path.name + suffix)
         if journal.exists() and (suffix == "-wal" or _is_hot(journal)):
             status = journal.stat()
-            journals.append((suffix, status.st_size, status.st_mtime_ns))
+            journals.append((suffix, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
     return replace(version, journals=tuple(journals))
 
 
@@ -118,6 +133,19 @@ def give_room_back(size: int) -> None:
         _left += size
 
 
+@cache
+def engine_build() -> str:
+    """Name this process's build of SQLite: version, source id, and a digest of its compile options."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
+        options = sorted(option for (option,) in connection.execute("PRAGMA compile_options"))
+    finally:
+        connection.close()
+    digest = hashlib.sha256("\n".join(options).encode()).hexdigest()[:16]
+    return f"SQLite {sqlite3.sqlite_version}, {source}, options {digest}"
+
+
 _MAGIC: Final = b"SQLite format 3\0"
 _LFS_POINTER: Final = b"version https://git-lfs"
 _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
@@ -138,8 +166,19 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the contents in hexadecimal."""
-        return file_digest(self.image_path)
+        """SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no others.
+
+        Raises `InputError` if the file is not the same any more after it was read.
+        """
+        digest = file_digest(self.image_path)
+        if self.image_path == self.path and with_journals(self.path, look_at(self.path)) != self.version:
+            raise InputError(f"{self.path} changed while it was read: run it again when nobody writes to it")
+        return digest
+
+    def scope(self, limits: Limits, isolation: str = "inline") -> Scope:
+        """What results on this version of the file depend on, besides the statement."""
+        place = "process" if self.killable else isolation
+        return Scope(f"{engine_build()}, {place}", self.version, limits)
 
     def is_current(self) -> bool:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""
@@ -150,6 +189,7 @@ class SqliteFile:
             return False
         return (
             status.st_mtime_ns == version.modified_ns
+            and status.st_ctime_ns == version.changed_ns
             and status.st_size == version.size
             and status.st_ino == version.inode
             and folder.st_mtime_ns == version.folder_modified_ns
@@ -240,7 +280,7 @@ def _settled(path: Path, version: FileId) -> Path:
     copy = folder / path.name
     try:
         for _ in range(_ATTEMPTS):
-            for suffix in ("", *(name for name, _, _ in version.journals)):
+            for suffix in ("", *(name for name, *_ in version.journals)):
                 shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
             now = with_journals(path, look_at(path))
             if now == version:

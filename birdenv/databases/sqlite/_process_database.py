@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import DatabaseState, Limits, QueryError, Result
+from birdenv.databases._results import DatabaseState, Limits, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._worker import (
     ANSWERED,
@@ -51,6 +51,7 @@ class ProcessDatabase:
         self._file = file
         self._limits = limits
         self._episode = Episode(file.version, file.image_path, limits, image_kind)
+        self._scope = file.scope(limits, "process")
         self._worker: Process | None = None  # which holds the episode's image
         self._start: Checkpoint | None = None
         self._is_closed = False
@@ -61,9 +62,9 @@ class ProcessDatabase:
         return self._worker is not None or self._start is not None
 
     @property
-    def contents(self) -> object:
-        """The same object for all episodes on this version of the file."""
-        return self._file
+    def scope(self) -> Scope | None:
+        """What results depend on while the episode has written nothing; None after that."""
+        return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """See `SqliteDatabase.execute`."""

@@ -1,16 +1,14 @@
 """The comparison that looks at row order where the gold asks for one: an ORDER BY in its outermost query.
 
 Which columns of a query's output are the keys that its outermost ORDER BY sorts by?
+sqlglot is imported when that is first asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
-
-import sqlglot
-from sqlglot import exp
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.databases import QueryResult
 from birdenv.grading.compare._canonical import CanonicalRow, canonical_row
@@ -18,6 +16,9 @@ from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._multiset import Comparison, compare_multiset
 from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 from birdenv.sql import Token, sql_tokens
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> Comparison:
@@ -35,8 +36,6 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     expected, returned = list(map(canonical_row, gold.rows)), list(map(canonical_row, pred.rows))
     if all(_agree([row], [other]) for row, other in zip(expected, returned, strict=True)):
         return comparison
-    from birdenv.grading.compare._ordered import sort_keys  # only now, because it takes the parser
-
     keys = sort_keys(gold_sql, dialect, gold.columns)
     if keys is None:
         return comparison
@@ -85,6 +84,8 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
 
     `dialect`: `sqlite` or `postgres`. What sqlglot cannot parse is looked at token by token.
     """
+    from sqlglot import exp
+
     tree = _parsed(sql, dialect)
     if tree is None:
         return _sort_keys_of_tokens(sql, dialect, columns)
@@ -109,11 +110,15 @@ def _found(places: Sequence[int | None]) -> SortKeys:
 
 def _parsed(sql: str, dialect: str) -> Any:
     """The syntax tree of one query; None if it is none, or cannot be parsed."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     if len(sql) > _LONGEST_PARSED:
         return None
     try:
         trees = sqlglot.parse(sql, dialect=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError):
         return None
     tree = trees[0] if len(trees) == 1 else None
     return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
@@ -121,6 +126,8 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
     """Which output column a sort key is: by its number, its name, or the same expression."""
+    from sqlglot import exp
+
     if isinstance(key, exp.Literal) and key.is_int:
         number = int(key.this)
         return number - 1 if 1 <= number <= len(columns) else None
@@ -148,6 +155,8 @@ def _named(name: str, columns: Sequence[str]) -> int | None:
 
 def _lowered(tree: exp.Expression) -> exp.Expression:
     """The expression with its names in lower case and without quotes, and no literal changed."""
+    from sqlglot import exp
+
     copy = tree.copy()
     for name in copy.find_all(exp.Identifier):
         name.set("this", name.this.lower())

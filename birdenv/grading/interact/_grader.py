@@ -12,8 +12,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
-from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result, whole
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Key, Limits, QueryError, Result, result_cache
+from birdenv.grading._clock import reads_clock
+from birdenv.grading._rows import whole
 from birdenv.grading._sql_cleaning import without_outer_distinct
 from birdenv.grading.compare._strict import compare_strict
 from birdenv.grading.interact._job import (
@@ -36,7 +37,6 @@ class StrictQueryGrader:
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
-        self._golds = GoldCache(rows_of_result)
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Exactly one statement that reads and returns rows; they must be the last gold statement's by
@@ -77,8 +77,8 @@ class StrictQueryGrader:
                 return prepare_gold(database, job) or whole(_run_gold(database, statements))
         if any(map(reads_clock, statements)):
             return whole(self._run_pristine(job, statements))
-        key = (job.database, self._source.digest(job.database), statements)
-        return self._golds.get(key, lambda: whole(self._run_pristine(job, statements)))
+        key = Key(self._source.scope(job.database, self._limits), "script", None, statements)
+        return result_cache.get_once(key, lambda: whole(self._run_pristine(job, statements)), lasts=True)
 
     def _run_pristine(self, job: GradingJob, statements: tuple[str, ...]) -> Result:
         with self._source.open(job.database, self._limits) as database:

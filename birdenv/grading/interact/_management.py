@@ -9,20 +9,23 @@ Do two databases hold the same? Schema and contents, object by object.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from birdenv.databases import (
     Checkpoint,
     DatabaseSource,
     DatabaseState,
     EpisodeDatabase,
+    Key,
     Limits,
     QueryError,
     QueryResult,
     Result,
+    result_cache,
 )
-from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
+from birdenv.grading._clock import reads_clock
 from birdenv.grading.compare._multiset import compare_multiset
 from birdenv.grading.interact._job import (
     Grade,
@@ -102,13 +105,25 @@ class _GoldState:
     """What the task's test cases say of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _TimedGold:
+    """A gold's state, or why there is none, and the seconds that it took."""
+
+    gold: _GoldState | Grade
+    elapsed: float = field(compare=False)
+
+    @property
+    def repeatable(self) -> bool:
+        gold = self.gold
+        return isinstance(gold, _GoldState) and gold.is_lasting and not gold.tests.depends_on_machine
+
+
 class ManagementGrader:
     """Grades Management submissions strictly; may be used by several threads."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
-        self._states = GoldCache(_rows_of_state)
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """The test cases must pass on what the prediction leaves, before the clean-up.
@@ -176,13 +191,16 @@ class ManagementGrader:
 
     def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
         """What the gold leaves; remembered if nothing in it reads the clock."""
-        job = job
         scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
         if any(reads_clock(script) for part in scripts for script in part):
             return self._run_gold(job)
-        digest = self._source.digest(job.database)
-        key = (job.database, digest, scripts)
-        return self._states.get(key, lambda: self._run_gold(job))
+        key = Key(self._source.scope(job.database, self._limits), "state", None, (job.database, scripts))
+
+        def run() -> _TimedGold:
+            began = time.monotonic()
+            return _TimedGold(self._run_gold(job), time.monotonic() - began)
+
+        return result_cache.get_once(key, run).gold
 
     def _run_gold(self, job: GradingJob) -> _GoldState | Grade:
         with self._source.open(job.database, self._limits) as database:
@@ -229,13 +247,6 @@ def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestR
     agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
     flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
     return Grade(passed, "passed" if passed else "wrong_result", report.reason, flags=flags)
-
-
-def _rows_of_state(gold: _GoldState | Grade) -> int | None:
-    """How many rows a gold's state has; None if it may not be remembered."""
-    if isinstance(gold, Grade) or not gold.is_lasting or gold.tests.depends_on_machine:
-        return None
-    return sum(rows_of_result(content) or 0 for content in gold.state.contents.values())
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:

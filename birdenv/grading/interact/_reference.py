@@ -27,13 +27,15 @@ from birdenv.databases import (
     Checkpoint,
     DatabaseSource,
     EpisodeDatabase,
+    Key,
     Limits,
     QueryError,
     QueryResult,
     Result,
     Row,
+    result_cache,
 )
-from birdenv.grading._gold_cache import GoldCache, reads_clock, rows_of_result
+from birdenv.grading._clock import reads_clock
 from birdenv.grading.compare._explain import emptiness, show
 from birdenv.grading.compare._multiset import Comparison
 from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
@@ -196,7 +198,6 @@ class ReferenceGrader:
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
-        self._golds = GoldCache(rows_of_result)
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """The prediction runs as it is; then the tests of a Management task, or else the comparison of rows.
@@ -261,7 +262,8 @@ class ReferenceGrader:
         scripts = (job.setup, _base(job), gold_sqls)
         if job.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
             return run()
-        return self._golds.get((job.database, self._source.digest(job.database), scripts), run)
+        key = Key(self._source.scope(job.database, self._limits), "script", None, scripts)
+        return result_cache.get_once(key, run, lasts=True)
 
     def _grade_by_tests(
         self, database: EpisodeDatabase, job: GradingJob, prediction: str, result: QueryResult

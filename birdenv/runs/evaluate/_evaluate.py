@@ -17,10 +17,10 @@ from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 import birdenv
-from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result, ResultCache, StaleResultError
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, file_errors, parse_json, write_records, write_text
-from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery
+from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery, cached_query
 from birdenv.runs.evaluate._pairs import ScoredPair, write_lines
 from birdenv.sql import sql_tokens
 
@@ -146,16 +146,17 @@ class Evaluation(NamedTuple):
     note: str
 
 
-def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
+def queries_on(source: DatabaseSource, limits: Limits, cache: ResultCache | None = None) -> RunQuery:
     """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer.
 
-    A query raises `InfrastructureError` where a server is lost.
+    What the `cache` knows is not executed. A query raises `InfrastructureError` where a server is lost.
     """
 
     def run(sql: str, db_id: str) -> Result:
         try:
-            with source.open(db_id, limits) as database:
-                return database.query(sql)
+            return cached_query(source, db_id, sql, limits, cache)
+        except StaleResultError:
+            raise
         except InputError as error:
             return NoAnswerError("engine", str(error))
 

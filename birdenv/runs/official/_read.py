@@ -27,8 +27,13 @@ from birdenv.runs._interact_measures import task_groups
 from birdenv.runs.official._phases import EpisodeScore, FollowUpKind
 from birdenv.runs.official._write import MARKER, STAGES
 
-CALLS: Final = {"labeled": "labelled", "unlabeled": "unlabelled", "unanswerable": "unanswerable"}
-"""The words of the user's first stage, and ours."""
+CALLS: Final = {
+    "labeled": "labelled",
+    "unlabeled": "unlabelled",
+    "unanswerable": "unanswerable",
+    "unclear": "unclear",
+}
+"""The words of the user's first stage, and ours; `unclear` is ours alone."""
 
 _TURN: Final = "prediction_turn_"
 _FAULTS: Final = ("DB reset error: ", "DB connection error: ")
@@ -323,7 +328,7 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str
     )
     if count[""]:
         notes.add(f"{file.name}: {count['']} answer(s) to questions are none of the three calls")
-    return {call: count[call] for call in CALLS.values()}
+    return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}
 
 
 _ADK_FIRST: Final = "first"

@@ -31,8 +31,9 @@ _CALLS: Final = {
     "labelled": "on annotated points",
     "unlabelled": "on other points",
     "unanswerable": "refused",
+    "unclear": "asked back",
 }
-"""The user's calls in words; the paper's AMB, LOC and UNA."""
+"""The user's calls in words; the paper's AMB, LOC and UNA, and what was not understood."""
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
@@ -83,6 +84,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
     shares = [
         f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
         for call, what in _CALLS.items()
+        if call in answers
     ]
     return f"{'Answers':<24} {', '.join(shares)}"
 

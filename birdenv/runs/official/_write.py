@@ -49,7 +49,8 @@ class Turn:
     """One move of the system. `prompt` is all that it had been told by then.
 
     Where the move is a question that the user answered, `question` and `answer` are without markup, and
-    `call` is what the user took it for: `labeled("term")`, `unlabeled("segment")` or `unanswerable()`.
+    `call` is what the user took it for: `labeled("term")`, `unlabeled("segment")`,
+    `unanswerable()`, or (ours alone) `unclear()`.
     """
 
     prompt: str
@@ -157,7 +158,7 @@ def _in_markup(move: Mapping[str, Any], fence: str) -> str:
 
 def _call(entry: Mapping[str, Any]) -> str:
     name = _CALLS.get(entry["call"])
-    return f"{name}({json.dumps(entry['target'], ensure_ascii=False)})" if name else "unanswerable()"
+    return f"{name}({json.dumps(entry['target'], ensure_ascii=False)})" if name else f"{entry['call']}()"
 
 
 OFFICIAL_FOLDER = "private_official"

@@ -8,20 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import Isolation
+from birdenv.databases import Isolation, ResultCache
 from birdenv.errors import InputError
-from birdenv.grading import ExGrader, ResultStore, reads_clock
+from birdenv.grading import ExGrader
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rate_line, rule
-from birdenv.runs.regrade._stored import (
-    StoredGrades,
-    check_unchanged,
-    grade_key,
-    limits_of,
-    place_of,
-    source_of,
-)
+from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.tasks.bird import BirdTask, load_tasks
 
 _NOT_RATED = UNRATED | {"gold_error"}
@@ -30,13 +23,12 @@ _NOT_RATED = UNRATED | {"gold_error"}
 @dataclass(frozen=True, slots=True)
 class BirdRegrade:
     """What grading again found: records of episodes, `played` and `now`, each with `ex`, `ex_bird` and
-    `status`. `executed`: submissions that were not remembered from before."""
+    `status`."""
 
     played: Mapping[str, Mapping[str, Any]]
     now: Mapping[str, Mapping[str, Any]]
     clean: bool
     changes: tuple[str, ...]
-    executed: int
     left_out: tuple[str, ...]
 
     @property
@@ -58,12 +50,12 @@ def regrade_bird(
     isolation: Isolation = "process",
     allow_changed: bool = False,
     parallel: int = 1,
-    store: ResultStore | None = None,
+    cache: ResultCache | None = None,
 ) -> BirdRegrade:
     """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
 
-    Verdicts are remembered, and paths and changed data treated, as in `regrade_c_interact`. After a change of
-    the grader verdicts are worked out again, from results in the `store` where they are known.
+    Paths and changed data are treated as in `regrade_c_interact`. Statements whose results the `cache` knows
+    are not executed.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -75,40 +67,21 @@ def regrade_bird(
     names = sorted({tasks[run["instance_id"]].public.db_id for run in there.values()})
     changes = check_unchanged(config, file, source, names, allow_changed)
     limits = limits_of(config)
-    stored, grader = StoredGrades(directory.path), ExGrader(source, limits, clean=clean, store=store)
-    executed: list[str] = []
+    grader = ExGrader(source, limits, clean=clean, cache=cache)
 
     def judge(name: str) -> Mapping[str, Any]:
         task, sql = tasks[there[name]["instance_id"]], _submitted(there[name], directory, name)
         if not task.has_gold or sql is None:
             return {"status": there[name]["status"], "ex": 0, "ex_bird": 0, "reason": ""}
-        key = grade_key(
-            db_id=task.public.db_id,
-            digest=source.digest(task.public.db_id),
-            engine=source.engine,
-            seconds=limits.seconds,
-            golds=task.private.gold,
-            sql=sql,
-            clean=clean,
-        )
+        return _executed(grader, task, sql)
 
-        def execute() -> dict[str, Any]:
-            executed.append(key)
-            return _executed(grader, task, sql)
-
-        return stored.get(key, not any(map(reads_clock, task.private.gold)), execute)
-
-    try:
-        with ThreadPoolExecutor(parallel) as pool:
-            now = dict(zip(there, pool.map(judge, there), strict=True))
-    finally:
-        stored.save()
+    with ThreadPoolExecutor(parallel) as pool:
+        now = dict(zip(there, pool.map(judge, there), strict=True))
     return BirdRegrade(
         played={name: _as_played(run) for name, run in there.items()},
         now=now,
         clean=clean,
         changes=tuple(changes),
-        executed=len(executed),
         left_out=tuple(name for name in runs if name not in there),
     )
 
@@ -153,7 +126,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
         lines.append(f"  {name:<16} {_shown(played)} -> {_shown(now_)}")
         if reasons and now_["reason"]:
             lines.append(f"      {now_['reason']}")
-    lines += ["", f"{len(regrade.now)} episodes; verdicts worked out now: {regrade.executed}"]
+    lines += ["", f"{len(regrade.now)} episodes"]
     if regrade.changes:
         lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
     if regrade.left_out:

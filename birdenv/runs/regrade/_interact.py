@@ -19,19 +19,12 @@ from typing import Any, Final
 
 from birdenv.databases import Isolation
 from birdenv.errors import InputError
-from birdenv.grading import GradingJob, InteractGrader, reads_clock
+from birdenv.grading import GradingJob, InteractGrader
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rule
 from birdenv.runs.official._phases import EpisodeScore, count_phases
-from birdenv.runs.regrade._stored import (
-    StoredGrades,
-    check_unchanged,
-    grade_key,
-    limits_of,
-    place_of,
-    source_of,
-)
+from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark
 
@@ -121,7 +114,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """What grading again found. `executed`: submissions that were not remembered from before."""
+    """What grading again found."""
 
     figures: Mapping[str, Figures]
     disagreements: tuple[Disagreement, ...]
@@ -130,7 +123,6 @@ class Regrade:
     changes: tuple[str, ...]
     played_profile: str
     submissions: int
-    executed: int
     left_out: tuple[str, ...]
     """Episodes whose task is not in the task file any more."""
 
@@ -158,7 +150,7 @@ def regrade_c_interact(
     allow_changed: bool = False,
     parallel: int = 1,
 ) -> Regrade:
-    """Grade a stored run again. Verdicts go to `grades.jsonl` in its folder; those still valid come from it.
+    """Grade a stored run again.
 
     `folder` and `task_file` stand in for those that the run was played on. Raises `InputError` if the folder
     is no c-Interact run, or if data are missing or, unless `allow_changed`, have changed.
@@ -178,25 +170,11 @@ def regrade_c_interact(
     source, limits = benchmark.source, limits_of(config)
     names = sorted({task.public.database for task in tasks.values()})
     changes = check_unchanged(config, data_file, source, names, allow_changed)
-    stored, grader = StoredGrades(directory.path), InteractGrader(source, limits)
-    executed: list[str] = []
+    grader = InteractGrader(source, limits)
 
     def judge(job: GradingJob, sql: str) -> Verdict:
-        key = grade_key(
-            grading_job=asdict(replace(job, start=None)),
-            sql=sql,
-            digest=source.digest(job.database),
-            engine=source.engine,
-            seconds=limits.seconds,
-        )
-
-        def execute() -> dict[str, Any]:
-            executed.append(key)
-            grade = grader.grade(job, sql)
-            return {"status": grade.status, "reason": grade.reason, "flags": list(grade.flags)}
-
-        record = stored.get(key, _is_lasting(job), execute)
-        return Verdict(record["status"], record["reason"], tuple(record["flags"]))
+        grade = grader.grade(job, sql)
+        return Verdict(grade.status, grade.reason, grade.flags)
 
     there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}
     played = {name: submissions_of(run, f"{directory.file('runs')}: {name}") for name, run in there.items()}
@@ -205,11 +183,8 @@ def regrade_c_interact(
         task = tasks[there[name]["instance_id"]]
         return {p.name: _replay(task, p, played[name], judge) for p in profiles}
 
-    try:
-        with ThreadPoolExecutor(parallel) as pool:
-            replays = dict(zip(there, pool.map(replay, there), strict=True))
-    finally:
-        stored.save()
+    with ThreadPoolExecutor(parallel) as pool:
+        replays = dict(zip(there, pool.map(replay, there), strict=True))
     by_profile: dict[str, dict[str, _Replay]] = {
         AS_PLAYED: {name: _as_played(run, played[name]) for name, run in there.items()}
     }
@@ -228,14 +203,8 @@ def regrade_c_interact(
         changes=tuple(changes),
         played_profile=str(config.get("profile", "")),
         submissions=sum(map(len, played.values())),
-        executed=len(executed),
         left_out=tuple(name for name in runs if name not in there),
     )
-
-
-def _is_lasting(job: GradingJob) -> bool:
-    scripts = (*job.setup, *job.base_gold, *job.base_pred, *job.gold, *job.cleanup, *job.tests)
-    return not any(map(reads_clock, scripts))
 
 
 def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
@@ -349,7 +318,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
     lines.append(f"{'Cut short':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cut))
     lines += _different(regrade.disagreements, reasons)
     lines += _cut_short(regrade)
-    lines += ["", f"{regrade.submissions} submissions; verdicts worked out now: {regrade.executed}"]
+    lines += ["", f"{regrade.submissions} submissions"]
     if regrade.changes:
         lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
     if regrade.left_out:
@@ -393,7 +362,7 @@ def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str
             told = [(column, verdict.reason) for column, verdict in found.verdicts.items() if verdict.reason]
             lines += [f"      {column}: {reason}" for column, reason in told]
     if not reasons:
-        lines.append("  (why: --reasons, or grades.jsonl in the run folder; both quote the gold)")
+        lines.append("  (why: --reasons, which quotes the gold)")
     return lines
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, result_cache
 from birdenv.errors import BenchmarkError
 from birdenv.tasks.interact._grading_job import agent_start_state
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.tasks.sql._result_text import Screen, result_text
+from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 
 
 class AgentDatabase:
@@ -24,7 +24,6 @@ class AgentDatabase:
         self._accepted: str | None = None
         self._left: Checkpoint | None = None
         self._database: EpisodeDatabase | None = None
-        self._screen: Screen | None = None
 
     @property
     def is_open(self) -> bool:
@@ -35,13 +34,12 @@ class AgentDatabase:
 
         Raises `BenchmarkError` if the task's set-up does not run.
         """
-        if self._screen is None:
+        if self._database is None:
             fault = self._open()
             if fault is not None:
                 return result_text(fault)
             assert self._database is not None
-            self._screen = Screen(self._database, self._limits)
-        return self._screen.show(sql)
+        return result_text(result_cache.execute(self._database, sql, FETCHED_ROWS))
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
         """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
@@ -51,7 +49,7 @@ class AgentDatabase:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = self._screen = None
+            self._database = None
 
     def _open(self) -> QueryError | None:
         """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""

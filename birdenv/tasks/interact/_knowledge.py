@@ -13,6 +13,7 @@ from typing import Any
 from birdenv.databases import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
+from birdenv.users import Notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,20 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
         knowledge=_read_knowledge(folder / f"{database}_kb.jsonl"),
         column_meanings=meanings,
     )
+
+
+@lru_cache(maxsize=64)
+def user_notes(notes: DatabaseNotes) -> Notes:
+    """Return the notes as a simulated user has them: of every entry and column the text alone."""
+    columns: dict[str, str] = {}
+    for key, meaning in notes.column_meanings.items():
+        name = key.split("|")[-1].lower()
+        text = meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
+        columns[name] = f"{columns[name]} {text}" if name in columns else text
+    knowledge = {
+        entry.id: f"{entry.name}. {entry.description} {entry.definition}" for entry in notes.knowledge
+    }
+    return Notes(columns, knowledge)
 
 
 @lru_cache(maxsize=1024)

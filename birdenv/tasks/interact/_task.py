@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.grading import Category, Conditions, Grade
-from birdenv.tasks.interact._knowledge import DatabaseNotes
+from birdenv.tasks.interact._knowledge import DatabaseNotes, user_notes
 from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, FollowUpRecord, TaskRecord
 from birdenv.users import Ambiguity, AmbiguityKind, Brief
 
@@ -136,6 +136,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
             gold=record.sol_sql,
             identifiers=notes.identifiers,
             dialect=dialect,
+            notes=user_notes(notes),
         ),
         gold=record.sol_sql,
         test_cases=record.test_cases,

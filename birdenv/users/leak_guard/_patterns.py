@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import re
 import unicodedata
 from collections.abc import Callable
@@ -19,6 +18,10 @@ from collections.abc import Callable
 _LOOK_ALIKE = str.maketrans("аеосрхуіјѕԁһкмтвгпԛԝαεορχυικντβɡııѡ", "aeocpxyijsdhkmtbrnqwaeopxuikvtbgiiw")
 
 _LEET = str.maketrans("0134578l!|@$", "oieastbiiias")
+_ROT13 = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM",
+)
 _NO_LETTER = re.compile(r"[\W_]+")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}(?:\\x|0x|[\s:,-]){0,2}){10,}")
@@ -50,7 +53,12 @@ def _unseen(character: str) -> bool:
 
 def letters(text: str) -> str:
     """`text` (plain) without separators, digits read as letters they look like; i and l are one letter."""
-    return _NO_LETTER.sub("", text.translate(_LEET))
+    return _NO_LETTER.sub("", leet(text).replace(" ", ""))
+
+
+def leet(text: str) -> str:
+    """`text` with digits and signs read as the letters that they look like."""
+    return text.translate(_LEET)
 
 
 def backwards(text: str) -> tuple[str, str]:
@@ -59,7 +67,7 @@ def backwards(text: str) -> tuple[str, str]:
 
 
 def rot13(text: str) -> str:
-    return codecs.encode(text, "rot13")
+    return text.translate(_ROT13)
 
 
 def decoded(text: str) -> str:
@@ -166,15 +174,37 @@ _SUSPICIOUS = re.compile(
 )
 
 
+_FIRST = frozenset(first for first, _, _ in _SEQUENCES)
+_ALWAYS_NEEDED: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
+    ("(", (_CALL, _WITH, _MEMBERS)),
+    ("between", (_RANGE,)),
+    ("case", (_CASE,)),
+    ("end", (_CASE,)),
+    ("=", (_COMPARED,)),
+    ("<", (_FENCE, _COMPARED)),
+    (">", (_COMPARED,)),
+    ("```", (_FENCE,)),
+    ("~~~", (_FENCE,)),
+)
+"""Text without which a pattern cannot match: cheaper to look for than the pattern."""
+
+
 def sql_shape(text: str, said: list[str]) -> str:
-    if _FENCE.search(text):
-        return "has a code fence"
-    for pattern in (_CALL, _COMPARED, _CASE, _WITH, _MEMBERS, _RANGE):
-        if match := pattern.search(text):
-            return f"has the shape of SQL: {match.group()[:40]}"
+    """Return a reason if `text`, whose words are `said`, has the shape of SQL."""
+    for sign, patterns in _ALWAYS_NEEDED:
+        if sign in text:
+            for pattern in patterns:
+                if match := pattern.search(text):
+                    return (
+                        "has a code fence"
+                        if pattern is _FENCE
+                        else f"has the shape of SQL: {match.group()[:40]}"
+                    )
+    if _FIRST.isdisjoint(said):
+        return ""
     for first, second, distance in _SEQUENCES:
         last = -distance - 1
-        for i, word in enumerate(said):
+        for i, word in enumerate(said) if first in said and second in said else ():
             if word == second and i - last <= distance:
                 return f"has the shape of SQL: {first} .. {second}"
             if word == first:
@@ -182,12 +212,21 @@ def sql_shape(text: str, said: list[str]) -> str:
     return ""
 
 
-def reference_words(text: str) -> str:
-    """Words that can only mean a reference, "" if there are none."""
-    match = _REFERENCE.search(text)
-    return match.group() if match else ""
+_IN_EVERY_REFERENCE = tuple(
+    "truth standard sql quer answer solution code statement case grad evaluation".split()
+)
 
 
-def suspicious_reference(text: str) -> frozenset[str]:
-    """Words that mean a reference unless the task's own world has them."""
-    return frozenset(match["one"] or match["two"] for match in _SUSPICIOUS.finditer(text))
+def reference_words(text: str, said: list[str]) -> tuple[str, list[str]]:
+    """Find words that speak of a reference.
+
+    Returns:
+        Words that can only mean a reference ("" if there are none), and words that mean one unless the
+        task's own world has them.
+    """
+    suspects = [word for word in said if word in TELLTALE]
+    if any(part in text for part in _IN_EVERY_REFERENCE) and (match := _REFERENCE.search(text)):
+        return match.group(), suspects
+    if "solution" in text or "reference" in text:
+        suspects += sorted({match["one"] or match["two"] for match in _SUSPICIOUS.finditer(text)})
+    return "", suspects

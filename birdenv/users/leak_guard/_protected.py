@@ -17,14 +17,16 @@ So `loafref` and `qltyx` are identifiers; `loaves`, `status` and `performance` a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Generic, TypeVar
 
 from birdenv.users._brief import Brief
 from birdenv.users.leak_guard._patterns import letters, plain
 from birdenv.users.sql_in_words import read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.sql_in_words._words import quoted
 
 _MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
 _UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
@@ -125,40 +127,148 @@ def _run_together(word: str) -> bool:
     return False
 
 
-GOLD_RUN = 6
+_GOLD_RUN = 6
 """Words in a row of hidden SQL that are a leak."""
 
-GOLD_LETTERS = 30
+_GOLD_LETTERS = 30
 """Letters in a row of hidden SQL, whatever stands between them, that are a leak."""
 
 _CLEAR_RUN = 8
 _CLEAR_LETTERS = 40
+_MOST_GRANTS = 256
 
-PART = re.compile(r"[^\W_]+")
+_SQL = "repeats the reference beyond what was granted"
+_CLEAR = "repeats the clear question"
+
+_PART = re.compile(r"[^\W_]+")
 _SIGN = re.compile(r"\d+\.\d+|\w+|<=|>=|<>|!=|\|\||::|->|[^\w\s]")
+_COMPARED = re.compile(r"[=<>*/]|\|\||::|!=")
 _QUOTES = re.compile(r"['\"`‘’“”]")
 _COMPARISONS = frozenset({"=", "<", ">", "<=", ">=", "<>", "!=", "||", "::", "->", "*", "/"})
+
+_Run = TypeVar("_Run", str, tuple[str, ...])
+
+
+class Runs(Generic[_Run]):
+    """Stretches of letters or of words of which a text must have none: of the SQL, and of the clear question.
+
+    Any stretch of a text holds a whole block of half its length that begins at a multiple of the step. Only
+    where such a block is known is the text looked at stretch by stretch.
+    """
+
+    def __init__(self, sql: Set[_Run], clear: Set[_Run], sql_length: int, clear_length: int) -> None:
+        self._found_in: tuple[tuple[str, Set[_Run], int], ...] = (
+            (_SQL, sql, sql_length),
+            (_CLEAR, clear, clear_length),
+        )
+        least = min(sql_length, clear_length)
+        self._block = (least + 1) // 2
+        self._step = least - self._block + 1
+        self._blocks: Set[_Run] = frozenset(
+            run[i : i + self._block] for run in sql | clear for i in range(len(run) - self._block + 1)
+        )
+
+    def reason(self, said: _Run) -> str:
+        """Return a reason if `said` has one of the stretches."""
+        block = self._block
+        starts = range(0, len(said) - block + 1, self._step)
+        if self._blocks.isdisjoint([said[i : i + block] for i in starts]):
+            return ""
+        for reason, stretches, length in self._found_in:
+            if not stretches.isdisjoint([said[i : i + length] for i in range(len(said) - length + 1)]):
+                return reason
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What one answer must not say: words of the schema, and pieces of SQL and of the clear question."""
+    """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
+
+    `quotations` may be said: they are taken out first. `own_world` are words that mean no reference here.
+    """
 
     names: frozenset[str]
+    long_names: frozenset[str]
     names_as_letters: frozenset[str]
     spelt: frozenset[str]
     free_pairs: frozenset[str]
-    sql: frozenset[tuple[str, ...]]
+    own_world: frozenset[str]
+    quotations: tuple[str, ...]
     signs: frozenset[tuple[str, ...]]
-    clear: frozenset[tuple[str, ...]]
-    clear_run: int
-    sql_letters: frozenset[str]
-    clear_letters: frozenset[str]
-    clear_length: int
+    words: Runs[tuple[str, ...]]
+    letters: Runs[str]
+
+
+class Protected:
+    """What a brief's answers must not say, less what each was granted."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._brief = brief
+        self._terms = tuple(dict.fromkeys(item.term for item in brief.ambiguities))
+        self._own = _vocabulary((brief.clear_query,))
+        names = {
+            token.text
+            for sql in (*brief.gold, *(item.snippet for item in brief.ambiguities))
+            for token in tokenize(sql)
+            if token.kind in ("word", "quoted")
+        }
+        self._made_up = frozenset(
+            plain(name) for name in names | brief.identifiers if is_identifier(name, self._own)
+        )
+        self._identifiers = frozenset(map(plain, brief.identifiers))
+        self._free = _vocabulary(self._terms, brief.identifiers)
+        self._by_grant: dict[tuple[str, ...], Secrets] = {}
+
+    def secrets(self, granted: tuple[str, ...]) -> Secrets:
+        """Return what is secret in an answer that was granted these snippets."""
+        found = self._by_grant.get(granted)
+        if found is None:
+            if len(self._by_grant) >= _MOST_GRANTS:
+                self._by_grant.clear()
+            found = self._by_grant[granted] = self._less(granted)
+        return found
+
+    def _less(self, granted: tuple[str, ...]) -> Secrets:
+        brief = self._brief
+        hidden = (*brief.gold, *(a.snippet for a in brief.ambiguities if a.snippet not in granted))
+        said = tuple(read_aloud(part, brief.identifiers).text for part in granted)
+        known = tuple(map(plain, (*granted, *said, *self._terms)))
+        clear, sql = plain(brief.clear_query), list(map(plain, hidden))
+        clear_run = min(_CLEAR_RUN, max(len(_PART.findall(clear)), 5))
+        clear_length = min(_CLEAR_LETTERS, max(len(letters(clear)), 20))
+        tokens = [t for part in (*hidden, *granted) for t in tokenize(part)]
+        named = {t.text for part in hidden for t in tokenize(part) if t.kind in ("word", "quoted")}
+        made_up = self._made_up & frozenset(map(plain, named | brief.identifiers))
+        allowed = _vocabulary(granted, brief.identifiers) | self._free
+        names = made_up - allowed
+        spelt = frozenset(plain(t.text) for t in tokens if t.kind in ("word", "quoted"))
+        return Secrets(
+            names=names,
+            long_names=frozenset(name for name in names if len(name) > 5),
+            names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
+            spelt=spelt | self._identifiers,
+            free_pairs=frozenset(plain(t.text) for t in tokens if t.kind == "quoted" and "." in t.text),
+            own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),
+            quotations=_quotations(granted, self._terms),
+            signs=frozenset(sign for part in sql for sign in signs(part))
+            - frozenset(sign for part in granted for sign in signs(plain(part))),
+            words=Runs(
+                _word_runs(sql, _GOLD_RUN) - _word_runs(known, _GOLD_RUN),
+                _word_runs([clear], clear_run) - _word_runs(known, clear_run),
+                _GOLD_RUN,
+                clear_run,
+            ),
+            letters=Runs(
+                _letter_runs(sql, _GOLD_LETTERS) - _letter_runs(known, _GOLD_LETTERS),
+                _letter_runs([clear], clear_length) - _letter_runs(known, clear_length),
+                _GOLD_LETTERS,
+                clear_length,
+            ),
+        )
 
 
 @lru_cache(maxsize=256)
-def vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset()) -> frozenset[str]:
+def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset()) -> frozenset[str]:
     """Words, spelt as they are and split (as the schema splits them too), that are not secret."""
     found: set[str] = set()
     for part in parts:
@@ -170,59 +280,34 @@ def vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset()
     return frozenset(found)
 
 
-@lru_cache(maxsize=256)
-def secrets_of(brief: Brief, granted: tuple[str, ...]) -> Secrets:
-    terms = tuple(item.term for item in brief.ambiguities)
-    hidden = (*brief.gold, *(item.snippet for item in brief.ambiguities if item.snippet not in granted))
-    said = tuple(read_aloud(part, brief.identifiers).text for part in granted)
-    known = tuple(map(plain, (*granted, *said, *terms)))
-    clear = plain(brief.clear_query)
-    words = PART.findall(clear)
-    clear_run = min(_CLEAR_RUN, max(len(words), 5))
-    run = letters(clear)
-    clear_length = min(_CLEAR_LETTERS, max(len(run), 20))
-    tokens = [t for part in (*hidden, *granted) for t in tokenize(part)]
-    spelt = {plain(t.text) for t in tokens if t.kind in ("word", "quoted")}
-    names = {t.text for part in hidden for t in tokenize(part) if t.kind in ("word", "quoted")}
-    own = vocabulary((brief.clear_query,))
-    made_up = frozenset(plain(n) for n in names | brief.identifiers if is_identifier(n, own))
-    made_up -= vocabulary((*granted, *terms), brief.identifiers)
-    sql = list(map(plain, hidden))
-    return Secrets(
-        names=made_up,
-        names_as_letters=frozenset(letters(name) for name in made_up if len(name) > 5),
-        spelt=frozenset(spelt | {plain(name) for name in brief.identifiers}),
-        free_pairs=frozenset(plain(t.text) for t in tokens if t.kind == "quoted" and "." in t.text),
-        sql=_all_runs(sql, GOLD_RUN) - _all_runs(known, GOLD_RUN),
-        signs=frozenset(sign for part in sql for sign in signs(part))
-        - frozenset(sign for part in granted for sign in signs(plain(part))),
-        clear=frozenset(runs(words, clear_run)) - _all_runs(known, clear_run),
-        clear_run=clear_run,
-        sql_letters=_all_stretches(sql, GOLD_LETTERS) - _all_stretches(known, GOLD_LETTERS),
-        clear_letters=_all_stretches([clear], clear_length) - _all_stretches(known, clear_length),
-        clear_length=clear_length,
-    )
+def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
+    """What the granted snippets and the terms put in quotation marks, in every form; the longest first."""
+    strings = {
+        t.text
+        for part in granted
+        for t in tokenize(part)
+        if t.kind in ("string", "quoted") and t.text.strip()
+    }
+    strings.update(" ".join(term.split()) for term in terms)
+    ordered = sorted(strings, key=lambda s: (-len(s), s))
+    return tuple(dict.fromkeys(form for s in ordered for form in (quoted(s), f"'{s}'", f'"{s}"')))
 
 
 def signs(text: str) -> Iterable[tuple[str, ...]]:
     """The comparisons and divisions that are written in signs."""
+    if _COMPARED.search(text) is None:
+        return
     said = _SIGN.findall(_QUOTES.sub(" ", text))
-    for run in runs(said, 3):
-        if run[1] in _COMPARISONS and run[0][0].isalnum() and run[2][0].isalnum():
-            yield run
+    for i in range(len(said) - 2):
+        if said[i + 1] in _COMPARISONS and said[i][0].isalnum() and said[i + 2][0].isalnum():
+            yield tuple(said[i : i + 3])
 
 
-def _all_runs(parts: Iterable[str], length: int) -> frozenset[tuple[str, ...]]:
-    return frozenset(run for part in parts for run in runs(PART.findall(part), length))
+def _word_runs(parts: Iterable[str], length: int) -> frozenset[tuple[str, ...]]:
+    said = (tuple(_PART.findall(part)) for part in parts)
+    return frozenset(words[i : i + length] for words in said for i in range(len(words) - length + 1))
 
 
-def runs(said: list[str], length: int) -> Iterable[tuple[str, ...]]:
-    return (tuple(said[i : i + length]) for i in range(len(said) - length + 1))
-
-
-def _all_stretches(parts: Iterable[str], length: int) -> frozenset[str]:
-    return frozenset(run for part in parts for run in stretches(letters(part), length))
-
-
-def stretches(run: str, length: int) -> Iterable[str]:
-    return (run[i : i + length] for i in range(len(run) - length + 1))
+def _letter_runs(parts: Iterable[str], length: int) -> frozenset[str]:
+    runs = map(letters, parts)
+    return frozenset(run[i : i + length] for run in runs for i in range(len(run) - length + 1))

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from birdenv.users.sql_in_words._clauses import ClauseReader, Paraphrase
+from birdenv.users.sql_in_words._clauses import Paraphrase, reading
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
+from birdenv.users.sql_in_words._reader import Reader
 from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
 
@@ -59,10 +60,10 @@ def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Parap
     tokens = balanced(respelt(tokenize(snippet), identifiers))
     if _is_prose(tokens):
         return Paraphrase(_as_written(tokens), "noun", frozenset())
-    draft = ClauseReader(tokens, Wording(frozenset())).reading()
+    draft = reading(Reader(tokens, Wording(frozenset())))
     names = {name.lower() for name in identifiers} | draft.hidden
     taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden
-    return ClauseReader(tokens, Wording(frozenset(taken))).reading()
+    return reading(Reader(tokens, Wording(frozenset(taken))))
 
 
 def _is_prose(tokens: list[Token]) -> bool:

@@ -1,18 +1,17 @@
-"""A cursor over tokens, and what every reader asks of it.
-
-What encloses its parts: function calls, CAST and EXTRACT, CASE, windows and their frames.
-
-Read SQL expressions from tokens, broken ones included, and say them in words.
+"""Read SQL expressions from tokens, broken ones included, and say them in words.
 
 The reader follows the source from left to right and keeps its brackets, so that precedence is neither lost
 nor invented; it only adds brackets where words would blur what symbols keep apart. It never fails: what it
-cannot place is said word by word.
+cannot place is said word by word. Calls are read in `_calls`, clauses in `_clauses`; both go on in the
+reader that they are given.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from birdenv.users.sql_in_words._calls import call, cases, cast, extract, listed, type_name, window
+from birdenv.users.sql_in_words._clauses import nested_clauses
 from birdenv.users.sql_in_words._lexer import Token, split_words
 from birdenv.users.sql_in_words._words import (
     ARITHMETIC,
@@ -23,7 +22,6 @@ from birdenv.users.sql_in_words._words import (
     CLAUSE_WORDS,
     COMPARISONS,
     CONSTANTS,
-    FRAME,
     LOOSE,
     NEGATED,
     PREFIX,
@@ -33,20 +31,19 @@ from birdenv.users.sql_in_words._words import (
     Wording,
     connected,
     enumerate_words,
-    function_words,
     name_words,
-    needs_brackets,
     quoted,
     side,
-    takes_atoms,
-    type_words,
 )
+
+_MAX_DEPTH = 30
+_NOT_PROSE = frozenset({"AND", "OR", "IS", "NOT", *COMPARISONS, *STOPS})
 
 
 @dataclass
-class TokenReader:
-    """A cursor over tokens. `depth` counts operands within operands, `nested` subqueries within brackets;
-    `hidden` collects the table, alias and CTE names met; they are never said."""
+class Reader:
+    """A cursor over tokens that says expressions in words. `depth` counts operands within operands, `nested`
+    subqueries within brackets; `hidden` collects the table, alias and CTE names met; they are never said."""
 
     tokens: list[Token]
     wording: Wording
@@ -84,131 +81,16 @@ class TokenReader:
         return self.key(1) in ("BETWEEN", "UNBOUNDED", "CURRENT") or self.tokens[self.at + 1].kind == "number"
 
     def passage(self) -> str:
-        """A subquery up to its closing bracket; the clause reader says how."""
-        raise NotImplementedError
-
-    def expression(self) -> Phrase:
-        """Words for everything up to the next clause word, comma or closing bracket."""
-        raise NotImplementedError
+        """A subquery or window, up to and over its closing bracket."""
+        return nested_clauses(self)
 
     def pop(self) -> str:
         token = self.tokens[self.at]
         self.at += 1
         return token.text
 
-
-class CallReader(TokenReader):
-    """The reader for calls; `expression` reads their arguments."""
-
-    def listed(self) -> list[Phrase]:
-        """Comma-separated expressions up to the closing bracket, which is consumed."""
-        phrases: list[Phrase] = []
-        while not self.ended and not self.take(")"):
-            before = self.at
-            phrase = self.expression()
-            if phrase.text:
-                phrases.append(phrase)
-            if not self.take(",") and self.at == before:
-                self.at += 1
-        return phrases
-
-    def cast(self) -> Phrase:
-        self.at += 2
-        inner = self.expression()
-        words = "a decimal number"
-        if self.take("AS"):
-            words = self.type_name()
-        self._close()
-        return Phrase(self.wording.say("{} as {}", inner.inside(PREFIX), words), LOOSE)
-
-    def type_name(self) -> str:
-        name = self.pop() if not self.ended else ""
-        while self.key() in ("PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "UNSIGNED"):
-            self.at += 1
-        words = type_words(self.wording, name)
-        if self.take("("):
-            words += f" ({enumerate_words([p.text for p in self.listed()])})"
-        return words
-
-    def extract(self) -> Phrase:
-        self.at += 2
-        unit = self.pop().lower() if not self.ended else ""
-        self.take("FROM")
-        inner = self.expression()
-        self._close()
-        return Phrase(self.wording.say(f"the {unit} of {{}}", inner.inside(PREFIX)), PREFIX)
-
-    def _close(self) -> None:
-        """Skip to and over the closing bracket of the current call."""
-        open_brackets = 1
-        while not self.ended and open_brackets:
-            open_brackets += {"(": 1, ")": -1}.get(self.key(), 0)
-            self.at += 1
-
-    def call(self) -> Phrase:
-        name = self.pop().upper()
-        self.at += 1
-        arguments: list[str] = []
-        extra = ""
-        while not self.ended and not self.take(")"):
-            before = self.at
-            argument = self.expression()
-            if argument.text:
-                arguments.append(argument.inside(ATOM if takes_atoms(name) else PREFIX))
-            if self.key() in ("ORDER", "SELECT", "FROM", "PARTITION"):
-                inner = self.passage()
-                extra += f" ({inner})"
-                break
-            if not self.take(",") and self.at == before:
-                self.at += 1
-        loose = needs_brackets(name, len(arguments)) or bool(extra)
-        return Phrase(function_words(self.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
-
-    def cases(self) -> Phrase:
-        """A CASE after its keyword, or the WHEN .. THEN .. of one that lost it."""
-        subject = "" if self.stopped() else self.expression().inside(LOOSE)
-        parts: list[str] = []
-        repeated = False
-        while self.take("WHEN"):
-            condition = self.expression()
-            test = condition.text
-            if subject:
-                test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
-                repeated = True
-            outcome = self.expression().inside(PREFIX) if self.take("THEN") else ""
-            parts.append(f"{outcome} if {test}" if outcome else f"if {test}")
-        if self.take("ELSE"):
-            parts.append(f"otherwise {self.expression().inside(PREFIX)}")
-        self.take("END")
-        return Phrase(", ".join(parts) if parts else subject, CHAIN)
-
-    def window(self) -> str:
-        if not self.take("("):
-            if not self.ended and self.tokens[self.at].kind in ("word", "gap") and not self.stopped():
-                self.hidden.add(self.pop().lower())
-            return self.wording.say(" within its groups")
-        return f" ({self.passage()})" if self.key() != ")" else self._whole_window()
-
-    def _whole_window(self) -> str:
-        self.at += 1
-        return self.wording.say(" over everything")
-
-    def frame(self) -> str:
-        """A window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
-        words: list[str] = []
-        while not self.ended and self.key() != ")":
-            token = self.tokens[self.at]
-            words.append(self.wording.say(FRAME[token.key]) if token.key in FRAME else token.text.lower())
-            self.at += 1
-        return " ".join(words)
-
-
-_MAX_DEPTH = 30
-_NOT_PROSE = frozenset({"AND", "OR", "IS", "NOT", *COMPARISONS, *STOPS})
-
-
-class ExpressionReader(CallReader):
-    """The reader for expressions; `passage` reads the subqueries in them."""
+    def at_name(self) -> bool:
+        return not self.stopped() and self.tokens[self.at].kind in ("word", "quoted")
 
     def expression(self) -> Phrase:
         """Words for everything up to the next clause word, comma or closing bracket."""
@@ -284,7 +166,7 @@ class ExpressionReader(CallReader):
         if self.key() != "(" or self.key(1) in ("SELECT", "WITH"):
             return self._arithmetic().text
         self.at += 1
-        members = [phrase.inside(LOOSE) for phrase in self.listed()]
+        members = [phrase.inside(LOOSE) for phrase in listed(self)]
         return enumerate_words(members, "or")
 
     def _arithmetic(self) -> Phrase:
@@ -309,7 +191,7 @@ class ExpressionReader(CallReader):
             elif self._passes_gap(bool(words)):
                 words += ["and so on"] if words else []
             else:
-                operand = self._operand()
+                operand = self.operand()
                 if not operand.text:
                     break
                 phrases.append(operand)
@@ -350,13 +232,13 @@ class ExpressionReader(CallReader):
         self.at += 1
         return True
 
-    def _operand(self) -> Phrase:
+    def operand(self) -> Phrase:
         if self.ended:
             return Phrase("")
         if self.depth >= _MAX_DEPTH:
             return self._flat()
         self.depth += 1
-        phrase = self._postfixed(self._primary())
+        phrase = self._postfixed(self.primary())
         self.depth -= 1
         return phrase
 
@@ -368,7 +250,7 @@ class ExpressionReader(CallReader):
             return Phrase(quoted(token.text))
         return Phrase(token.text if token.kind == "number" else split_words(token.text))
 
-    def _primary(self) -> Phrase:
+    def primary(self) -> Phrase:
         token = self.tokens[self.at]
         if token.kind == "word":
             return self._word()
@@ -392,7 +274,7 @@ class ExpressionReader(CallReader):
     def _bracket(self) -> Phrase:
         if self.key() in CLAUSE_WORDS and not (self.key() in CALLABLE_CLAUSES and self.key(1) == "("):
             return Phrase(f"({self.passage()})")
-        phrases = self.listed()
+        phrases = listed(self)
         if len(phrases) == 1:
             inner = phrases[0]
             return inner if inner.bond == ATOM else Phrase(f"({inner.text})", ATOM, inner.condition)
@@ -403,31 +285,31 @@ class ExpressionReader(CallReader):
         following = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
         if key == "CASE":
             self.at += 1
-            return self.cases()
+            return cases(self)
         if key in CONSTANTS:
             self.at += 1
             return Phrase(self.wording.say(CONSTANTS[key]))
         if key in QUANTIFIERS and (following is None or following.key not in (".", ",", ")", "=")):
             self.at += 1
-            subject = self._operand().inside(PREFIX).removeprefix("the ")
+            subject = self.operand().inside(PREFIX).removeprefix("the ")
             words = self.wording.say(QUANTIFIERS[key] if subject else f"only {QUANTIFIERS[key]} ones")
             return Phrase(f"{words} {subject}".strip(), PREFIX)
         if key in ("CAST", "TRY_CAST") and following is not None and following.key == "(":
-            return self.cast()
+            return cast(self)
         if key == "EXTRACT" and following is not None and following.key == "(":
-            return self.extract()
+            return extract(self)
         if key == "EXISTS" and following is not None and following.key == "(":
             self.at += 1
-            return Phrase(f"there is at least one for {self._operand().text}", LOOSE, True)
+            return Phrase(f"there is at least one for {self.operand().text}", LOOSE, True)
         if (
             key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME")
             and following is not None
             and following.kind == "string"
         ):
             self.at += 1
-            return Phrase(f"the {key.lower()} {self._operand().text}", PREFIX)
+            return Phrase(f"the {key.lower()} {self.operand().text}", PREFIX)
         if following is not None and following.key == "(":
-            return self.call()
+            return call(self)
         return self._column()
 
     def _column(self) -> Phrase:
@@ -450,11 +332,11 @@ class ExpressionReader(CallReader):
                 self.at += 1
                 if self.ended:
                     break
-                entry = self._primary().text
+                entry = self.primary().text
                 phrase = Phrase(self.wording.say("the {} entry of {}", entry, phrase.inside(PREFIX)), PREFIX)
             elif key == "::":
                 self.at += 1
-                phrase = Phrase(f"{phrase.inside(PREFIX)} as {self.type_name()}", LOOSE)
+                phrase = Phrase(f"{phrase.inside(PREFIX)} as {type_name(self)}", LOOSE)
             elif key == "[":
                 self.at += 1
                 index = self.expression().text
@@ -462,10 +344,10 @@ class ExpressionReader(CallReader):
                 phrase = Phrase(self.wording.say("entry {} of {}", index, phrase.inside(PREFIX)), PREFIX)
             elif key == "COLLATE":
                 self.at += 1
-                phrase = Phrase(f"{phrase.inside(PREFIX)} compared by {self._operand().text}", LOOSE)
+                phrase = Phrase(f"{phrase.inside(PREFIX)} compared by {self.operand().text}", LOOSE)
             elif key == "OVER":
                 self.at += 1
-                phrase = Phrase(phrase.text + self.window(), LOOSE)
+                phrase = Phrase(phrase.text + window(self), LOOSE)
             elif key in ("FILTER", "WITHIN") and "(" in (self.key(1), self.key(2)):
                 self.at += 1
                 self.take("GROUP")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″ʼ'"), "'")
 _WORD = re.compile(r"[^\W_]+")
@@ -31,7 +32,13 @@ _ASIDE = frozenset(
 )
 """Words that questions about any term use; with other content words beside them they tell nothing."""
 
-_FRAMES = re.compile(r"\b(?:what |who )?(?:count|counts|counted|qualify|qualifies|serve|serves) as\b")
+_FRAMING = frozenset(
+    """clear clearer count counts counted detail details elaborate example exact exactly explanation
+    interpretation precise precisely qualify qualifies regards serve serves question request requests
+    refer referring requirement requirements specific specifically first second third last one two
+    value values want wanted user query provide provided describe""".split()
+)
+"""Words that frame a question about anything."""
 
 
 def clean(text: str) -> str:
@@ -62,12 +69,27 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def content_stems(text: str) -> frozenset[str]:
-    """The stems of the words that are not stop words."""
-    return frozenset(stem(word) for word in words(_FRAMES.sub(" ", text)) if word not in STOP_WORDS)
+def content_words(said: Iterable[str]) -> list[str]:
+    """The words that are not stop words."""
+    return [word for word in said if word not in STOP_WORDS]
 
 
-SMALL_TALK = frozenset({"name", "tim", "time", "day", "dat", "date", "year"})
-"""Stems that not even a question without any other content word is matched by ("what time is it?")."""
+_GENERIC = frozenset(
+    """status state kind condition conditions cut off threshold date range period category categories class
+    formula rate metric score type row weight value count number unit filter level name class group column
+    label definition criteria criterion calculation method scale share percentage ratio total sum average
+    price cost allowed required needed start begin end current active valid keep kept drop part item thing
+    many much result record data information field entity feature index measure measured check show
+    display""".split()
+)
+"""Words that a question about any task may have: by themselves they name nothing of a request."""
 
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
+FRAME_STEMS = frozenset(map(stem, _FRAMING))
+GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
+
+
+def trigrams(word: str) -> frozenset[str]:
+    """The runs of three letters of a word, its ends marked."""
+    marked = f"^{word}$"
+    return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))

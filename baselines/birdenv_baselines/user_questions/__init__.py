@@ -1,0 +1,1 @@
+"""Questions to a simulated user, and the weights that are made from them."""

@@ -1,0 +1,109 @@
+"""Read the questions with the tasks that they are about, and what a right choice is."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from birdenv.benchmarks import demo_folder
+from birdenv.tasks.c_interact import load_benchmark
+from birdenv.users import Brief
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._candidates import Candidate, index_of
+
+FOLDER = Path(__file__).parent
+_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 0.7}
+"""So that the classes weigh about as they occur."""
+
+_TASKS_FOR_ANY = 8
+"""Tasks that a question to any task is put to."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question to one task. `weight` is below one where the same question is put to several tasks."""
+
+    brief: Brief
+    task: str
+    question: str
+    kind: str
+    expected: tuple[str, ...]
+    hand: str
+    weight: float = 1.0
+
+
+def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
+    """Read the tasks of the demo, and those of Mini-Interact if its folder is given."""
+    folders = [demo_folder(), *([mini_interact] if mini_interact else [])]
+    tasks = [task for folder in folders for task in load_benchmark(folder).tasks]
+    return {task.public.instance_id: task.private.brief for task in tasks}
+
+
+def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
+    """Read the questions; those of tasks that are not at hand are left out."""
+    rows: list[Row] = []
+    rng = random.Random(20)
+    raws = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    used = sorted({raw["instance_id"] for raw in raws} & set(briefs))
+    for raw in raws:
+        task, expected = raw["instance_id"], tuple(raw["expected"])
+        chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
+        weight = 1.0 if task != "*" else 1.0 / len(chosen)
+        rows += [
+            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight)
+            for one in chosen
+            if one in briefs
+        ]
+    rows = [replace(row, weight=row.weight * _CLASS_WEIGHTS.get(row.kind, 1.0)) for row in rows]
+    return [row for row in rows if row.kind != "kind" or any(map(partial(is_right, row), candidates(row)))]
+
+
+def candidates(row: Row) -> tuple[Candidate, ...]:
+    """Return all that the row's question may be about."""
+    return index_of(row.brief).candidates
+
+
+def is_right(row: Row, candidate: Candidate) -> bool:
+    """Return whether a candidate is a right answer to a question."""
+    if row.kind == "labelled":
+        return bool(candidate.items) and candidate.target in row.expected
+    if row.kind == "kind":
+        kind = row.expected[0]
+        if candidate.items:
+            return candidate.group == "non_critical" and kind in candidate.kinds
+        return candidate.clause == kind or (kind == "output" and candidate.clause == "output")
+    if row.kind == "unlabelled":
+        return any(_fits(candidate, wanted) for wanted in row.expected)
+    return False
+
+
+def _fits(candidate: Candidate, wanted: str) -> bool:
+    clause, _, text = wanted.partition(":")
+    if clause == "none":
+        return candidate.group == "open"
+    if candidate.segment is None or candidate.clause != clause:
+        return False
+    return text.lower() in candidate.segment.sql.lower()
+
+
+def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
+    """Return "right", "wrong", "asked back" or "refused"."""
+    if choice.call == "unclear":
+        return "right" if row.kind == "ask_back" else "asked back"
+    if choice.call == "unanswerable":
+        return "right" if row.kind == "refuse" else "refused"
+    chosen = [c for c in candidates if _is_choice(c, choice)]
+    same = {c.same for c in candidates if is_right(row, c)}
+    return "right" if any(is_right(row, c) or (c.items and c.same in same) for c in chosen) else "wrong"
+
+
+def _is_choice(candidate: Candidate, choice: Choice) -> bool:
+    if choice.call == "labelled":
+        return candidate.target == choice.target and bool(candidate.items)
+    if choice.segment is not None:
+        return candidate.segment is not None and candidate.segment.id == choice.segment.id
+    return candidate.group == "open"

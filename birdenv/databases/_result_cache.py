@@ -1,0 +1,277 @@
+"""One cache of results: in memory, and on disk where a store is given.
+
+A result is kept only where the engine itself calls the statement repeatable (`QueryResult.repeatable`), and
+in memory only if the statement took more than a millisecond: a quick one is executed again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import chain
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from birdenv.databases._protocols import EpisodeDatabase
+from birdenv.databases._results import QueryError, Result, Scope
+from birdenv.errors import InputError
+
+MOST_BYTES: Final = 64 * 2**20
+"""Of memory that one cache takes, with its keys."""
+
+_LONG: Final = 0.001  # seconds; what takes less is not kept in memory
+_SHARE_OF_ONE: Final = 2  # one result takes at most this part of the bytes
+_ENTRY_BYTES: Final = 400  # of a place in the table and in the order of use, about
+_LEAVES: Final = frozenset({type(None), bool, int, float, str, bytes})
+
+Method: TypeAlias = Literal["execute", "query", "script", "state"]
+"""How the statement runs: as the agent's own, as a plain query, as scripts that end with a result, or as
+scripts of which the state is taken that they leave."""
+
+
+class Key(NamedTuple):
+    """Everything that a result depends on.
+
+    Attributes:
+        scope: the engine's build, the database's contents, and the limits.
+        method: how the statement runs.
+        rows: the caller's own row limit; None for that of the limits.
+        statement: the SQL, or several texts in their order.
+    """
+
+    scope: Scope
+    method: Method
+    rows: int | None
+    statement: Hashable
+
+
+class Lasting(Protocol):
+    """A value that can be kept."""
+
+    @property
+    def repeatable(self) -> bool:
+        """True if the same statement on the same contents gives the same whenever it runs."""
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds that it took to get the value."""
+
+
+class DiskTier(Protocol):
+    """Where results outlive the process."""
+
+    def find(self, key: Key) -> Any | None:
+        """Give the value of a key; None if it is not there."""
+
+    def keep(self, key: Key, value: Any) -> None:
+        """Keep a repeatable value, if the tier can hold its kind."""
+
+    def count(self, *, executed: int = 0, found: int = 0) -> None:
+        """Add to the counts of statements executed and of results found."""
+
+
+class StaleResultError(InputError):
+    """A result that was kept is not what the statement gives now."""
+
+
+_V = TypeVar("_V", bound=Lasting)
+
+
+@dataclass(slots=True)
+class _InProgress:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    waiting: int = 0
+
+
+class ResultCache:
+    """Results by everything that they depend on. May be used by several threads.
+
+    Args:
+        store: where results are kept on disk, too; none if None.
+        check_every: execute every n-th known statement again and compare; 0 for never.
+        most_bytes: memory that the results take together with their keys, as Python counts it. The least
+            recently used go first.
+    """
+
+    def __init__(
+        self, store: DiskTier | None = None, *, check_every: int = 0, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self.store = store
+        self.check_every = check_every
+        self.most_bytes = most_bytes
+        self._results: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
+        self._size = 0
+        self._hits = 0
+        self._lock = threading.Lock()
+        self._in_progress: dict[Key, _InProgress] = {}
+
+    @property
+    def size(self) -> int:
+        """The bytes that results and keys take in memory now."""
+        return self._size
+
+    def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
+        """Give what `database.execute(sql, rows)` gives, from memory where it is known.
+
+        A database with changes of its own is always asked.
+        """
+        scope = database.scope
+        if scope is None:
+            return database.execute(sql, rows)
+        return self.get(Key(scope, "execute", rows, sql), lambda: database.execute(sql, rows))
+
+    def get(
+        self,
+        key: Key,
+        run: Callable[[], _V],
+        *,
+        reuse: Callable[[_V], _V | None] | None = None,
+        lasts: bool = False,
+        is_current: Callable[[], bool] | None = None,
+    ) -> _V:
+        """Give the value of a key, from `run()` if it is not known.
+
+        Args:
+            key: what the value depends on.
+            run: gets the value.
+            reuse: makes what is needed now of a known value; None where that does not suffice.
+            lasts: True if the caller knows that the value lasts although the engine does not say so. Such a
+                value is kept in memory only.
+            is_current: asked after `run` whether the database is still the one of the key.
+
+        Raises:
+            StaleResultError: a known value was checked and differs.
+        """
+        known: _V | None = self._find(key)
+        if known is not None and reuse is not None:
+            known = reuse(known)
+        if known is None:
+            if self.store is not None:
+                self.store.count(executed=1)
+            value = run()
+            places = self._places_for(value, lasts=lasts)
+            if any(places) and (is_current is None or is_current()):
+                self._keep(key, value, *places)
+            return value
+        if self._is_checked():
+            if self.store is not None:
+                self.store.count(executed=1)
+            again = run()
+            if again != known and again.repeatable and (is_current is None or is_current()):
+                raise StaleResultError(
+                    f"a result that was kept is not what the statement gives now ({key.statement}): the "
+                    "cache is wrong, so remove it, and please report this"
+                )
+        if self.store is not None:
+            self.store.count(found=1)
+        return known
+
+    def get_once(
+        self,
+        key: Key,
+        run: Callable[[], _V],
+        *,
+        reuse: Callable[[_V], _V | None] | None = None,
+        lasts: bool = False,
+        is_current: Callable[[], bool] | None = None,
+    ) -> _V:
+        """Give what `get` gives; threads that ask for the same key at the same time run it one by one."""
+        with self._lock:
+            place = self._in_progress.setdefault(key, _InProgress())
+            place.waiting += 1
+        try:
+            with place.lock:
+                return self.get(key, run, reuse=reuse, lasts=lasts, is_current=is_current)
+        finally:
+            with self._lock:
+                place.waiting -= 1
+                if not place.waiting:
+                    self._in_progress.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget what is in memory."""
+        with self._lock:
+            self._results.clear()
+            self._size = 0
+
+    def _find(self, key: Key) -> Any | None:
+        with self._lock:
+            found = self._results.get(key)
+            if found is not None:
+                self._results.move_to_end(key)
+        if found is not None:
+            return _with_rows(found[0], list)
+        return None if self.store is None else self.store.find(key)
+
+    def _places_for(self, value: Lasting, *, lasts: bool) -> tuple[bool, bool]:
+        """Whether a value is worth keeping in memory, and whether it may be kept on disk."""
+        lasts = value.repeatable or (lasts and not isinstance(value, QueryError))
+        return lasts and value.elapsed > _LONG, self.store is not None and value.repeatable
+
+    def _keep(self, key: Key, value: Lasting, in_memory: bool, on_disk: bool) -> None:
+        if on_disk and self.store is not None:
+            self.store.keep(key, value)
+        if not in_memory:
+            return
+        value = _with_rows(value, tuple)
+        key = key._replace(scope=replace(key.scope, digest=None))  # which may hold files open
+        most = self.most_bytes // _SHARE_OF_ONE
+        size = _ENTRY_BYTES + memory_of(key, most)
+        size += memory_of(value, most - size)
+        if size > most:
+            return
+        with self._lock:
+            _, before = self._results.pop(key, (None, 0))
+            self._results[key] = (value, size)
+            self._size += size - before
+            while self._size > self.most_bytes:
+                _, (_, forgotten) = self._results.popitem(last=False)
+                self._size -= forgotten
+
+    def _is_checked(self) -> bool:
+        if not self.check_every:
+            return False
+        with self._lock:
+            self._hits += 1
+            return self._hits % self.check_every == 0
+
+    def _after_fork(self) -> None:
+        """A thread of the parent may have held a lock."""
+        self._lock = threading.Lock()
+        self._in_progress = {}
+
+
+def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any:
+    """The value with a copy of its rows, if it has any: what is kept, and what was given, share none."""
+    return replace(value, rows=kind(value.rows)) if hasattr(value, "rows") else value
+
+
+def memory_of(value: object, most: float = float("inf")) -> int:
+    """Count the bytes that Python takes for a value and everything in it.
+
+    Equal objects that stand in two places count twice. Counting ends soon after `most` is exceeded.
+    """
+    total = sys.getsizeof(value)
+    open_values = [value]
+    while open_values and total <= most:
+        item = open_values.pop()
+        held: Any = ()
+        if isinstance(item, dict):
+            held = list(chain.from_iterable(item.items()))
+        elif isinstance(item, list | tuple | set | frozenset):
+            held = item
+        elif is_dataclass(item):
+            held = [getattr(item, part.name) for part in fields(item)]
+        if len(held):
+            total += sum(map(sys.getsizeof, held))
+            open_values += [part for part in held if type(part) not in _LEAVES]
+    return total
+
+
+result_cache: Final = ResultCache()
+"""The one of this process, without a disk."""
+
+os.register_at_fork(after_in_child=result_cache._after_fork)

@@ -1,0 +1,123 @@
+"""Read what encloses its parts: function calls, CAST and EXTRACT, CASE, windows and their frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from birdenv.users.sql_in_words._functions import function_words, needs_brackets, takes_atoms, type_words
+from birdenv.users.sql_in_words._words import ATOM, CHAIN, FRAME, LOOSE, PREFIX, Phrase, enumerate_words
+
+if TYPE_CHECKING:
+    from birdenv.users.sql_in_words._reader import Reader
+
+
+def cast(reader: Reader) -> Phrase:
+    reader.at += 2
+    inner = reader.expression()
+    words = "a decimal number"
+    if reader.take("AS"):
+        words = type_name(reader)
+    _close(reader)
+    return Phrase(reader.wording.say("{} as {}", inner.inside(PREFIX), words), LOOSE)
+
+
+def type_name(reader: Reader) -> str:
+    name = reader.pop() if not reader.ended else ""
+    while reader.key() in ("PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "UNSIGNED"):
+        reader.at += 1
+    words = type_words(reader.wording, name)
+    if reader.take("("):
+        words += f" ({enumerate_words([p.text for p in listed(reader)])})"
+    return words
+
+
+def extract(reader: Reader) -> Phrase:
+    reader.at += 2
+    unit = reader.pop().lower() if not reader.ended else ""
+    reader.take("FROM")
+    inner = reader.expression()
+    _close(reader)
+    return Phrase(reader.wording.say(f"the {unit} of {{}}", inner.inside(PREFIX)), PREFIX)
+
+
+def _close(reader: Reader) -> None:
+    """Skip to and over the closing bracket of the current call."""
+    open_brackets = 1
+    while not reader.ended and open_brackets:
+        open_brackets += {"(": 1, ")": -1}.get(reader.key(), 0)
+        reader.at += 1
+
+
+def call(reader: Reader) -> Phrase:
+    name = reader.pop().upper()
+    reader.at += 1
+    arguments: list[str] = []
+    extra = ""
+    while not reader.ended and not reader.take(")"):
+        before = reader.at
+        argument = reader.expression()
+        if argument.text:
+            arguments.append(argument.inside(ATOM if takes_atoms(name) else PREFIX))
+        if reader.key() in ("ORDER", "SELECT", "FROM", "PARTITION"):
+            inner = reader.passage()
+            extra += f" ({inner})"
+            break
+        if not reader.take(",") and reader.at == before:
+            reader.at += 1
+    loose = needs_brackets(name, len(arguments)) or bool(extra)
+    return Phrase(function_words(reader.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
+
+
+def cases(reader: Reader) -> Phrase:
+    """A CASE after its keyword, or the WHEN .. THEN .. of one that lost it."""
+    subject = "" if reader.stopped() else reader.expression().inside(LOOSE)
+    parts: list[str] = []
+    repeated = False
+    while reader.take("WHEN"):
+        condition = reader.expression()
+        test = condition.text
+        if subject:
+            test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
+            repeated = True
+        outcome = reader.expression().inside(PREFIX) if reader.take("THEN") else ""
+        parts.append(f"{outcome} if {test}" if outcome else f"if {test}")
+    if reader.take("ELSE"):
+        parts.append(f"otherwise {reader.expression().inside(PREFIX)}")
+    reader.take("END")
+    return Phrase(", ".join(parts) if parts else subject, CHAIN)
+
+
+def window(reader: Reader) -> str:
+    if not reader.take("("):
+        if not reader.ended and reader.tokens[reader.at].kind in ("word", "gap") and not reader.stopped():
+            reader.hidden.add(reader.pop().lower())
+        return reader.wording.say(" within its groups")
+    return f" ({reader.passage()})" if reader.key() != ")" else _whole_window(reader)
+
+
+def _whole_window(reader: Reader) -> str:
+    reader.at += 1
+    return reader.wording.say(" over everything")
+
+
+def frame(reader: Reader) -> str:
+    """A window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
+    words: list[str] = []
+    while not reader.ended and reader.key() != ")":
+        token = reader.tokens[reader.at]
+        words.append(reader.wording.say(FRAME[token.key]) if token.key in FRAME else token.text.lower())
+        reader.at += 1
+    return " ".join(words)
+
+
+def listed(reader: Reader) -> list[Phrase]:
+    """Comma-separated expressions up to the closing bracket, which is consumed."""
+    phrases: list[Phrase] = []
+    while not reader.ended and not reader.take(")"):
+        before = reader.at
+        phrase = reader.expression()
+        if phrase.text:
+            phrases.append(phrase)
+        if not reader.take(",") and reader.at == before:
+            reader.at += 1
+    return phrases

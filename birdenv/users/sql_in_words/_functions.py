@@ -1,0 +1,160 @@
+"""SQL functions and types in the words of somebody who has never seen SQL.
+
+A function has a template for each number of arguments; the key 0 of a template table means "any other
+number". A function that is not listed is called by the words of its own name.
+"""
+
+from __future__ import annotations
+
+from birdenv.users.sql_in_words._lexer import split_words
+from birdenv.users.sql_in_words._words import Wording, enumerate_words
+
+_PREFIX: dict[str, str] = {
+    "ABS": "the absolute value of {}",
+    "AVG": "the average of {}",
+    "CEIL": "the whole number at or above {}",
+    "CEILING": "the whole number at or above {}",
+    "EXP": "the exponential of {}",
+    "FLOOR": "the whole number at or below {}",
+    "GROUP_CONCAT": "the list of {}",
+    "JSON_ARRAY_LENGTH": "the number of entries in {}",
+    "JSON_GROUP_ARRAY": "the list of {}",
+    "JULIANDAY": "the julian day of {}",
+    "LENGTH": "the length of {}",
+    "LN": "the natural logarithm of {}",
+    "LOG": "the logarithm of {}",
+    "LOG10": "the decimal logarithm of {}",
+    "MEDIAN": "the median of {}",
+    "MEAN": "the average of {}",
+    "MIN": "the lowest {}",
+    "MAX": "the highest {}",
+    "SQRT": "the square root of {}",
+    "STDDEV": "the standard deviation of {}",
+    "STRING_AGG": "the list of {}",
+    "SUM": "the total of {}",
+    "TOTAL": "the total of {}",
+    "VARIANCE": "the variance of {}",
+    "FIRST_VALUE": "the first {}",
+    "LAST_VALUE": "the last {}",
+    "LAG": "the previous {}",
+    "LEAD": "the next {}",
+}
+
+_PHRASES: dict[str, dict[int, str]] = {
+    "COUNT": {0: "the number of {}"},
+    "LAG": {2: "the previous {} ({} back)", 3: "the previous {} ({} back, or else {})"},
+    "LEAD": {2: "the next {} ({} ahead)", 3: "the next {} ({} ahead, or else {})"},
+    "LOG": {2: "the logarithm to base {} of {}"},
+    "GROUP_CONCAT": {2: "the list of {}, joined with {}"},
+    "STRING_AGG": {2: "the list of {}, joined with {}"},
+    "ROUND": {1: "{} rounded to a whole number", 2: "{} rounded to {} decimals"},
+    "TRUNC": {1: "{} cut to a whole number", 2: "{} cut to {} decimals"},
+    "NULLIF": {2: "{}, but null when it equals {}"},
+    "POWER": {2: "{} to the power of {}"},
+    "POW": {2: "{} to the power of {}"},
+    "MOD": {2: "{} modulo {}"},
+    "LOWER": {1: "{} in lower case"},
+    "UPPER": {1: "{} in upper case"},
+    "TRIM": {1: "{} without surrounding spaces", 2: "{} without surrounding {}"},
+    "LTRIM": {1: "{} without leading spaces", 2: "{} without leading {}"},
+    "RTRIM": {1: "{} without trailing spaces", 2: "{} without trailing {}"},
+    "REPLACE": {3: "{} with {} replaced by {}"},
+    "SUBSTR": {
+        2: "the part of {} from position {}",
+        3: "the part of {} from position {}, {} characters long",
+    },
+    "SUBSTRING": {
+        2: "the part of {} from position {}",
+        3: "the part of {} from position {}, {} characters long",
+    },
+    "INSTR": {2: "the position in {} of {}"},
+    "IIF": {2: "if {}, then {}", 3: "if {}, then {}, otherwise {}"},
+    "IF": {2: "if {}, then {}", 3: "if {}, then {}, otherwise {}"},
+    "STRFTIME": {1: "today in the date format {}", 2: "the date format {} of {}"},
+    "RANK": {0: "the rank"},
+    "DENSE_RANK": {0: "the rank without gaps"},
+    "PERCENT_RANK": {0: "the rank as a percentage"},
+    "CUME_DIST": {0: "the cumulative share"},
+    "ROW_NUMBER": {0: "the running number"},
+    "NTILE": {1: "the one of {} equal groups"},
+    "CONCAT": {},
+}
+
+_LISTS: dict[str, str] = {
+    "COALESCE": "the first available of {}",
+    "IFNULL": "the first available of {}",
+    "GREATEST": "the highest of {}",
+    "LEAST": "the lowest of {}",
+    "MAX": "the highest of {}",
+    "MIN": "the lowest of {}",
+    "JSON_ARRAY": "the list of {}",
+    "CONCAT": "{} joined together",
+}
+
+_PAIRS = {"JSON_OBJECT": "an object with {}", "JSON_GROUP_OBJECT": "an object of {}"}
+
+_TYPES: tuple[tuple[str, str], ...] = (
+    ("INT", "a whole number"),
+    ("SERIAL", "a whole number"),
+    ("REAL", "a decimal number"),
+    ("FLOAT", "a decimal number"),
+    ("DOUBLE", "a decimal number"),
+    ("NUMERIC", "a decimal number"),
+    ("DECIMAL", "a decimal number"),
+    ("TEXT", "text"),
+    ("CHAR", "text"),
+    ("DATETIME", "a date and time"),
+    ("TIMESTAMP", "a date and time"),
+    ("DATE", "a date"),
+    ("TIME", "a time"),
+    ("BOOL", "true or false"),
+    ("JSON", "structured text"),
+)
+
+_TIGHT = frozenset({"RANK", "DENSE_RANK", "ROW_NUMBER", "COUNT", "NTILE", *_PREFIX})
+_INFIX = frozenset({"POW", "POWER", "MOD"})
+_ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"})
+
+
+def needs_brackets(name: str, arguments: int) -> bool:
+    """Whether the phrase of this call is loose enough to need brackets beside plus or times."""
+    return not (name in _TIGHT and arguments < 2) and not (name == "JSON_EXTRACT" and arguments == 2)
+
+
+def takes_atoms(name: str) -> bool:
+    """Whether the words of this function stand between its arguments, as an operator's do."""
+    return name in _INFIX
+
+
+def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
+    """What `name(arguments)` is in words; every argument, itself in words, occurs in it."""
+    count = len(arguments)
+    if name in _ARTICLE_OF_ITS_OWN and (count == 1 or name in ("LAG", "LEAD")):
+        arguments = [arguments[0].removeprefix("the "), *arguments[1:]] if arguments else []
+    template = _PHRASES.get(name, {}).get(count)
+    if template is None and count == 1:
+        template = _PREFIX.get(name)
+    if template is None and name in _PHRASES:
+        template = _PHRASES[name].get(0)
+        if template is not None and template.count("{}") != count:
+            template = None if count else template.replace(" of {}", "")
+    if template is not None:
+        return wording.say(template, *arguments)
+    if name == "JSON_EXTRACT" and count > 1:
+        noun = "the {} entry of {}" if count == 2 else "the {} entries of {}"
+        return wording.say(noun, enumerate_words(arguments[1:]), arguments[0])
+    if name in _PAIRS and count:
+        pairs = [": ".join(arguments[i : i + 2]) for i in range(0, count, 2)]
+        return wording.say(_PAIRS[name], "; ".join(pairs))
+    if name in _LISTS and count:
+        return wording.say(_LISTS[name], enumerate_words(arguments))
+    words = split_words(name)
+    return wording.say("the {} of {}", words, enumerate_words(arguments)) if count else f"the {words}"
+
+
+def type_words(wording: Wording, name: str) -> str:
+    """A data type in words: INTEGER is "a whole number"."""
+    for part, words in _TYPES:
+        if part in name.upper():
+            return wording.say(words)
+    return split_words(name)

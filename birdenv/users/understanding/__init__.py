@@ -1,0 +1,14 @@
+"""Decide what a question is about (BIRD-Interact §3.1, stage 1).
+
+* an annotated point of the request ("labelled"),
+* another part of what the gold SQL settles, or something it leaves open ("unlabelled"),
+* something that a user does not tell ("unanswerable"),
+* or nothing that can be made out: the user asks back ("unclear").
+
+Everything that the question may be about is ranked together, by a linear model over a few dozen features. Its
+weights are in `weights.json`; `birdenv_baselines.user_questions.train` makes them.
+"""
+
+from birdenv.users.understanding._choose import Choice, understand
+
+__all__ = ["Choice", "understand"]

@@ -1,0 +1,130 @@
+"""What kind of thing a question asks for, by its phrases."""
+
+from __future__ import annotations
+
+import re
+
+_PHRASES: dict[str, str] = {
+    "meaning": r"""
+        mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to
+        count(?:s|ed)? as | qualif\w+ | consider(?:ed)? | regard(?:ed)? | who (?:is|are)
+        what (?:is|are) an? | what (?:makes|constitutes) | recogni[sz]e""",
+    "threshold": r"""
+        how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
+        how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
+        cut ?offs? | thresholds? | above | below | more than | less than | over which | under which
+        exceed\w* | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
+        FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
+        inclusive\w* | limits? | enough | qualif\w+ | counts? as | required? | requirements?""",
+    "formula": r"""
+        calculat\w* | comput\w* | formulas? | formulae | equations?
+        work(?:ed|ing)? (?:it |this |that )?out | deriv\w* | divid\w* | denominators? | numerators?
+        multipl\w* | weights? | weighted | weighting | ratio | measured? | relative to | in relation to
+        minus | plus | differences? | made up of | composed | components? | determined? | combin\w*
+        defin\w* | definition | what goes into | goes? into | enters? | add up | quantif\w*
+        how (?:do|does|should|shall|can|would) (?:i|we|you) (?:get|judge|score|assess|compare)
+        how (?:do|does|should|shall|can|would) (?:i|we|you) (?:find|tell|recogni[sz]e)
+        compared? (?:with|to) | expressed""",
+    "category": r"""
+        (?:which|what) (?:\w+ ){0,2}?(?:status|statuses|states?|kinds?|types?|class)
+        (?:which|what) (?:\w+ ){0,2}?(?:category|categories|classes)
+        (?:which|what) (?:\w+ ){0,2}?(?:plans?|tiers?|reasons?|groups?|districts?)
+        (?:which|what) (?:\w+ ){0,2}?(?:cities|town|regions?|values?)
+        (?:which|what) (?:\w+ ){0,2}?(?:conditions?|levels?|labels?|ones|combinations?) | counts?
+        counted | includ\w* | belong\w* | falls? | part of | covers? | covered | as well | too
+        leave out | left out | exclud\w* | only | also | just | considered? | treat(?:ed)? | qualif\w+
+        means? | meant | refers? | labels? | rules? | categor\w+ | classif\w+ | classes""",
+    "period": r"""
+        when | dates? | years? | months? | weeks? | days? | hours? | since | recent | recently | period
+        time ?(?:frame|span|window) | how (?:old|long|recent|recently|late|early) | after which
+        before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
+        starts? | ended? | during | until | latest | earliest""",
+    "order": r"""
+        sort(?:s|ed|ing)? | order(?:ed|ing)
+        (?:in|the|an|any|some|what|which|particular|preferred) order
+        (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
+        rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
+        first or last | on top | (?:comes?|go|goes|be|listed|be listed|placed) (?:first|last)
+        at the (?:top|bottom|end|beginning)
+        (?:highest|largest|biggest|best|worst|heaviest|newest|oldest) (?:\w+ ){0,3}?first
+        (?:earliest|latest|longest) (?:\w+ ){0,3}?first
+        (?:greatest|most \w+) (?:\w+ ){0,3}?first | high(?:est)? to low(?:est)?
+        low(?:est)? to high(?:est)? | first to last | begin with | positioned""",
+    "extreme": r"""
+        first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
+        least | heaviest | newest | oldest""",
+    "round": r"""
+        round(?:ed|ing)? | decimals? | decimal places? | digits? | precis\w* | whole numbers?
+        whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
+        significant | after the (?:decimal )?(?:point|comma)""",
+    "null": r"""
+        missing | nulls? | empty | blanks? | unknown | not recorded | unrecorded | absent | unrated
+        nobody rated
+        no (?:values?|entry|entries|data|information|score|rating|cost|address|date|status)
+        without (?:a |an |any )?\w+ | (?:is|are) ?n ?t (?:available|known|recorded) | not available
+        unavailable | placeholder | wasn t recorded | lacks? | lacking""",
+    "tie": r"""
+        ties? | tied | tie ?break\w* | equal | second (?:sort )?key
+        same (?:value|score|share|number|rank|rate|total|amount)""",
+    "distinct": r"""
+        duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
+        separate(?:ly)? | more than once | several times | deduplicat\w* | only one | just one""",
+    "limit": r"""
+        how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
+        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?
+        cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
+        only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
+        first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
+        just the (?:top|first) | batch | at most""",
+    "output": r"""
+        columns? | fields? | attributes? | outputs? | display\w* | details | information
+        present(?:ed)? | shown
+        (?:i|we|be|you|to|please|should) (?:show|list|report|include|return)(?:n|ed)? | besides?
+        (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids?
+        next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
+        (?:only|just) (?:want|need) | all (?:that )?you need""",
+    "group": r"""
+        group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
+        (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
+        one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
+        aggregat\w* | level of detail | separately for | by (?:what|which) | overall""",
+    "count": r"""
+        count(?:s|ed|ing)? | number of | how many | sum(?:med)? | totals? | averages? | mean of
+        percentages? | shares? | rate | absolute | proportions? | amount | money | pieces | quantity
+        quantities | revenue | median""",
+    "unmatched": r"""
+        without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
+        (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
+        still (?:appear|listed|shown)""",
+    "name": r"""
+        (?:be )?(?:named|called) | names? | titled? | call it""",
+    "change": r"""
+        set | become | turned? into | chang\w* | updat\w* | new value | delet\w* | remov\w* | insert\w*
+        add(?:ed)? | move | copy | copying""",
+}
+_FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
+_NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
+
+KINDS: tuple[str, ...] = tuple(_PHRASES)
+"""All kinds of thing that are asked for or settled, in the order of the weights."""
+
+PLAIN_KINDS = frozenset({"order", "round", "null", "distinct", "limit", "output", "group", "unmatched"})
+"""Kinds that can be asked for without naming anything."""
+
+
+def any_of(phrases: str) -> re.Pattern[str]:
+    """Compile a pattern for any of the phrases, which stand on lines of their own or between ` | `."""
+    listed = re.split(r"\s+\|\s+|\s*\n\s*", phrases.strip())
+    return re.compile(rf"\b(?:{'|'.join(listed).replace('NUMBER', _NUMBER).replace('FROM', _FROM)})\b")
+
+
+_PATTERNS = tuple((kind, any_of(phrases)) for kind, phrases in _PHRASES.items())
+
+
+def asked_kinds(text: str) -> frozenset[str]:
+    """Find the kinds of thing that a question asks for.
+
+    Args:
+        text: The words of the question in lower case, one space between.
+    """
+    return frozenset(kind for kind, pattern in _PATTERNS if pattern.search(text))

@@ -1,0 +1,184 @@
+"""The choice: rules for what is certain, the ranking for the rest."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from birdenv.users._brief import Ambiguity, Brief, Call
+from birdenv.users._segments import Segment
+from birdenv.users.understanding._candidates import Candidate, Index, index_of
+from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
+from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a question is about: the call, its target, and the items or the segment that may be used."""
+
+    call: Call
+    target: str = ""
+    items: tuple[Ambiguity, ...] = ()
+    segment: Segment | None = None
+
+
+_REFUSAL_ODDS = 1.5
+"""How much likelier a refusal must be than asking back: it costs an honest asker more."""
+
+REFUSED = Choice("unanswerable")
+UNCLEAR = Choice("unclear")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One number for each feature, and how sure the user must be to tell something."""
+
+    values: tuple[float, ...]
+    sure: float
+
+
+@cache
+def load_weights() -> Weights:
+    """Read the package's weights."""
+    data = json.loads(resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
+    return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), data["sure"])
+
+
+def understand(brief: Brief, question: str, weights: Weights | None = None) -> Choice:
+    """Decide what one question is about, with the package's weights or others; no history is used."""
+    index = index_of(brief)
+    asked = take_apart(question)
+    if not asked.spaced.strip() or quotes_sql(question):
+        return REFUSED
+    named = _named(index, asked)
+    if _is_refused(named, asked):
+        return REFUSED
+    if named is not None and _needs_no_ranking(named, asked):
+        return _choice(named.candidate)
+    return choose(index, asked, weights or load_weights())
+
+
+def choose(index: Index, asked: Question, weights: Weights) -> Choice:
+    """Rank all that the question may be about, and take the first if it is sure enough."""
+    found = evidence(index, asked)
+    shares = probabilities(found, weights.values)
+    refuse, ask = shares[-2:]
+    best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
+    if best >= 0:
+        alike = _alike(index.candidates, best, asked)
+        share = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
+        if round(share, 6) >= weights.sure and share > max(refuse, ask):
+            return _choice(index.candidates[best])
+    if found.only >= 0:
+        return _choice(index.candidates[found.only])
+    return REFUSED if refuse > _REFUSAL_ODDS * ask else UNCLEAR
+
+
+def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:
+    """Which candidates speak for the best one: those that say the same; of several named, all of them."""
+    same = candidates[best].same
+    named = [any(f" {name} " in asked.spaced for name in candidate.names) for candidate in candidates]
+    return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
+
+
+def probabilities(found: Evidence, weights: Sequence[float]) -> list[float]:
+    """Return a probability for each candidate, for a refusal and for asking back.
+
+    Rounded, so that machines agree.
+    """
+    scores = [sum(weights[place] * value for place, value in vector) for vector in found.vectors]
+    allowed = [*found.allowed, True, True]
+    top = max(score for score, may in zip(scores, allowed, strict=True) if may)
+    odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
+    whole = sum(odds)
+    return [round(odd / whole, 6) for odd in odds]
+
+
+def _choice(candidate: Candidate) -> Choice:
+    if candidate.items:
+        return Choice("labelled", candidate.target, candidate.items)
+    if candidate.segment is not None:
+        return Choice("unlabelled", candidate.target, (), candidate.segment)
+    return Choice("unlabelled")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A candidate that a question names, and by which words.
+
+    `certain` if they stand in quotation marks, `outright` if they are not just a part of "what do you mean".
+    """
+
+    candidate: Candidate
+    said: str
+    certain: bool
+    outright: bool
+
+
+_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
+
+
+def _named(index: Index, asked: Question) -> _Named | None:
+    """Find the term in quotation marks, or else by name: the longest, the earliest of equally long ones."""
+    found: list[tuple[int, int, int, int, str]] = []
+    unframed = _FRAMES.sub(" ", asked.spaced)
+    for number, candidate in enumerate(index.candidates):
+        quoted_term = f"'{clean(candidate.target)}'" in asked.text if candidate.items else False
+        for said in candidate.names:
+            if quoted_term or f"'{said}'" in asked.text:
+                found.append((0, -len(said), number, number, said))
+            for rank, place in ((1, unframed), (2, asked.spaced)):
+                at = place.find(f" {said} ")
+                if at >= 0:
+                    found.append((rank, -len(said), at, number, said))
+                    break
+    if not found:
+        return None
+    rank, _, _, number, said = min(found)
+    return _Named(index.candidates[number], said, rank == 0, rank < 2)
+
+
+def _needs_no_ranking(named: _Named, asked: Question) -> bool:
+    return named.certain or (named.outright and (_is_bare(named.said, asked) or _is_defined(named, asked)))
+
+
+def _is_bare(said: str, asked: Question) -> bool:
+    """Whether besides the name the question has only words that frame any question."""
+    rest = _FRAMES.sub(" ", asked.spaced).replace(f" {said} ", " ")
+    return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+
+
+_DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")
+
+
+def _is_defined(named: _Named, asked: Question) -> bool:
+    """Whether the question asks for the meaning of a phrase in quotation marks that has the name in it."""
+    match = _DEFINED.search(asked.text)
+    return match is not None and f" {named.said} " in f" {' '.join(words(match.group()))} "
+
+
+_GENERIC = frozenset(
+    """columns column data database details different display duplicates fields filter filters group
+    groups join joins limit list name names number order output query rank results round rounded
+    rounding row rows show sort sorted sorting table tables top type values value sql""".split()
+)
+"""Terms of these words alone are not named by a question that merely has the word, unless it is in quotes."""
+
+
+def _is_refused(named: _Named | None, asked: Question) -> bool:
+    rest, plainly = asked.spaced.strip(), False
+    if named is not None:
+        plainly = named.certain or not _GENERIC.issuperset(named.said.split())
+        without = asked.spaced.replace(f" {named.said} ", " ").strip()
+        if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
+            return True
+        rest = without if plainly else rest
+        return not named.certain and asks_for_everything(rest)
+    return out_of_scope(rest) or asks_for_everything(rest)

@@ -1,0 +1,203 @@
+"""What speaks for and against each reading of a question: one short list of numbers a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
+from birdenv.users.understanding._candidates import Candidate, Index
+from birdenv.users.understanding._question import Overlap, Question, overlap
+from birdenv.users.understanding._scope import asks_for_names, without_output_columns
+from birdenv.users.understanding._words import GENERIC_STEMS
+
+Vector: TypeAlias = list[tuple[int, float]]
+"""The numbers that are not zero, each with its place among the features."""
+
+_TECHNICAL: tuple[str, ...] = (
+    "tables?",
+    "columns?",
+    "fields?",
+    "schema | ddl | structure",
+    "join(?:s|ed|ing)?",
+    "(?:foreign |primary )?keys?",
+    "sql | cte | subquer\\w+ | select | where | having | group by | clause | window functions? | update"
+    " | insert",
+    "quer(?:y|ies) | code",
+    "database | engine",
+    "data types? | integer | text | boolean | nullable | format",
+    "json | path",
+    "stored? | stores? | hold | holds | contains? | linked | related | connected? | relations?",
+    "rows",
+    "index(?:es)?",
+    "names?",
+    "solution | answer | approach | way to",
+    "(?:possible|what|distinct) values",
+)
+_TECHNICAL_WORDS = tuple(map(any_of, _TECHNICAL))
+_WISH = any_of(
+    """
+    you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\\w+ )?(?:result|output|list|report)s?
+    (?:result|output|list|report|figure)s? (?:\\w+ )?(?:have|contain|include|show)
+    should (?:i|be|we) (?:show|list|include|display|report|return|shown|listed)\\w*"""
+)
+_PERSONAL = any_of(
+    """
+    why | who (?:are you|else|is (?:the|your)) | your (?:day|name|boss|opinion) | do you (?:think|like)
+    recommend | joke | weather | capital | president | hello | thanks? | how are you | legal | fair
+    hint | steps"""
+)
+
+_GROUPS = ("critical", "knowledge", "non_critical", "part", "open")
+_WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal", "best", "second", "only")
+_MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "known_settled")
+_PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_CLAUSES = ("where", "having", "select", "join", "assign", "create")
+_REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
+_ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
+
+FEATURES: tuple[str, ...] = (
+    *(f"group:{name}" for name in _GROUPS),
+    *(f"point:{name}" for name in _WORDS),
+    *(f"part:{name}" for name in _WORDS),
+    *(f"point_kind:{name}" for name in _MIXED),
+    *(f"part_kind:{name}" for name in _MIXED),
+    *(f"plain:{name}" for name in _PLAIN),
+    *(f"plain_kind:{name}" for name in sorted(PLAIN_KINDS)),
+    *(f"asked_and_settled:{kind}" for kind in KINDS),
+    *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"clause:{name}" for name in _CLAUSES),
+    *(f"refuse:{name}" for name in _REFUSE),
+    *(f"technical:{number}" for number in range(len(_TECHNICAL))),
+    *(f"ask_back:{name}" for name in _ASK),
+)
+"""The names of all features, in the order of the weights."""
+
+_AT = {name: place for place, name in enumerate(FEATURES)}
+_SETTLED = {kind: _AT[f"asked_and_settled:{kind}"] for kind in KINDS}
+_MISSED = {kind: _AT[f"asked_not_settled:{kind}"] for kind in KINDS}
+_CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
+_GROUP = {name: _AT[f"group:{name}"] for name in _GROUPS}
+_KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
+_PLAIN_START = _AT["plain:asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The vectors of all candidates, then that of a refusal and that of asking back.
+
+    `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    """
+
+    vectors: list[Vector]
+    allowed: list[bool]
+    only: int
+
+
+def evidence(index: Index, question: Question) -> Evidence:
+    """Work out what speaks for each candidate."""
+    found = overlap(index, question)
+    summed = [term + 0.7 * sql + 0.4 * notes for term, sql, notes in found.by_field]
+    best = max(summed, default=0.0)
+    only = sum(value > 0 for value in summed) == 1
+    vectors = []
+    for number, candidate in enumerate(index.candidates):
+        vector: Vector = [(_GROUP[candidate.group], 1.0)]
+        if candidate.main_kinds:
+            vector += _plain(candidate.main_kinds, question, found.known[number])
+        if candidate.group != "open":
+            start = _AT["part:covers_term" if candidate.group == "part" else "point:covers_term"]
+            if summed[number]:
+                shares = [value / found.total for value in found.by_field[number]]
+                covered = found.by_field[number][0] / (index.term_weight[number] or 1.0)
+                values = (
+                    covered,
+                    *shares,
+                    covered > 0.95,
+                    0,
+                    0,
+                    summed[number] / best,
+                    summed[number] < best,
+                    only,
+                )
+                vector += _numbers(start, values)
+            vector += _named(start, candidate, question)
+            vector += [
+                ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
+            ]
+            if candidate.clause in _CLAUSE:
+                vector.append((_CLAUSE[candidate.clause], 1.0))
+        vectors.append(vector)
+    vectors.append(_refusal(question, found.unknown / found.total, best, found.total))
+    vectors.append(_asking_back(question, best / found.total))
+    allowed = [
+        known or not question.kinds.isdisjoint(candidate.main_kinds - {"unmatched"})
+        for candidate, known in zip(index.candidates, found.known, strict=True)
+    ]
+    return Evidence(vectors, allowed, _only_term(index, question, found))
+
+
+def _only_term(index: Index, question: Question, found: Overlap) -> int:
+    with_term = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
+    if len(with_term) != 1 or 2 * found.by_field[with_term[0]][0] <= found.total:
+        return -1
+    strange = _PERSONAL.search(question.spaced) or any(p.search(question.spaced) for p in _TECHNICAL_WORDS)
+    return -1 if strange else with_term[0]
+
+
+def _numbers(start: int, values: Iterable[float]) -> Vector:
+    return [(start + place, float(value)) for place, value in enumerate(values) if value]
+
+
+def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
+    """Whether a kind that can be asked for without naming anything is asked for."""
+    asked = kinds & question.kinds
+    if not asked:
+        return [(_PLAIN_START + 1, 1.0)]
+    alone = question.kinds & PLAIN_KINDS <= kinds
+    return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
+
+
+def _named(start: int, candidate: Candidate, question: Question) -> Vector:
+    vector: Vector = []
+    if any(f" {name} " in question.spaced for name in candidate.names):
+        vector.append((start + _WORDS.index("named"), 1.0))
+    if any(f" {literal} " in question.spaced for literal in candidate.literals):
+        vector.append((start + _WORDS.index("literal"), 1.0))
+    return vector
+
+
+def _refusal(question: Question, unknown: float, best: float, total: float) -> Vector:
+    plain = not PLAIN_KINDS.isdisjoint(question.kinds)
+    rest = without_output_columns(question.spaced)
+    values: Sequence[float] = (
+        1.0,
+        asks_for_names(question.spaced),
+        unknown,
+        not best and not plain,
+        _PERSONAL.search(question.spaced) is not None,
+        len(question.content) > 8,
+        _WISH.search(question.spaced) is not None,
+        plain,
+        best / total,
+        *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
+    )
+    return _numbers(_AT["refuse:always"], values)
+
+
+def _asking_back(question: Question, best: float) -> Vector:
+    plain = not PLAIN_KINDS.isdisjoint(question.kinds)
+    telling = any(word not in GENERIC_STEMS for word in question.content)
+    values: Sequence[float] = (
+        1.0,
+        not telling and not plain,
+        not best and not plain,
+        len(question.spaced.split()) < 6,
+        bool(question.kinds),
+        plain,
+        best,
+    )
+    return _numbers(_AT["ask_back:always"], values)

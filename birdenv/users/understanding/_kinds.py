@@ -1,0 +1,102 @@
+"""Kinds of thing that a piece of SQL settles."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from birdenv.users._brief import Ambiguity
+from birdenv.users.sql_in_words._lexer import Token, tokenize
+
+_BY_TYPE = (
+    ("sort", {"order", "tie", "extreme"}),
+    ("rank", {"order", "tie", "limit", "extreme"}),
+    ("decimal", {"round"}),
+    ("null", {"null"}),
+    ("distinct", {"distinct"}),
+    ("join", {"unmatched", "null"}),
+    ("divide_zero", {"null"}),
+    ("date_format", {"period"}),
+)
+_DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
+_COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
+_CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
+_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
+_MISSING = frozenset({"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"})
+_TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"})
+
+
+def settled_kinds(item: Ambiguity) -> frozenset[str]:
+    """Find the kinds of thing that an annotated point settles."""
+    if item.kind == "non_critical":
+        for start, kinds in _BY_TYPE:
+            if item.type.startswith(start):
+                return frozenset(kinds)
+    return kinds_of_sql(item.snippet) | {"meaning"}
+
+
+def clause_kinds(sql: str) -> frozenset[str]:
+    """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
+    text = " ".join(token.key for token in tokenize(sql))
+    clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
+    return frozenset(kind for kind, words in clauses if words in text and "OVER" not in text)
+
+
+def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
+    """Find the kinds of thing that a piece of SQL settles; `clause` is where it stands, if that is known."""
+    tokens = tokenize(sql)
+    keys = [token.key for token in tokens]
+    words = frozenset(keys)
+    found = _of_values(tokens, words) | _of_clauses(keys, words)
+    found |= {
+        "order": {"order", "extreme"},
+        "limit": {"limit", "extreme"},
+        "group": {"group"},
+        "distinct": {"distinct"},
+        "output": {"output"},
+        "join": {"unmatched"},
+        "having": {"threshold"},
+        "assign": {"change"},
+        "values": {"change"},
+        "create": {"name"},
+        "column": {"output"},
+        "columns": {"output"},
+    }.get(clause, set())
+    return frozenset(found) or frozenset({"output"})
+
+
+def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
+    found: set[str] = set()
+    strings = [token.text for token in tokens if token.kind == "string"]
+    dates = any(_DATE.search(text) for text in strings) or not words.isdisjoint(_TIMES)
+    if dates:
+        found.add("period")
+    if not words.isdisjoint(_COMPARED):
+        found.add("threshold")
+    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or "WHEN" in words:
+        found.add("category")
+    if not words.isdisjoint(_MISSING):
+        found.add("null")
+    return found
+
+
+def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
+    found: set[str] = set()
+    operators = sum(key in ("*", "/", "-", "+") for key in keys)
+    stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
+    if operators > stars:
+        found.add("formula")
+    if not words.isdisjoint(_AGGREGATES):
+        found.add("count")
+    if "ORDER" in words and "OVER" not in words:
+        found |= {"order", "tie"} if "," in keys[keys.index("ORDER") :] else {"order"}
+    for word, kind in (("LIMIT", "limit"), ("ROUND", "round"), ("DISTINCT", "distinct"), ("GROUP", "group")):
+        if word in words:
+            found.add(kind)
+    if not words.isdisjoint({"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"}):
+        found.add("extreme")
+    if "LEFT" in words:
+        found.add("unmatched")
+    if not words.isdisjoint({"DELETE", "UPDATE", "INSERT", "SET"}):
+        found.add("change")
+    return found

@@ -1,0 +1,159 @@
+"""The parts of the gold SQL that a question may be about, without what is annotated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from birdenv.users._brief import Ambiguity
+from birdenv.users._segments import Segment
+from birdenv.users.sql_in_words._lexer import Token, tokenize
+
+_ANSWERABLE = frozenset(
+    """order limit group distinct output where having join set assign values create select columns
+    column""".split()
+)
+_LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON"})
+_GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT AVG NUMERIC FLOAT .".split())
+
+
+def telling_parts(
+    parts: Iterable[Segment], points: tuple[Ambiguity, ...]
+) -> Iterator[tuple[Segment, tuple[str, ...]]]:
+    """Yield the parts that may be told, the annotated snippets replaced by their terms; and those terms.
+
+    A part that has nothing else to tell is left out, and so is one that tells a snippet in other words.
+    """
+    snippets = [(item, core) for item in points if (core := _core(item.snippet))]
+    snippets.sort(key=lambda pair: -len(pair[1]))
+    for part in _ranges_joined([part for part in parts if part.clause in _ANSWERABLE]):
+        tokens, replaced = _bare(tokenize(part.sql)), list[str]()
+        if part.clause != "output":
+            for item, core in snippets:
+                tokens, found = _replaced(tokens, core, item.term)
+                replaced += [item.term] * found
+        if replaced and _says_nothing(tokens, points):
+            continue
+        if part.clause not in ("output", "group", "order") and _tells(tokens, points):
+            continue
+        yield (Segment(part.id, part.clause, _text(tokens)) if replaced else part), tuple(replaced)
+
+
+_BOUNDS = frozenset({">", "<", ">=", "<="})
+
+
+def _ranges_joined(parts: list[Segment]) -> list[Segment]:
+    """`parts` without plain columns, inner outputs and repetitions; two bounds of one column are one part."""
+    kept: list[Segment] = []
+    output = min((part.id for part in parts if part.clause == "output"), key=_block, default="")
+    seen: set[str] = set()
+    for part in parts:
+        tokens = tokenize(part.sql)
+        if part.clause == "output" and part.id != output:
+            continue
+        if part.clause == "select" and not any(
+            t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens
+        ):
+            continue
+        if part.clause in ("where", "having") and _matches_columns(tokens):
+            continue
+        if part.sql in seen and part.clause != "distinct":
+            continue
+        seen.add(part.sql)
+        bound = _bound(part)
+        twin = next((i for i, other in enumerate(kept) if bound and _bound(other) == bound), None)
+        if twin is None:
+            kept.append(part)
+        else:
+            rest = part.sql.removeprefix("WHERE ").removeprefix("HAVING ")
+            kept[twin] = Segment(kept[twin].id, kept[twin].clause, f"{kept[twin].sql} AND {rest}")
+    return kept
+
+
+def _matches_columns(tokens: list[Token]) -> bool:
+    """Whether a condition only says that two columns are equal, as a join does."""
+    bare = _bare(tokens)[1:]
+    names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
+    return len(bare) == 3 and bare[1].key == "=" and names
+
+
+_SIGNS = ("+", "-", "*", "/", "||")
+
+
+def _block(name: str) -> int:
+    return int(name.split(".")[0][1:])
+
+
+def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
+    """Where a part bounds what, if it is one comparison with a value."""
+    tokens = tokenize(part.sql)[1:]
+    signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
+    if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
+        return None
+    return f"{_block(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
+
+
+def _bare(tokens: list[Token]) -> list[Token]:
+    """`tokens` without the qualifiers of names."""
+    kept: list[Token] = []
+    for i, token in enumerate(tokens):
+        after = tokens[i + 1].key if i + 1 < len(tokens) else ""
+        if token.kind in ("word", "quoted") and after == ".":
+            continue
+        if token.key == "." and i and tokens[i - 1].kind in ("word", "quoted"):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _core(snippet: str) -> tuple[str, ...]:
+    """A snippet as comparable tokens, without a leading keyword and a name given at its end."""
+    tokens = _bare(tokenize(snippet))
+    while tokens and tokens[0].key in _LEADS:
+        tokens = tokens[1:]
+    if len(tokens) > 2 and tokens[-2].key == "AS":
+        tokens = tokens[:-2]
+    return tuple(map(_comparable, tokens))
+
+
+def _comparable(token: Token) -> str:
+    return f"'{token.text}'" if token.kind == "string" else token.text.lower().replace("!=", "<>")
+
+
+def _replaced(tokens: list[Token], core: tuple[str, ...], term: str) -> tuple[list[Token], bool]:
+    """Put a name made of `term` where `tokens` have `core`."""
+    keys = tuple(map(_comparable, tokens))
+    for i in range(len(keys) - len(core) + 1):
+        if keys[i : i + len(core)] == core:
+            rest, _ = _replaced(tokens[i + len(core) :], core, term)
+            return [*tokens[:i], Token("quoted", " ".join(term.split())), *rest], True
+    return tokens, False
+
+
+def _says_nothing(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
+    terms = {" ".join(item.term.split()) for item in points}
+    left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
+    return not any(t.kind in ("string", "number") or t.key in (">", "<", ">=", "<=", "=", "<>") for t in left)
+
+
+def _tells(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
+    """Whether `tokens` have every name and literal of an annotated snippet that has a literal."""
+    said = {_comparable(token) for token in tokens}
+    for item in points:
+        wanted = [
+            t for t in _bare(tokenize(item.snippet)) if t.kind in ("string", "number", "word", "quoted")
+        ]
+        if any(t.kind in ("string", "number") for t in wanted) and {_comparable(t) for t in wanted} <= said:
+            return True
+    return False
+
+
+def _text(tokens: list[Token]) -> str:
+    said: list[str] = []
+    for token in tokens:
+        if token.kind == "string":
+            said.append("'" + token.text.replace("'", "''") + "'")
+        elif token.kind == "quoted":
+            said.append('"' + token.text.replace('"', "") + '"')
+        else:
+            said.append(token.text)
+    return " ".join(said)

@@ -1,0 +1,104 @@
+"""A question taken apart, and which words of a brief its words mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from birdenv.users.understanding._asked import asked_kinds
+from birdenv.users.understanding._candidates import Index
+from birdenv.users.understanding._thesaurus import SYNONYMS
+from birdenv.users.understanding._words import (
+    ASIDE_STEMS,
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    trigrams,
+    words,
+)
+
+_LONGEST = 2000
+_SYNONYM = 0.6
+_ALIKE = 0.58
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question: its text made comparable, its words, its telling stems, and the kinds it asks for."""
+
+    text: str
+    spaced: str
+    content: tuple[str, ...]
+    kinds: frozenset[str]
+
+
+def take_apart(question: str) -> Question:
+    """Make a question comparable; only its beginning is read if it is long."""
+    text = clean(question[:_LONGEST])
+    said = words(text)
+    content = tuple(dict.fromkeys(map(stem, content_words(said))))
+    return Question(text, f" {' '.join(said)} ", content, asked_kinds(" ".join(said)))
+
+
+@dataclass(slots=True)
+class Overlap:
+    """What a question's words have in common with the candidates.
+
+    `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
+    of them is more than a word that frames any question. `total` is the weight of all words of the question,
+    `unknown` of those that no candidate has.
+    """
+
+    by_field: list[list[float]]
+    known: list[bool]
+    total: float = 0.0
+    unknown: float = 0.0
+
+
+def overlap(index: Index, question: Question) -> Overlap:
+    """Weigh the words that a question shares with each candidate."""
+    size = len(index.candidates)
+    found = Overlap([[0.0, 0.0, 0.0] for _ in range(size)], [False] * size)
+    for word in question.content:
+        meant = _meant(index, word)
+        if not meant:
+            weight = 0.25 if word in ASIDE_STEMS else 1.0
+            found.total += weight
+            found.unknown += weight
+            continue
+        found.total += max(index.weight[other] for other, _ in meant)
+        telling = word not in GENERIC_STEMS
+        for other, share in meant:
+            weight = index.weight[other] * share
+            for number, field in index.postings[other]:
+                found.by_field[number][field] += weight
+                named = field == 0 and other == word and 2 * weight >= index.term_weight[number]
+                found.known[number] = found.known[number] or telling or named
+    found.total = found.total or 1.0
+    return found
+
+
+def _meant(index: Index, word: str) -> list[tuple[str, float]]:
+    """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
+    found: list[tuple[str, float]] = []
+    if word in index.postings:
+        found.append((word, 1.0))
+        if word in index.spoken:
+            return found
+    found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
+    return found if found or len(word) < 5 else _spelt(index, word)
+
+
+def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
+    """The word of the index that is spelt most like `word`."""
+    own = trigrams(word)
+    shared: dict[str, int] = {}
+    for letters in own:
+        for other in index.spellings.get(letters, ()):
+            shared[other] = shared.get(other, 0) + 1
+    best, meant = 0.0, ""
+    for other in sorted(shared):
+        alike = 2 * shared[other] / (len(own) + len(other))
+        if alike > best:
+            best, meant = alike, other
+    return [(meant, best)] if best >= _ALIKE else []

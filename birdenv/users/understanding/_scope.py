@@ -1,0 +1,151 @@
+"""Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
+
+A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
+term's words are left out before it is asked here; a question *about* a term called "sql" is then not taken
+for a request for SQL.
+"""
+
+from __future__ import annotations
+
+import re
+
+from birdenv.users.understanding._asked import any_of
+
+_OWN_WORK = re.compile(
+    r"\b(?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?"
+    r"(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
+    r"|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?) (?:\w+ ){0,4}?"
+    r"(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)s?(?: (?:query|statement|code))?\b"
+    r"|\b(?:in|for|of) my (?:sql|query)(?: query)?\b"
+)
+_SECRET = re.compile(
+    r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
+    r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
+    r"|system prompt"
+    r"|(?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim)"
+    r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
+    r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
+    r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
+    r"|(?:full|clear|entire|whole|complete|original|unambiguous|exact) (?:\w+ )?(?:questions?|requests?|task)"
+    r"|(?:give|tell|show|provide|reveal|what is|what s|send|write) (?:\w+ ){0,3}?"
+    r"(?:answer|solution|code|query|queries|statement|clear question|original question))\b"
+)
+_NAMES = re.compile(
+    r"\b(?:schema|ddl|primary key|foreign key|database (?:structure|name|layout)"
+    r"|(?:correct|expected) (?:result|output)s?"
+    r"|(?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?"
+    r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
+    r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
+)
+_SQL_WORDS = any_of(
+    r"""
+    (?:where|having|from|select|join|case|group by|order by|with) (?:clause|condition|statement)s?
+    (?:where|having|from|select|join|case|group by|order by|with) (?:expression|part)s?
+    sub ?quer(?:y|ies) | cte | ctes | window functions? | case when
+    (?:left|inner|outer|right|full|cross) join | pseudo ?code
+    (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists|group by)"""
+)
+_SHOUTED = re.compile(
+    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
+    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
+)
+_OPINION = any_of(
+    r"""
+    do you (?:\w+ )?(?:think|believe|feel)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    your (?:opinion|advice) | would you (?:recommend|advise)
+    is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
+)
+_RESULTS = any_of(
+    r"""
+    (?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)
+    (?:will|would|should) (?:\w+ ){0,2}?come out
+    (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
+    (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
+    check my (?:result|query|answer|sql)"""
+)
+_COLUMN_OF = any_of(
+    r"""
+    WHICH (?:holds?|stores?|contains?|represents?|corresponds?|indicates?|denotes?|used|i use|to use)
+    WHICH (?:needed|i need|compared|stored|found|in the (?:database|schema|table))
+    (?:table|column|field)s? names? | names? of the (?:table|column|field)s?
+    (?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)
+    (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
+    primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
+    json (?:keys?|fields?|paths?)""".replace(
+        "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
+    )
+)
+_OUTPUT_COLUMNS = any_of(
+    r"""
+    WHICH (?:should|shall|must|can|do) the (?:\w+ )?(?:result|output|list|report|table|answer)
+    WHICH (?:should|shall|must|can|do) (?:i|we) (?:show|include|return|list|display)
+    WHICH (?:should|shall|must|can|do) (?:i|we) (?:report|give|put|present|output)
+    WHICH (?:should|shall|must|can|do) be (?:shown|included|returned|listed|displayed|reported|presented)
+    WHICH do you (?:want|need|wish|expect) | WHICH would you (?:like|want) | WHICH are to be
+    WHICH to (?:show|list|include)
+    (?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?OUTPUT
+    OUTPUT (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
+        "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
+    ).replace("OUTPUT", "(?:result|output|list|report)s?")
+)
+
+
+_EVERYTHING = re.compile(
+    r"\b(?:(?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?"
+    r"(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
+    r"|ambiguit(?:y|ies)|clarifications?|logic)"
+    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?"
+    r"(?:everything|it all|all of it)"
+    r"|everything (?:you|that you|about (?:your|the) (?:question|request|task)))\b"
+)
+_KINDS = tuple(
+    re.compile(rf"\b(?:{kind})\b")
+    for kind in (
+        r"filter(?:s|ed|ing)?|conditions?|where|restrictions?",
+        r"sort(?:s|ed|ing)?|order(?:s|ed|ing)?|order by",
+        r"group(?:s|ed|ing)?|group by|aggregations?|aggregates?",
+        r"limits?|limited|row counts?",
+        r"joins?|joined",
+        r"columns?|fields?|outputs?",
+        r"round(?:ed|ing)?|decimals?|precision",
+        r"distinct|duplicates?",
+        r"having|thresholds?",
+    )
+)
+
+
+def out_of_scope(text: str, about_a_term: bool = False) -> bool:
+    """Whether `text` (words of a question, lower case, one space between) asks for what a user never tells.
+
+    An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
+    should have is a fair question. In a question `about_a_term` a mention of columns does no harm, if it does
+    not ask which of them holds the term: the answer is the term's meaning in plain words.
+    """
+    text = _OWN_WORK.sub(" ", text)
+    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _OPINION, _RESULTS)):
+        return True
+    if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
+        return True
+    return not about_a_term and asks_for_names(text)
+
+
+def without_output_columns(text: str) -> str:
+    """`text` without the words that ask for the columns of the output, which is a fair question."""
+    return _OUTPUT_COLUMNS.sub(" ", text)
+
+
+def asks_for_names(text: str) -> bool:
+    """Whether `text` asks for names or the structure of the database."""
+    return _NAMES.search(_OUTPUT_COLUMNS.sub(" ", text)) is not None
+
+
+def asks_for_everything(text: str) -> bool:
+    """Whether `text` asks for all there is to know, or for several kinds of clause at once."""
+    if _EVERYTHING.search(text):
+        return True
+    return sum(kind.search(text) is not None for kind in _KINDS) > 2
+
+
+def quotes_sql(question: str) -> bool:
+    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    return _SHOUTED.search(question) is not None

@@ -1,0 +1,213 @@
+"""Everyday words that may stand for each other in a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from birdenv.users.understanding._words import stem
+
+_GROUPS = """
+active current live running working operational
+address contact email mail phone reach
+age old young younger senior junior birth born
+amount sum total quantity volume
+area surface space floor size
+available free open vacant
+bad poor low weak worst
+big large huge great main major size
+book title volume
+borrow loan lend checkout
+branch site location office store shop
+breakdown failure fault outage defect
+brightness luminosity luminous
+buy purchase acquire bought
+calm stable steady
+cancel withdraw void waive
+category class type kind group label tier
+centre central middle downtown
+change shift delta growth increase decrease variation
+cheap inexpensive low price
+city town place
+close near nearby distance proximity
+client customer buyer patron user consumer
+company firm business organisation organization
+complaint grievance dispute
+complete finish done fulfil
+compliance compliant regulation regulatory rule conform
+cost expense price fee charge spend pay paid
+count number tally
+damage broken harm
+danger hazard risk threat unsafe
+dark shadow
+date day time
+dead deceased death
+debt owe outstanding unpaid due
+delay late overdue tardy behind
+delete remove drop erase
+dense density
+difference gap spread
+different distinct unique separate
+disease illness sickness condition comorbidity diagnosis
+distance far range kilometre km mile
+document paper record file
+doctor physician clinician
+early before prior
+earn income salary wage revenue
+efficient efficiency productive effective effectiveness
+employee staff worker personnel
+energy power electricity
+engage engagement involvement interaction participate
+error mistake fault
+exact precise accurate
+excellent outstanding best top
+expensive costly pricey
+fail failure unsuccessful
+fake fraud fraudulent bogus counterfeit suspicious
+fast quick speed rapid velocity brisk
+fine penalty charge
+frequent frequency often regular
+full complete whole entire
+function feature
+gender sex
+genuine real authentic
+gold golden
+good high strong
+goods item product merchandise article
+grade rating score mark
+group team
+grow growth rise increase
+happy satisfied satisfaction content pleased
+health medical
+healthy well
+heat temperature warm hot thermal
+heavy weight mass
+hire recruit
+home house household dwelling residence live
+hospital clinic facility centre
+hot warm
+idle inactive dormant unused
+illegal unlawful
+important significant key critical relevant
+improve improvement better
+interest attention
+join enrol register sign
+large big
+law legal
+leave depart departure exit start
+level degree tier grade
+long length duration lengthy
+lose loss lost drain
+low small
+maintain maintenance repair service fix
+make produce manufacture
+manager supervisor head
+market exchange
+match agree fit
+member person people reader
+message post
+mistake error
+money amount revenue cash sales value dollar
+month monthly
+movement move motion
+new recent fresh latest
+noise noisy
+normal usual ordinary typical
+object artifact artefact item piece
+occupation job profession
+often frequency frequently
+organ transplant
+overall total
+owner holder
+part piece share component
+patient sick
+peer similar comparable
+people person human rider member customer user
+percent percentage share proportion ratio rate fraction
+period duration span window
+planet world
+point score
+popular popularity demand favourite beloved
+possible potential
+present exhibit display
+problem issue trouble incident
+promise promising potential
+protect protection security safe
+quality grade condition
+quick fast
+rating score review star
+read reader
+recent recently last latest new since
+reject refuse deny
+reliable reliability dependable trust trusted trustworthy
+relocate move
+rent rental
+reply response answer
+request demand ask
+resilient resilience robust
+return come back arrive arrival
+rich wealthy wealth
+ride trip journey travel
+risk risky danger
+road street
+room seat capacity
+sale sell sold sales
+school student pupil education
+sensitive sensitivity delicate
+serious severe grave critical
+session visit
+ship shipment deliver delivery transport
+short brief
+sick ill
+size large big area
+small little tiny
+source origin
+specialise specialist specialization expertise expert
+spend expense
+stable unstable stability variation vary
+start begin began depart
+station stop dock
+status state condition
+stock inventory supply
+stop end finish
+strain stress pressure burden
+strict tight
+strong intense intensity strength
+success successful
+supplier vendor provider seller
+support help assist
+tax duty
+telescope observatory
+test exam check
+thick thickness
+ticket pass
+trade trader trading transaction
+treat treatment therapy
+trend direction
+urgent priority immediate pressing
+usual regular normal
+value worth
+vehicle car truck bike
+violation breach infringement
+visit visitor guest
+volatile volatility
+wait waiting queue
+waste loss
+water wet
+weather climate
+website web page
+worker staff employee
+year annual yearly calendar
+"""
+
+
+def _read(groups: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for line in groups.strip().splitlines():
+        stems = list(dict.fromkeys(stem(word) for word in line.split()))
+        for one in stems:
+            found.setdefault(one, []).extend(other for other in stems if other != one)
+    return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
+
+
+SYNONYMS: Mapping[str, tuple[str, ...]] = _read(_GROUPS)
+"""For a stem, the stems that may stand for it."""

@@ -1,0 +1,51 @@
+"""The questions that the weights of the rule-based user's understanding are made from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from birdenv_baselines.user_questions._questions import FOLDER, load_briefs, load_rows
+from birdenv_baselines.user_questions.train import fit, measure
+
+ROWS = [json.loads(line) for file in sorted(FOLDER.glob("*.jsonl")) for line in file.read_text().splitlines()]
+CLASSES = {"labelled", "unlabelled", "refuse", "ask_back", "kind"}
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = Path(os.environ.get("BIRDENV_SHARED_DATA", ROOT.parent / "shared" / "data"))
+
+
+def test_the_questions_have_the_format() -> None:
+    assert len(ROWS) > 600
+    for row in ROWS:
+        assert set(row) == {"instance_id", "question", "class", "expected", "hand"}
+        assert row["class"] in CLASSES
+        assert bool(row["expected"]) == (row["class"] in ("labelled", "unlabelled", "kind")), row
+
+
+def test_the_terms_of_the_demos_questions_are_annotated() -> None:
+    briefs = load_briefs(None)
+    for row in ROWS:
+        if row["class"] == "labelled" and row["instance_id"] in briefs:
+            terms = {item.term for item in briefs[row["instance_id"]].ambiguities}
+            assert set(row["expected"]) <= terms, row
+
+
+def test_no_question_is_about_a_task_that_is_kept_for_measuring() -> None:
+    file = SHARED / "user_questions" / "dev.jsonl"
+    if not file.exists():
+        pytest.skip(f"no {file}")
+    kept = {json.loads(line)["instance_id"] for line in file.read_text().splitlines()}
+    assert kept.isdisjoint(row["instance_id"] for row in ROWS)
+
+
+@pytest.mark.slow
+def test_the_package_knows_the_questions_that_it_was_made_from() -> None:
+    rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(None))
+    found = Counter((row.kind, result) for row, result in measure(rows))
+    for kind, least in (("labelled", 0.8), ("unlabelled", 0.7), ("refuse", 0.85), ("ask_back", 0.85)):
+        asked = sum(n for (one, _), n in found.items() if one == kind)
+        assert found[kind, "right"] > least * asked, (kind, found)
+    assert fit(rows) == fit(rows)

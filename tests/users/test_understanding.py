@@ -1,0 +1,124 @@
+"""What questions are understood, over the tasks of the demo."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+import pytest
+
+from birdenv.benchmarks import demo_folder
+from birdenv.tasks.c_interact import load_benchmark
+from birdenv.users import Brief, RuleUser
+from birdenv.users.understanding._candidates import index_of
+from birdenv.users.understanding._choose import load_weights
+from birdenv.users.understanding._features import FEATURES
+
+
+@cache
+def briefs() -> dict[str, Brief]:
+    tasks = load_benchmark(demo_folder()).tasks
+    return {task.public.instance_id: task.private.brief for task in tasks}
+
+
+def bare(sql: str) -> str:
+    """SQL without qualifiers, leading keywords, a name at the end, and spaces."""
+    sql = re.sub(r"\b\w+\.(?=[A-Za-z_])", "", sql)
+    sql = re.sub(r"^(?:WHERE|HAVING|AND|ON)\s+|\s+AS \w+$", "", sql.strip())
+    return re.sub(r"\s+", "", sql).lower()
+
+
+def test_no_part_of_the_gold_tells_an_annotated_snippet() -> None:
+    parts = 0
+    for name, brief in briefs().items():
+        for candidate in index_of(brief).candidates:
+            if candidate.segment is None:
+                continue
+            parts += 1
+            for item in brief.ambiguities:
+                if len(bare(item.snippet)) > 12:
+                    assert bare(item.snippet) not in bare(candidate.segment.sql), (name, candidate.segment)
+    assert parts > 120
+
+
+def test_the_threshold_of_an_annotated_formula_is_told_without_the_formula() -> None:
+    answer = RuleUser().answer(briefs()["bikeshare_1"], "Above which cost burden should a bike be reported?")
+    assert answer.granted == ('HAVING "cost burden" > 0.12',)
+    assert answer.text == "For that, I mean only groups where the cost burden is greater than 0.12."
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "target"),
+    [
+        (
+            "library_2",
+            "Since which date must a member have borrowed something to be active?",
+            "active members",
+        ),
+        ("library_4", "How many days after the due date is a return late?", "late returns"),
+        ("library_6", "Which tiers are the young readers in?", "younger readers"),
+        ("library_10", "How many renewals are unusual?", "unusual use of renewals"),
+        ("bikeshare_2", "What speed makes a ride brisk?", "brisk rides"),
+        ("bikeshare_7", "What counts as a satisfied rider?", "How satisfied"),
+        ("bikeshare_7", "Which town do out of twon riders not live in?", "out-of-town riders"),
+        ("coop_7", "To how many decimals do you want the share?", "rounded share"),
+    ],
+)
+def test_paraphrases_and_typing_errors_are_understood(task: str, question: str, target: str) -> None:
+    answer = RuleUser().answer(briefs()[task], question)
+    assert (answer.call, answer.target) == ("labelled", target)
+
+
+GENERIC = [
+    "What is the threshold?",
+    "Which threshold should I use?",
+    "How is it calculated?",
+    "What is the formula?",
+    "Which condition?",
+    "Which status counts?",
+    "Which date range should be used?",
+    "What is the cut-off value?",
+    "What is the rate?",
+    "Which values are allowed?",
+    "What are the criteria?",
+    "How much?",
+]
+
+
+@pytest.mark.parametrize("question", GENERIC)
+def test_a_question_that_names_nothing_is_told_no_annotated_point(question: str) -> None:
+    calls = {
+        name: RuleUser().answer(brief, question).call
+        for name, brief in briefs().items()
+        if len(brief.ambiguities) > 1
+    }
+    assert len(calls) > 25
+    assert set(calls.values()) <= {"unclear", "unanswerable"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which column holds '{}'?",
+        "In which table do I find the {}?",
+        "What is the SQL for {}?",
+        "For {}, which tables do I need to join?",
+        "Should I use a LEFT JOIN for {}?",
+        "What is the WHERE clause for {}?",
+    ],
+)
+def test_a_question_for_the_database_is_refused_even_if_it_names_a_term(question: str) -> None:
+    for brief in briefs().values():
+        for item in brief.ambiguities:
+            answer = RuleUser().answer(brief, question.format(item.term))
+            assert answer.call == "unanswerable", (item.term, answer)
+
+
+def test_the_weights_are_those_of_the_features() -> None:
+    from importlib import resources
+
+    text = resources.files("birdenv.users.understanding").joinpath("weights.json").read_text()
+    assert set(json.loads(text)["weights"]) <= set(FEATURES)
+    assert len(load_weights().values) == len(FEATURES)
+    assert any(load_weights().values)
