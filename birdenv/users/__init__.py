@@ -7,8 +7,8 @@
 * `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
 """
 
-from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, User
+from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._rule_user import RuleUser
 from birdenv.users._segments import Segment, segments
 from birdenv.users.leak_guard import GuardedAnswer, LeakGuard, guard_answer, leak_guard
@@ -20,16 +20,16 @@ __all__ = [
     "Answer",
     "Brief",
     "Call",
-    "RulePlayer",
     "GuardedAnswer",
     "LeakGuard",
     "Notes",
+    "RulePlayer",
     "RuleUser",
     "Segment",
     "User",
     "guard_answer",
-    "rule_player",
     "leak_guard",
+    "rule_player",
     "segments",
     "verbalise",
 ]

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
-from birdenv.databases import split_statements
-from birdenv.dialogue import Move
+from birdenv.dialogue import Dialogue, Move, make_game
 from birdenv.grading import InteractGrader
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import PROFILES, Benchmark, CInteractController, CInteractTask, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks.c_interact import Benchmark, CInteractRules, CInteractTask, load_benchmark
 
 TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "benchmarks" / "demo" / DEMO_C_INTERACT_FILE
 RECORDS: list[dict[str, Any]] = [json.loads(line) for line in TASK_FILE.read_text("utf-8").splitlines()]
@@ -54,13 +52,14 @@ def submit(
     task: CInteractTask, benchmark: Benchmark, grader: InteractGrader, submissions: tuple[str, ...]
 ) -> bool:
     """Does the last submission pass? Those before it must."""
-    controller = CInteractController(task, benchmark.source, grader)
+    rules = CInteractRules(task, benchmark.source, grader)
+    dialogue = Dialogue(rules)
     for phase, sql in enumerate(submissions, 1):
-        view = controller.system_view()
+        view = dialogue.view(SYSTEM)
         assert (view.phase, sql in view.candidates) == (phase, True)
-        controller.apply(SYSTEM, Move("submit_sql", sql))
-    controller.close()
-    *before, last = controller.attempts
+        dialogue.apply(SYSTEM, Move("submit_sql", sql))
+    dialogue.close()
+    *before, last = rules.attempts
     assert all(attempt.passed for attempt in before)
     assert last.passed or last.status in ("wrong_result", "failed_test_case"), last.status
     return last.passed
@@ -73,29 +72,22 @@ def test_the_gold_earns_everything(record: dict[str, Any], demo: Path) -> None:
     assert report.figures["oracle passed"] == 1
 
 
-def test_the_baselines_differ(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_the_baselines_differ(demo: Path, tmp_path: Path) -> None:
     """The wording tells something, asking tells much more."""
     random, never_asks, asks_first = (
-        mean_reward(agent, benchmark, tmp_path) for agent in ("random", "never-asks", "asks-first")
+        mean_reward(agent, demo, tmp_path) for agent in ("random", "never-asks", "asks-first")
     )
     assert never_asks > random
     assert asks_first >= never_asks + 0.2
 
 
-def mean_reward(agent: str, benchmark: Benchmark, folder: Path) -> float:
-    game = CInteractRun(
-        tasks=benchmark.tasks,
-        source=benchmark.source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-        agent_name=agent,
-    )
+def mean_reward(agent: str, demo: Path, folder: Path) -> float:
+    arena = make_game("c-interact", data_dir=str(demo), data=str(demo / DEMO_C_INTERACT_FILE))
+    plan = RunPlan(arena, {0: agent, 1: "rule"})
     directory = RunDirectory.create(folder / agent)
-    prepare(directory, run_config(game, agent, 0), resume=False)
-    summary = run(game, make_agent(agent, game), directory, seed=0)
-    assert summary.overall["status"] == {"completed": len(tasks)}
+    prepare(directory, plan.config(), resume=False)
+    summary = run(plan, directory)
+    assert summary.overall["status"] == {"completed": len(arena.ids)}
     reward: float = summary.overall["figures"]["reward"]["value"]
     return reward
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,31 +10,23 @@ import pytest
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
-from birdenv.dialogue import Move
+from birdenv.dialogue import Dialogue, Move, make_game
 from birdenv.grading import InteractGrader
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import PROFILES, CInteractController, CInteractTask, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks.c_interact import CInteractRules, CInteractTask, load_benchmark
 
 
-def overall(
-    demo: Path, source: DatabaseSource, agent: str, profile: str, folder: Path, step: int
-) -> dict[str, Any]:
-    benchmark = load_benchmark(demo, demo / DEMO_C_INTERACT_FILE, source=source)
-    tasks = benchmark.tasks[::step]
-    game = CInteractRun(
-        tasks=tasks,
-        source=source,
-        setting=Setting("c-interact", [task.public for task in tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES[profile],
-        user=RuleUser(),
-        agent_name=agent,
-    )
-    directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, agent, 0), resume=False)
-    summary = run(game, make_agent(agent, game), directory, parallel=2)
+def overall(demo: Path, dialect: str, agent: str, profile: str, folder: Path, step: int) -> dict[str, Any]:
+    file = demo / DEMO_C_INTERACT_FILE
+    names = [json.loads(line)["instance_id"] for line in file.read_text().splitlines()][::step]
+    with make_game(
+        "c-interact", data_dir=str(demo), data=str(file), instances=names, profile=profile, dialect=dialect
+    ) as arena:
+        plan = RunPlan(arena, {0: agent, 1: "rule"}, parallel=2)
+        directory = RunDirectory.create(folder)
+        prepare(directory, plan.config(), resume=False)
+        summary = run(plan, directory)
     return {name: of for name, of in summary.overall.items() if name != "engine"}
 
 
@@ -56,8 +49,8 @@ def overall(
 def test_the_figures_are_those_of_sqlite(
     demo: Path, postgres_dsn: str, agent: str, profile: str, step: int, tmp_path: Path
 ) -> None:
-    on_postgres = overall(demo, open_source(demo, "postgres"), agent, profile, tmp_path / "a", step)
-    assert on_postgres == overall(demo, open_source(demo), agent, profile, tmp_path / "b", step)
+    on_postgres = overall(demo, "postgres", agent, profile, tmp_path / "a", step)
+    assert on_postgres == overall(demo, "sqlite", agent, profile, tmp_path / "b", step)
     if agent == "oracle":
         assert on_postgres["figures"]["reward"]["value"] == 1.0
 
@@ -86,10 +79,11 @@ def sql_of(task: CInteractTask) -> tuple[Any, ...]:
 
 
 def passes(task: CInteractTask, source: DatabaseSource, grader: InteractGrader, *sqls: str) -> bool:
-    controller = CInteractController(task, source, grader)
+    rules = CInteractRules(task, source, grader)
+    dialogue = Dialogue(rules)
     for sql in sqls:
-        controller.apply(SYSTEM, Move("submit_sql", sql))
-    controller.close()
-    last = controller.attempts[-1]
+        dialogue.apply(SYSTEM, Move("submit_sql", sql))
+    dialogue.close()
+    last = rules.attempts[-1]
     assert last.passed or last.status == "wrong_result", (task.public.instance_id, last)
     return last.passed

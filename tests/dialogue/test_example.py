@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birdenv.dialogue import Controller, Event, Example, Move, play
+from birdenv.dialogue import (
+    Action,
+    Dialogue,
+    Event,
+    Example,
+    Field,
+    Move,
+    Reply,
+    Rules,
+    Seat,
+    View,
+    play,
+)
+
+SAY = Action("say", (Field("number", "integer"),))
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -55,37 +70,39 @@ def test_the_seven_keys_of_cocoa() -> None:
     assert {"agent", "time", "action", "data"} <= set(example.to_json()["events"][0])
 
 
-class Countdown:
+class Countdown(Rules):
     """Two seats take turns saying numbers until one says 0."""
 
+    seats = (Seat("even", (SAY,)), Seat("odd", (SAY,)))
+
     def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.truncated = False
-        self.rewards = (0.0, 0.0)
+        self.left = 4
 
-    @property
-    def terminated(self) -> bool:
-        return bool(self.events) and self.events[-1].data == 0
+    def open(self) -> tuple[int, ...]:
+        return () if self.status else (self.left % 2,)
 
-    @property
-    def turn(self) -> int | None:
-        return None if self.terminated else len(self.events) % 2
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return ("say",)
 
-    def view(self, seat: int) -> int:
-        return 4 - len(self.events)
+    def instruction(self, seat: int) -> str:
+        return "Count down."
 
-    def apply(self, seat: int, move: Move) -> Event:
-        event = Event(seat, len(self.events) + 1, move.action, move.data)
-        self.events.append(event)
-        return event
+    def gauges(self, seat: int) -> Mapping[str, float]:
+        return {"left": self.left}
+
+    def play(self, seat: int, move: Move) -> Reply:
+        self.left = move.data - 1
+        self.status = "" if move.data else "completed"
+        return Reply()
 
 
 class Teller:
-    def move(self, view: int) -> Move:
-        return Move("say", view)
+    def move(self, view: View) -> Move:
+        return Move("say", view.left)
 
 
 def test_play_asks_the_seat_whose_turn_it_is() -> None:
-    game: Controller = Countdown()
+    game = Dialogue(Countdown())
     play(game, [Teller(), Teller()])
+    assert game.terminated
     assert [(event.agent, event.data) for event in game.events] == [(0, 4), (1, 3), (0, 2), (1, 1), (0, 0)]

@@ -1,17 +1,16 @@
-"""Agents that are not birdenv's own, as a user would write them."""
+"""Agents that are not birdenv's own, as a user would write them: factories of players."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
+import threading
 import time
 from pathlib import Path
-from random import Random
 from typing import Any
 
-from birdenv.dialogue import Move, Session
-from birdenv.runs import Setting
-from birdenv.tasks import SystemView
+from birdenv.dialogue import Move, PlayerContext, Usage, View
 
 
 class First:
@@ -19,26 +18,28 @@ class First:
 
     sees_private = True
 
-    def __init__(self, argument: str, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        assert context.brief is None
+        self.context = context
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        assert private is None
-        return FirstSession()
-
-
-class FirstSession:
-    def move(self, view: SystemView) -> Move:
+    def move(self, view: View) -> Move:
         return Move("submit_sql", view.candidates[0])
+
+
+class Player:
+    """Made without arguments; fails when it is made."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("no model")
 
 
 class Snoop(First):
     """Copies the writable memory of its process to the file named by SNOOP_FILE, then plays."""
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        if task.index == 2:
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        if context.scenario.index == 2:
             _dump_memory(Path(os.environ["SNOOP_FILE"]))
-        return FirstSession()
 
 
 def _dump_memory(target: Path) -> None:
@@ -56,41 +57,107 @@ def _dump_memory(target: Path) -> None:
 class Crashing(First):
     """Raises in one task, kills its own process in another."""
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        if task.index == 1:
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        if context.scenario.index == 1:
             raise RuntimeError("no idea")
-        return DyingSession() if task.index == 2 else FirstSession()
 
-
-class DyingSession:
-    def move(self, view: SystemView) -> Move:
-        os._exit(9)
+    def move(self, view: View) -> Move:
+        if self.context.scenario.index == 2:
+            os._exit(9)
+        return super().move(view)
 
 
 class Slow(First):
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
         time.sleep(0.15)
-        return FirstSession()
 
 
 class Odd(First):
-    """Returns things that are no moves."""
+    """Returns things that are no moves, or none that this game knows."""
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
-        return OddSession(
-            [None, "SELECT 1", Move("submit_sql", object()), Move(1, "x"), Move("submit_sql")][task.index]
-        )
-
-
-class OddSession:
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
-
-    def move(self, view: SystemView) -> Any:
-        return self.thing
+    def move(self, view: View) -> Any:
+        things = ["SELECT 1", Move("submit_sql", object()), Move(1, "x"), None, Move("submit_sql")]
+        return things[self.context.scenario.index]
 
 
 class Chatty(First):
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Session:
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
         print("thinking aloud")
-        return FirstSession()
+
+
+class Noting(First):
+    """Appends process, task and number of players alive in this process to the file named by NOTES."""
+
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        with Path(os.environ["NOTES"]).open("a") as notes:
+            notes.write(f"{os.getpid()} {context.instance_id}\n")
+
+    def move(self, view: View) -> Move:
+        time.sleep(0.3)
+        return super().move(view)
+
+
+class Neighbour(First):
+    """Looks first, one question at a time with a pause; the player of task 2 ends the process meanwhile.
+
+    How it ends is the argument: `exit`, `kill` (itself), or a reply of its own making. An argument with
+    `once:` before it leaves alone what is asked again in a child of its own.
+    """
+
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        self.argument = argument
+
+    def move(self, view: View) -> Move:
+        looks = sum(event.agent == view.seat for event in view.heard)
+        if looks < 3:
+            time.sleep(0.05)
+            return Move("clarify", f"What do you mean, {looks}?")
+        if self.context.scenario.index == 2:
+            time.sleep(0.02)
+            end_of(self.argument)
+        return super().move(view)
+
+    def usage(self) -> Usage | None:
+        return None
+
+
+def end_of(how: str) -> None:
+    """End this process, or answer in a way that ends it."""
+    if how == "exit":
+        os._exit(9)
+    if how == "raise":
+        sys.exit("I have had enough")
+    from birdenv.processes._messages import send
+
+    replies = {
+        "nonsense": b"\x80\x04N.",
+        "unasked": b'[123456, "move", ["submit_sql", "SELECT 1", null]]',
+        "wrong kind": b'[0, "usage", {}]',
+        "long": b'[1, "move", ["submit_sql", "' + b"x" * (17 * 2**20) + b'", null]]',
+    }
+    with contextlib.suppress(OSError):
+        send(_connection(), replies[how])
+    time.sleep(30)  # for its owner to end it
+
+
+def _connection() -> Any:
+    """The socket to the owner, as hostile code would find it."""
+    import gc
+    import socket
+
+    [found] = [each for each in gc.get_objects() if isinstance(each, socket.socket)]
+    return found
+
+
+class Background(First):
+    """Ends the process from a thread, while no player is asked."""
+
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        if context.scenario.index == 1:
+            threading.Timer(0.1, os._exit, (9,)).start()

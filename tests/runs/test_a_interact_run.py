@@ -12,40 +12,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import arenas
 import pytest
+from arenas import a_interact, plan_of, tasks_of
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
-from birdenv.databases import SqliteSource
+from birdenv.dialogue import Arena
 from birdenv.errors import InputError
-from birdenv.runs import AInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.runs import RunDirectory, prepare
 from birdenv.tasks.c_interact import load_benchmark
-from birdenv.users import RuleUser
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tasks" / "c_interact"))
 from toy_tasks import QUERY, write_benchmark  # noqa: E402
 
 
-def a_interact(folder: Path, count: int | None = None, **options: Any) -> AInteractRun:
-    file = folder / DEMO_C_INTERACT_FILE
-    benchmark = load_benchmark(folder, file)
-    return AInteractRun(
-        tasks=benchmark.tasks[:count],
-        source=SqliteSource(folder),
-        setting=Setting("a-interact", [task.public for task in benchmark.tasks]),
-        data_file=file,
-        user=RuleUser(),
-        agent_name="test",
-        **options,
-    )
-
-
-def play(
-    game: AInteractRun, agent: str, folder: Path, *, seed: int = 0, parallel: int = 1
-) -> tuple[RunDirectory, dict[str, Any]]:
-    directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, agent, seed), resume=False)
-    run(game, make_agent(agent, game), directory, seed=seed, parallel=parallel)
+def play(arena: Arena, agent: str, folder: Path, **more: Any) -> tuple[RunDirectory, dict[str, Any]]:
+    directory = arenas.play(arena, agent, folder, **more)
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
@@ -96,7 +79,7 @@ def test_gold_stays_out_of_the_public_files(demo: Path, tmp_path: Path, number: 
     texts = list(_texts([list(directory.read("runs").values()), directory.read_config(), found]))
     texts.append((directory.path / "summary.txt").read_text())
     private = list(_texts(list(directory.read("private").values())))
-    for task in game.tasks:
+    for task in tasks_of(game):
         follow_up = task.private.follow_up
         for secret in (*task.private.gold, *(follow_up.gold if follow_up else ())):
             assert not [text for text in texts if secret in text], task.public.instance_id
@@ -118,9 +101,9 @@ def _texts(value: Any) -> Iterator[str]:
 def test_resume_with_other_settings_is_refused(demo: Path, tmp_path: Path, change: str) -> None:
     directory, _ = play(a_interact(demo, 3), "oracle", tmp_path)
     game = a_interact(demo, 4 if change == "tasks" else 3, patience=4 if change == "patience" else 3)
-    config = run_config(game, "random" if change == "agent" else "oracle", 7 if change == "seed" else 0)
+    agent, seed = "random" if change == "agent" else "oracle", 7 if change == "seed" else 0
     with pytest.raises(InputError, match=change):
-        prepare(directory, config, resume=True)
+        prepare(directory, plan_of(game, agent, seed=seed).config(), resume=True)
 
 
 def test_figures_of_a_debug_attempt_are_of_c_interact_alone(demo: Path, tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_a_interact_run import a_interact
-from test_runner import bird, c_interact
-
-from birdenv.runs import RunDirectory, make_agent, prepare, run, run_config
+from arenas import a_interact, bird, c_interact, play
 
 BEFORE: Mapping[str, Any] = json.loads((Path(__file__).parent / "demo_figures.json").read_text())
 GAMES: Mapping[str, Any] = {"bird": bird, "c-interact": c_interact, "a-interact": a_interact}
@@ -81,10 +78,7 @@ def interact_figures(new: Mapping[str, Any], old: dict[str, Any], *, repeated: b
 @pytest.mark.parametrize("played", BEFORE)
 def test_no_figure_is_lost(demo: Path, tmp_path: Path, played: str) -> None:
     name, agent, count, repeats = played.split()
-    game = GAMES[name](demo, int(count))
-    directory = RunDirectory.create(tmp_path)
-    prepare(directory, run_config(game, agent, 0, repeats=int(repeats)), resume=False)
-    run(game, make_agent(agent, game), directory, repeats=int(repeats))
+    directory = play(GAMES[name](demo, int(count)), agent, tmp_path, repeats=int(repeats))
     new, old = json.loads((directory.path / "overall.json").read_text()), dict(BEFORE[played])
     (bird_figures if name == "bird" else interact_figures)(new, old, repeated=int(repeats) > 1)
     for measure, of in old.pop("means", {}).items():

@@ -3,54 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from arenas import bird, plan_of
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
-from birdenv.databases import SqliteSource
+from birdenv.dialogue import Arena, Dialogue
 from birdenv.errors import InfrastructureError
-from birdenv.runs import BirdRun, RunDirectory, Setting, make_agent, prepare, run, run_config
+from birdenv.runs import RunDirectory, prepare, run
 from birdenv.runs import _runner as runner
-from birdenv.tasks.bird import load_tasks
 
 
-class LosingRun(BirdRun):
-    """Loses its server in the first `losses` episodes that are begun with a task."""
+class Losing:
+    """Loses the server in the first `losses` episodes that are begun with a task, at their end."""
 
     losses = 0
     begun = 0
 
-    def play(self, task: Any, agent: Any, rng: Random) -> dict[str, dict[str, Any]]:
-        records = super().play(task, agent, rng)
-        self.begun += 1
-        if self.begun <= self.losses:
-            raise InfrastructureError("the server was lost while a statement ran")
-        return records
+    def __init__(self, arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.arena = arena
+        play_safely = runner.play_safely
+
+        def losing(dialogue: Dialogue, players: Any) -> Any:
+            broken = play_safely(dialogue, players)
+            self.begun += 1
+            if self.begun <= self.losses:
+                raise InfrastructureError("the server was lost while a statement ran")
+            return broken
+
+        monkeypatch.setattr(runner, "play_safely", losing)
 
 
 @pytest.fixture
-def game(demo: Path, monkeypatch: pytest.MonkeyPatch) -> LosingRun:
+def game(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Losing:
     monkeypatch.setattr(runner, "_PAUSE_SECONDS", 0.0)
-    tasks = load_tasks(demo / DEMO_BIRD_FILE)[:3]
-    return LosingRun(
-        tasks=tasks,
-        source=SqliteSource(demo),
-        setting=Setting("bird", [task.public for task in tasks]),
-        data_file=demo / DEMO_BIRD_FILE,
-    )
+    return Losing(bird(demo, 3), monkeypatch)
 
 
-def played(game: LosingRun, folder: Path, losses: int) -> tuple[RunDirectory, dict[str, Any]]:
+def played(game: Losing, folder: Path, losses: int) -> tuple[RunDirectory, dict[str, Any]]:
     game.losses, game.begun = losses, 0
     directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, "random", 3), resume=False)
-    summary = run(game, make_agent("random", game), directory, seed=3)
-    return directory, dict(summary.overall)
+    plan = plan_of(game.arena, "random", seed=3)
+    prepare(directory, plan.config(), resume=False)
+    return directory, dict(run(plan, directory).overall)
 
 
-def test_an_episode_is_played_again_from_its_beginning(game: LosingRun, tmp_path: Path) -> None:
+def test_an_episode_is_played_again_from_its_beginning(game: Losing, tmp_path: Path) -> None:
     undisturbed, overall = played(game, tmp_path / "a", 0)
     disturbed, again = played(game, tmp_path / "b", 2)
     assert game.begun == 3 + 2
@@ -59,7 +57,7 @@ def test_an_episode_is_played_again_from_its_beginning(game: LosingRun, tmp_path
 
 
 def test_after_three_losses_it_is_an_infrastructure_failure_and_not_scored(
-    game: LosingRun, tmp_path: Path
+    game: Losing, tmp_path: Path
 ) -> None:
     directory, overall = played(game, tmp_path, 3)
     first, *others = directory.read("runs").values()
@@ -70,9 +68,9 @@ def test_after_three_losses_it_is_an_infrastructure_failure_and_not_scored(
     assert overall["status"]["infra_error"] == 1
 
 
-def test_resuming_plays_it_at_last(game: LosingRun, tmp_path: Path) -> None:
+def test_resuming_plays_it_at_last(game: Losing, tmp_path: Path) -> None:
     undisturbed, overall = played(game, tmp_path / "a", 0)
     directory, _ = played(game, tmp_path / "b", 3)
     game.losses = 0
-    assert run(game, make_agent("random", game), directory, seed=3).overall == overall
+    assert run(plan_of(game.arena, "random", seed=3), directory).overall == overall
     assert directory.file("runs").read_bytes() == undisturbed.file("runs").read_bytes()

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from arenas import c_interact, play
 
-from birdenv.dialogue import Move
+from birdenv.dialogue import Arena, Move, PlayerContext, View
 from birdenv.errors import InputError
-from birdenv.runs import (
-    CInteractRun,
-    RunDirectory,
-    Setting,
-    prepare,
-    run,
-    run_config,
-    score_official,
-    write_official_files,
-)
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.runs import RunDirectory, score_official, write_official_files
+from birdenv.tasks.c_interact import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
@@ -79,51 +68,32 @@ RESULTS = [
 ]
 
 
-class Scripted:
+class Script:
     """Makes the moves it was given, then leaves."""
 
-    sees_private = False
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        self._moves = iter(EPISODES[context.instance_id])
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Any:
-        return Script(EPISODES[task.instance_id])
-
-
-class Script:
-    def __init__(self, moves: Sequence[Move]) -> None:
-        self._moves = iter(moves)
-
-    def move(self, view: Any) -> Move:
+    def move(self, view: View) -> Move:
         move = next(self._moves, Move("quit"))
         if move is CRASH:
             raise RuntimeError("the model is gone")
         return move
 
 
-def game(folder: Path, profile: str = "strict", **options: Any) -> CInteractRun:
+def game(folder: Path, profile: str = "strict", **settings: Any) -> Arena:
     records = [
         QUERY | {"instance_id": name, "high_level": name < "m"} | CHANGES.get(name, {}) for name in EPISODES
     ]
-    benchmark = load_benchmark(write_benchmark(folder / "data", *records))
-    return CInteractRun(
-        tasks=benchmark.tasks,
-        source=benchmark.source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES[profile],
-        user=RuleUser(),
-        **options,
-    )
+    return c_interact(write_benchmark(folder / "data", *records), profile=profile, **settings)
 
 
-def played(folder: Path, made: CInteractRun, repeats: int = 1) -> RunDirectory:
-    directory = RunDirectory.create(folder / "runs")
-    prepare(directory, run_config(made, "random", 0, repeats=repeats), resume=False)
-    run(made, Scripted(), directory, repeats=repeats)
-    return directory
+def played(folder: Path, made: Arena, repeats: int = 1) -> RunDirectory:
+    return play(made, Script, folder / "runs", repeats=repeats)
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunDirectory, CInteractRun, Path]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunDirectory, Arena, Path]:
     folder = tmp_path_factory.mktemp("written")
     made = game(folder)
     directory = played(folder, made)

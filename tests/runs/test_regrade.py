@@ -7,34 +7,26 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from arenas import bird, c_interact, play
 
 from birdenv.databases import SqliteSource
-from birdenv.dialogue import Move
+from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.runs import (
     AS_PLAYED,
     BirdRegrade,
-    BirdRun,
-    CInteractRun,
     Regrade,
     RunDirectory,
-    Setting,
     bird_regrade_text,
-    prepare,
     regrade_bird,
     regrade_c_interact,
     regrade_record,
     regrade_text,
-    run,
-    run_config,
 )
-from birdenv.tasks.bird import load_tasks
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks.c_interact import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
@@ -48,22 +40,20 @@ BROKEN_BY_SHELL = "SELECT count(*) FROM member WHERE (age >= 18) IS NOT DISTINCT
 
 
 class Scripted:
-    """Submits what it was given, then leaves."""
-
-    sees_private = False
+    """Makes players that submit what they were given, then leave."""
 
     def __init__(self, scripts: dict[str, list[str]]) -> None:
         self._scripts = scripts
 
-    def new_session(self, task: Any, rng: Random, private: Any = None) -> Any:
-        return _Script(iter(self._scripts[task.instance_id]))
+    def __call__(self, argument: str, context: PlayerContext) -> _Script:
+        return _Script(iter(self._scripts[context.instance_id]))
 
 
 class _Script:
     def __init__(self, moves: Iterator[str]) -> None:
         self._moves = moves
 
-    def move(self, view: Any) -> Move:
+    def move(self, view: View) -> Move:
         sql = next(self._moves, None)
         return Move("quit") if sql is None else Move("submit_sql", sql)
 
@@ -84,19 +74,7 @@ EPISODES = {
 
 def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirectory:
     data = write_benchmark(folder / "data", *(QUERY | {"instance_id": name} for name in episodes))
-    benchmark = load_benchmark(data)
-    game = CInteractRun(
-        tasks=benchmark.tasks,
-        source=benchmark.source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-    )
-    directory = RunDirectory.create(folder / "runs")
-    prepare(directory, run_config(game, "random", 0), resume=False)
-    run(game, Scripted(episodes), directory)
-    return directory
+    return play(c_interact(data), Scripted(episodes), folder / "runs")
 
 
 def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
@@ -270,13 +248,7 @@ ANSWERS = {"0": [RIGHT], "1": [f"```sql\n{RIGHT}\n```"], "2": [DOUBLED], "3": [R
 def played_bird(folder: Path) -> RunDirectory:
     data = write_benchmark(folder / "data", QUERY)
     (data / "bird.json").write_text(json.dumps(ASKED))
-    tasks = load_tasks(data / "bird.json")
-    setting = Setting("bird", [task.public for task in tasks])
-    game = BirdRun(tasks=tasks, source=SqliteSource(data), setting=setting, data_file=data / "bird.json")
-    directory = RunDirectory.create(folder / "runs")
-    prepare(directory, run_config(game, "random", 0), resume=False)
-    run(game, Scripted(ANSWERS), directory)
-    return directory
+    return play(bird(data, file=data / "bird.json"), Scripted(ANSWERS), folder / "runs")
 
 
 def bird_again(directory: RunDirectory, **options: Any) -> BirdRegrade:

@@ -11,20 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_runner import bird, birdenv, c_interact
+from arenas import bird, c_interact, plan_of, play
+from test_runner import birdenv
 from written_runs import bird_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, make_agent, prepare, read_run, report, run, run_config
+from birdenv.runs import RunDirectory, prepare, read_run, report, run
 
 STREAMS = ("runs", "private", "timings")
-
-
-def play(game: Any, agent: str, folder: Path, *, repeats: int, parallel: int = 1) -> RunDirectory:
-    directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, agent, 0, parallel, repeats), resume=False)
-    run(game, make_agent(agent, game), directory, parallel=parallel, repeats=repeats)
-    return directory
 
 
 def without_repeat(record: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +44,7 @@ def test_the_first_repeat_is_the_run_without_repeats(demo: Path, tmp_path: Path,
 def test_records_name_their_repeat_in_task_order(demo: Path, tmp_path: Path, make: Any) -> None:
     game = make(demo, 4)
     directory = play(game, "random", tmp_path, repeats=3, parallel=3)
-    order = [(task.public.instance_id, repeat) for task in game.tasks for repeat in range(3)]
+    order = [(name, repeat) for name in game.ids for repeat in range(3)]
     for stream in STREAMS:
         records = directory.read(stream).values()
         assert [(record["instance_id"], record["repeat"]) for record in records] == order
@@ -67,8 +61,7 @@ def test_resume_plays_the_missing_repeats_only(demo: Path, tmp_path: Path) -> No
     before = whole.read("timings")
     lines = whole.file("runs").read_text().splitlines(keepends=True)
     whole.file("runs").write_text("".join(lines[:5]))
-    game = bird(demo, 4)
-    run(game, make_agent("random", game), whole, repeats=3)
+    run(plan_of(bird(demo, 4), "random", repeats=3), whole)
     after = whole.read("timings")
     assert [name for name in before if before[name] == after[name]] == list(before)[:5]
     assert {name: (whole.path / name).read_bytes() for name in kept} == kept
@@ -76,7 +69,7 @@ def test_resume_plays_the_missing_repeats_only(demo: Path, tmp_path: Path) -> No
 
 def test_resume_with_other_repeats_is_refused(demo: Path, tmp_path: Path) -> None:
     directory = play(bird(demo, 2), "random", tmp_path, repeats=1)
-    config = run_config(bird(demo, 2), "random", 0, 1, 3)
+    config = plan_of(bird(demo, 2), "random", repeats=3).config()
     with pytest.raises(InputError, match="repeats: 1 then, 3 now"):
         prepare(directory, config, resume=True)
 
@@ -96,9 +89,8 @@ def test_a_killed_run_with_repeats_is_resumed(demo: Path, tmp_path: Path) -> Non
     assert 20 <= runs.read_text().count("\n") < 360
     assert "UNFINISHED" in report(read_run(runs.parent)).text()
 
-    game = bird(demo, 6)
     cut = RunDirectory.existing(runs.parent)
-    run(game, make_agent("random", game), cut, repeats=60)
+    run(plan_of(bird(demo, 6), "random", repeats=60), cut)
     whole = play(bird(demo, 6), "random", tmp_path / "whole", repeats=60)
     for name in ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt"):
         assert (cut.path / name).read_bytes() == (whole.path / name).read_bytes()

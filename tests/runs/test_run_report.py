@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_a_interact_run import a_interact
-from test_runner import bird, c_interact, play
+from arenas import a_interact, bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError

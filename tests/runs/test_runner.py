@@ -14,52 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from birdenv.runs._agent_process import decode
+from arenas import bird, c_interact, plan_of, play, tasks_of
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
-from birdenv.databases import Limits, SqliteSource
+from birdenv.benchmarks import DEMO_BIRD_FILE
 from birdenv.errors import InputError
-from birdenv.runs import BirdRun, CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
-from birdenv.tasks.bird import load_tasks
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.runs import RunDirectory, prepare, run
+from birdenv.runs._player_process import fits, read_reply
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tasks" / "c_interact"))
 from toy_tasks import QUERY, write_benchmark  # noqa: E402
 
 FOREIGN = "foreign_agents"
-
-
-def bird(demo: Path, count: int | None = None, **options: Any) -> BirdRun:
-    tasks = load_tasks(demo / DEMO_BIRD_FILE)
-    return BirdRun(
-        tasks=tasks[:count],
-        source=SqliteSource(demo),
-        setting=Setting("bird", [task.public for task in tasks]),
-        data_file=demo / DEMO_BIRD_FILE,
-        **options,
-    )
-
-
-def c_interact(demo: Path, count: int | None = None) -> CInteractRun:
-    benchmark = load_benchmark(demo, demo / DEMO_C_INTERACT_FILE)
-    return CInteractRun(
-        tasks=benchmark.tasks[:count],
-        source=benchmark.source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-        agent_name="test",
-    )
-
-
-def play(game: Any, agent: str, folder: Path, *, seed: int = 0, parallel: int = 1) -> RunDirectory:
-    directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, agent, seed), resume=False)
-    run(game, make_agent(agent, game), directory, seed=seed, parallel=parallel)
-    return directory
 
 
 @pytest.mark.parametrize("agent", ["random", "asks-first"])
@@ -104,9 +70,9 @@ def test_resume_ends_like_an_uninterrupted_run(demo: Path, tmp_path: Path) -> No
         lines = broken.file(stream).read_bytes().splitlines(keepends=True)
         broken.file(stream).write_bytes(b"".join(lines[:4]) + lines[4][:30])
     (broken.path / "overall.json").unlink()
-    game = c_interact(demo, 9)
-    prepare(broken, run_config(game, "asks-first", 0), resume=True)
-    run(game, make_agent("asks-first", game), broken)
+    plan = plan_of(c_interact(demo, 9), "asks-first")
+    prepare(broken, plan.config(), resume=True)
+    run(plan, broken)
     for name in ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt"):
         assert (broken.path / name).read_bytes() == (whole.path / name).read_bytes()
 
@@ -116,8 +82,7 @@ def test_resume_plays_only_what_is_missing(demo: Path, tmp_path: Path) -> None:
     before = directory.read("timings")
     lines = directory.file("runs").read_text().splitlines(keepends=True)
     directory.file("runs").write_text("".join(lines[:4]))
-    game = bird(demo, 6)
-    run(game, make_agent("oracle", game), directory)
+    run(plan_of(bird(demo, 6), "oracle"), directory)
     after = directory.read("timings")
     assert [name for name in before if before[name] == after[name]] == list(before)[:4]
 
@@ -131,9 +96,9 @@ def test_resume_with_other_settings_is_refused(demo: Path, tmp_path: Path, chang
         evidence=change != "evidence",
         max_turns=3 if change == "max_turns" else 20,
     )
-    config = run_config(game, "random" if change == "agent" else "oracle", 7 if change == "seed" else 0)
+    agent, seed = "random" if change == "agent" else "oracle", 7 if change == "seed" else 0
     with pytest.raises(InputError, match=change):
-        prepare(directory, config, resume=True)
+        prepare(directory, plan_of(game, agent, seed=seed).config(), resume=True)
 
 
 def test_resume_with_a_changed_database_is_refused(tmp_path: Path, demo: Path) -> None:
@@ -149,8 +114,7 @@ def test_errors_are_retried_on_resume(demo: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in directory.file("runs").read_text().splitlines()]
     lines[1] |= {"status": "task error", "error": "lost connection"}
     directory.file("runs").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    game = bird(demo, 3)
-    run(game, make_agent("oracle", game), directory)
+    run(plan_of(bird(demo, 3), "oracle"), directory)
     assert [record["status"] for record in directory.read("runs").values()] == ["completed"] * 3
 
 
@@ -166,7 +130,7 @@ def test_gold_stays_out_of_the_public_files(
     texts = list(all_texts([public, directory.read_config()]))
     texts += [(directory.path / name).read_text() for name in ("overall.json", "summary.txt")]
     private = list(all_texts(list(directory.read("private").values())))
-    for task in game.tasks:
+    for task in tasks_of(game):
         for gold in golds(task):
             assert not [text for text in texts if gold in text], task.public.instance_id
             assert gold in private
@@ -188,21 +152,13 @@ def golds(task: Any) -> list[str]:
     return [*task.private.gold, *(follow_up.gold if follow_up else ())]
 
 
-def toy_run(folder: Path, *records: dict[str, Any], agent: str, **options: Any) -> dict[str, Any]:
+def toy_run(folder: Path, *records: dict[str, Any], agent: str) -> dict[str, Any]:
     """The figures of a run over records of the toy benchmark."""
-    benchmark = load_benchmark(write_benchmark(folder / "toy", *records))
-    game = CInteractRun(
-        tasks=benchmark.tasks,
-        source=benchmark.source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=benchmark.task_file,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-        **options,
-    )
+    arena = c_interact(write_benchmark(folder / "toy", *records))
     directory = RunDirectory.create(folder / "runs")
-    prepare(directory, run_config(game, agent, 0), resume=False)
-    figures = run(game, make_agent(agent, game), directory).overall
+    plan = plan_of(arena, agent)
+    prepare(directory, plan.config(), resume=False)
+    figures = run(plan, directory).overall
     return figures | {"summary": (directory.path / "summary.txt").read_text()}
 
 
@@ -236,11 +192,11 @@ def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", ["bird", "c-interact"])
 def test_a_database_that_vanishes_costs_its_own_episodes(demo: Path, tmp_path: Path, game: str) -> None:
     copy = Path(shutil.copytree(demo, tmp_path / "copy"))
-    made: Any = bird(copy) if game == "bird" else c_interact(copy)
+    plan = plan_of(bird(copy) if game == "bird" else c_interact(copy), "asks-first", parallel=2)
     directory = RunDirectory.create(tmp_path / "runs")
-    prepare(directory, run_config(made, "asks-first", 0), resume=False)
+    prepare(directory, plan.config(), resume=False)
     (copy / "library" / "library.sqlite").unlink()
-    found = run(made, make_agent("asks-first", made), directory, parallel=2).overall
+    found = run(plan, directory).overall
     runs = list(directory.read("runs").values())
     name = "db_id" if game == "bird" else "database"
     lost = [record for record in runs if record["status"] == "infra_error"]
@@ -252,9 +208,7 @@ def test_errors_of_the_gold_are_private(demo: Path, tmp_path: Path) -> None:
     rows = json.loads((demo / DEMO_BIRD_FILE).read_text())[:1]
     rows[0]["SQL"] = "SELECT top_secret_column FROM members"
     (tmp_path / "tasks.json").write_text(json.dumps(rows))
-    tasks = load_tasks(tmp_path / "tasks.json")
-    game = BirdRun(tasks, SqliteSource(demo), Setting("bird", [tasks[0].public]), tmp_path / "tasks.json")
-    directory = play(game, "random", tmp_path)
+    directory = play(bird(demo, file=tmp_path / "tasks.json"), "random", tmp_path)
     assert "top_secret" not in directory.file("runs").read_text()
     assert "no such column: top_secret_column" in directory.file("private").read_text()
     assert "does not run" in (directory.path / "summary.txt").read_text()
@@ -270,9 +224,7 @@ def test_the_time_limit_holds_for_grading_too(demo: Path, tmp_path: Path) -> Non
         )
     )
     started = time.monotonic()
-    directory = play(
-        bird(demo, 1, limits=Limits(seconds=0.5)), f"predictions:{tmp_path / 'p.jsonl'}", tmp_path
-    )
+    directory = play(bird(demo, 1, sql_timeout=0.5), f"predictions:{tmp_path / 'p.jsonl'}", tmp_path)
     assert time.monotonic() - started < 10
     [record] = directory.read("runs").values()
     assert record["result"]["error_kind"] == "timeout"
@@ -285,17 +237,7 @@ def test_resume_with_changed_knowledge_is_refused(tmp_path: Path) -> None:
         if name == "b":
             with (folder / "club" / "club_kb.jsonl").open("a") as file:
                 file.write('{"id": 9, "knowledge": "New", "description": "", "definition": ""}\n')
-        benchmark = load_benchmark(folder)
-        setting = Setting("c-interact", [])
-        game = CInteractRun(
-            tasks=benchmark.tasks,
-            source=benchmark.source,
-            setting=setting,
-            data_file=benchmark.task_file,
-            profile=PROFILES["strict"],
-            user=RuleUser(),
-        )
-        configs.append(run_config(game, "oracle", 0))
+        configs.append(plan_of(c_interact(folder), "oracle").config())
     directory = RunDirectory.create(tmp_path / "runs")
     prepare(directory, configs[0], resume=False)
     with pytest.raises(InputError, match="notes_sha256"):
@@ -323,8 +265,8 @@ def test_a_foreign_agents_process_holds_public_data_only(
     game = c_interact(demo, 4)
     play(game, f"{FOREIGN}:Snoop", tmp_path)
     memory = dump.read_bytes()
-    assert game.tasks[2].public.question.encode() in memory
-    for task in game.tasks:
+    assert tasks_of(game)[2].public.question.encode() in memory
+    for task in tasks_of(game):
         for secret in (task.private.brief.clear_query, *golds(task)):
             assert secret.encode() not in memory
 
@@ -349,23 +291,26 @@ def test_a_crashing_agent_costs_only_its_own_episodes(demo: Path, tmp_path: Path
 def test_an_agent_that_returns_no_move_is_told_so(demo: Path, tmp_path: Path) -> None:
     directory = play(bird(demo, 5), f"{FOREIGN}:Odd", tmp_path)
     runs = list(directory.read("runs").values())
-    assert [run["status"] for run in runs] == ["task error"] * 4 + ["task limit reached"]
-    assert "returned NoneType, expected a birdenv.dialogue.Move" in runs[0]["error"]
-    assert "needs an action's name and its text" in runs[2]["error"]
+    assert [run["status"] for run in runs] == ["task error"] * 3 + ["silence", "task limit reached"]
+    assert "returned str, expected a birdenv.Move" in runs[0]["error"]
+    assert "is not JSON" in runs[1]["error"]
+    assert "name of an action, got int" in runs[2]["error"]
 
 
 @pytest.mark.parametrize(
     "reply", [b"", b"\x80\x04N.", b'[1, "move", {"a": 1}]', b'[1, "run", "x"]', b"[" * 100_000]
 )
 def test_what_an_agents_process_sends_is_not_trusted(reply: bytes) -> None:
-    assert decode(reply, 1, "move") is None
+    found = read_reply(reply)
+    assert found is None or not fits("move", *found[1:])
 
 
 def test_a_reply_out_of_step_is_not_taken() -> None:
-    reply = b'[2, "move", ["submit_sql", "SELECT 1"]]'
-    assert decode(reply, 2, "move") == ("move", ("submit_sql", "SELECT 1"))
-    assert decode(reply, 3, "move") is None
-    assert decode(reply, 2, "new") is None
+    reply = read_reply(b'[2, "move", ["submit_sql", "SELECT 1", null]]')
+    assert reply == (2, "move", ["submit_sql", "SELECT 1", None])
+    assert fits("move", *reply[1:])
+    assert not fits("new", *reply[1:])
+    assert not fits("usage", *reply[1:])
 
 
 @pytest.mark.usefixtures("importable")
@@ -387,13 +332,16 @@ def test_a_foreign_agents_module_is_imported_in_its_own_process_only(
         ("no_such_module:Agent", "known agents"),
         ("foreign_agents:Missing", "cannot be imported"),
         ("foreign_agents:gc", "cannot be imported"),
-        ("foreign_agents:FirstSession", "cannot be made"),
+        ("foreign_agents:Player", "no model"),
         (".x:y", "known agents"),
     ],
 )
-def test_a_foreign_agent_that_cannot_be_made_is_refused_at_once(demo: Path, spec: str, says: str) -> None:
+def test_a_foreign_agent_that_cannot_be_made_is_refused_at_once(
+    demo: Path, tmp_path: Path, spec: str, says: str
+) -> None:
     with pytest.raises(InputError, match=says):
-        make_agent(spec, bird(demo, 1))
+        run(plan_of(bird(demo, 1), spec), RunDirectory.create(tmp_path))
+    assert not list(tmp_path.rglob("*.jsonl"))
 
 
 @pytest.mark.usefixtures("importable")

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arenas import a_interact, bird, c_interact, play, tasks_of
 from chat_endpoint import COMPLETION_TOKENS, PROMPT_TOKENS, chat_endpoint
-from test_a_interact_run import a_interact
-from test_runner import bird, c_interact
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.cli import main
+from birdenv.dialogue import Arena, Usage
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, Usage, compare, make_agent, prepare, read_run, report, run, run_config
+from birdenv.runs import RunDirectory, compare, read_run, report
 from birdenv.runs import comparison_text as as_text
 from birdenv.runs.analysis._plot import forest_plot, forest_rows
 
@@ -29,10 +29,8 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
 
 
-def played(game: Any, agent: str, folder: Path, parallel: int = 1) -> tuple[RunDirectory, dict[str, Any]]:
-    directory = RunDirectory.create(folder)
-    prepare(directory, run_config(game, agent, 0), resume=False)
-    run(game, make_agent(agent, game), directory, parallel=parallel)
+def played(arena: Arena, agent: str, folder: Path, parallel: int = 1) -> tuple[RunDirectory, dict[str, Any]]:
+    directory = play(arena, agent, folder, parallel=parallel)
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
@@ -41,7 +39,7 @@ def test_a_model_behind_http_plays_a_interact_with_every_tool(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:
     game = a_interact(demo, 5, patience=PATIENCE)
-    with chat_endpoint(game.tasks) as url:
+    with chat_endpoint(tasks_of(game)) as url:
         monkeypatch.setenv("CHAT_URL", url)
         directory, found = played(game, "chat_agent:Chat", tmp_path, parallel)
     assert (found["figures"]["reward"]["value"], found["malformed"]) == (1.0, 0)
@@ -67,7 +65,7 @@ def test_the_same_agent_plays_c_interact_from_the_command_line(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game = c_interact(demo, 3)
-    with chat_endpoint(game.tasks) as url:
+    with chat_endpoint(tasks_of(game)) as url:
         monkeypatch.setenv("CHAT_URL", url)
         arguments = ["birdenv", "c-interact", "--agent", "chat_agent:Chat", "-n", "3", "-o", str(tmp_path)]
         monkeypatch.setattr(sys, "argv", arguments)
@@ -89,9 +87,9 @@ def test_agents_that_report_nothing_have_no_figures(demo: Path, tmp_path: Path) 
 
 
 def test_what_is_no_report_breaks_the_episode_and_what_was_paid_counts(demo: Path, tmp_path: Path) -> None:
-    directory, found = played(c_interact(demo, 4), "chat_agent:Miscounting", tmp_path)
+    directory, found = played(c_interact(demo, 4), "chat_agent:miscounting", tmp_path)
     guessing, breaking, paying, silent = directory.read("runs").values()
-    assert guessing["status"] == "task error" and "expected a birdenv.runs.Usage" in guessing["error"]
+    assert guessing["status"] == "task error" and "expected a birdenv.dialogue.Usage" in guessing["error"]
     assert guessing["attempts"] and "usage" not in guessing
     assert breaking["status"] == "task error" and "endpoint is gone" in breaking["error"]
     assert breaking["usage"] == {"calls": 2}
@@ -108,7 +106,7 @@ def test_what_is_no_report_breaks_the_episode_and_what_was_paid_counts(demo: Pat
 
 
 def test_bird_has_the_same_figures(demo: Path, tmp_path: Path) -> None:
-    _, found = played(bird(demo, 4), "chat_agent:Miscounting", tmp_path)
+    _, found = played(bird(demo, 4), "chat_agent:miscounting", tmp_path)
     assert found["usage"]["cost_usd"]["total"] == 0.0125
     assert found["tasks"] == 4
 

@@ -153,8 +153,13 @@ class _TimedTasks(InteractTasks):
         self._grader = InteractGrader(source, settings.limits)
 
     def start(self, instance_id: str) -> Rules:
-        task, limits = self.tasks[instance_id], self.settings.limits
-        return CInteractRules(task, self.source, self._grader, PROFILES["strict"], limits=limits)
+        return CInteractRules(
+            self.tasks[instance_id],
+            self.source,
+            self._grader,
+            profile=PROFILES["strict"],
+            limits=self.settings.limits,
+        )
 
     def skipped(self, instance_id: str) -> Any:
         raise RuntimeError(f"{instance_id} could not be played")

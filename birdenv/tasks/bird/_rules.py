@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult, result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat, chat_messages
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._loader import BirdTask
@@ -159,7 +159,7 @@ class BirdRules(Rules):
     def _execute(self, sql: str) -> str:
         if self._database is None:
             self._database = self._source.open(self.task.public.db_id, self._limits)
-        return result_text(self._database.execute(sql, rows=FETCHED_ROWS))
+        return result_text(result_cache.execute(self._database, sql, FETCHED_ROWS))
 
     def _submit(self, sql: str) -> None:
         self.submission = sql

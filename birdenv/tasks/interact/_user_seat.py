@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import Brief, RuleUser, guard_answer, verbalise
+from birdenv.users import Brief, RuleUser, leak_guard, verbalise
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
 """What the user's seat is shown of the system's moves: questions; tried SQL with its results, too; or all."""
@@ -82,7 +82,7 @@ def filter_answer(
     trace = trace or {"call": "", "target": "", "granted": []}
     reason = ""
     if guard is not None:
-        guarded = guard_answer(text, brief, tuple(trace["granted"]))
+        guarded = leak_guard(brief).filter(text, tuple(trace["granted"]))
         reason, text = guarded.reason, guarded.text if guard == "filter" else text
     return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason})
 

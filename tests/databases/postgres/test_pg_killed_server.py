@@ -14,13 +14,11 @@ import pytest
 
 from birdenv import execute_sql, submit_sql
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
-from birdenv.databases import DatabaseSource, open_source
 from birdenv.databases.postgres import Cluster
 from birdenv.databases.postgres.server._cluster import pid_file
+from birdenv.dialogue import make_game
 from birdenv.envs import BirdSqlEnv, CInteractEnv
-from birdenv.runs import CInteractRun, RunDirectory, Setting, make_agent, prepare, run, run_config
-from birdenv.tasks.c_interact import PROFILES, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
 
 def kill_server() -> None:
@@ -60,30 +58,21 @@ def forty_tasks(demo: Path, folder: Path) -> Path:
     return file
 
 
-def game(demo: Path, file: Path, source: DatabaseSource) -> CInteractRun:
-    benchmark = load_benchmark(demo, file, source=source)
-    return CInteractRun(
-        tasks=benchmark.tasks,
-        source=source,
-        setting=Setting("c-interact", [task.public for task in benchmark.tasks]),
-        data_file=file,
-        profile=PROFILES["strict"],
-        user=RuleUser(),
-    )
+def plan_of(demo: Path, file: Path) -> RunPlan:
+    arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres", explain=True)
+    return RunPlan(arena, {0: "asks-first", 1: "rule"}, parallel=2)
 
 
 @pytest.mark.slow
 def test_a_run_of_40_tasks_killed_and_resumed_gives_the_same_figures(
     demo: Path, cache: Path, tmp_path: Path
 ) -> None:
-    source = open_source(demo, "postgres")
-    played = game(demo, forty_tasks(demo, tmp_path), source)
-    agent = make_agent("asks-first", played)
+    plan = plan_of(demo, forty_tasks(demo, tmp_path))
     undisturbed = RunDirectory.create(tmp_path / "undisturbed")
-    prepare(undisturbed, run_config(played, "asks-first", 0), resume=False)
-    run(played, agent, undisturbed, parallel=2)
+    prepare(undisturbed, plan.config(), resume=False)
+    run(plan, undisturbed)
     disturbed = RunDirectory.create(tmp_path / "disturbed")
-    prepare(disturbed, run_config(played, "asks-first", 0), resume=False)
+    prepare(disturbed, plan.config(), resume=False)
     seen: list[str] = []
 
     def disturb(record: Mapping[str, Any]) -> None:
@@ -94,11 +83,11 @@ def test_a_run_of_40_tasks_killed_and_resumed_gives_the_same_figures(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(played, agent, disturbed, parallel=2, progress=disturb)
+        run(plan, disturbed, progress=disturb)
     kill_server()
-    run(played, agent, disturbed, parallel=2, progress=disturb)
+    run(plan, disturbed, progress=disturb)
     assert len(seen) >= 40 and set(seen) == {"completed"}
-    source.close()
+    plan.arena.close()
     for name in ("overall.json", "summary.txt", "runs.jsonl"):
         assert (disturbed.path / name).read_bytes() == (undisturbed.path / name).read_bytes(), name
     assert json.loads((disturbed.path / "overall.json").read_text())["tasks"] == 40

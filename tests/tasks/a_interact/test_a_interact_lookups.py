@@ -19,7 +19,7 @@ def notes(schema: str = "CREATE TABLE member (id)", meanings: Any = None) -> Dat
     return DatabaseNotes(schema, tuple(entries), {} if meanings is None else meanings)
 
 
-def read(kind: Kind, argument: str = "", deleted: tuple[int, ...] = (), **options: Any) -> str:
+def read(kind: Kind, argument: Any = "", deleted: tuple[int, ...] = (), **options: Any) -> str:
     return look_up(kind, argument, notes(**options), frozenset(deleted))
 
 
@@ -33,9 +33,12 @@ def test_the_schema_is_the_benchmarks_own() -> None:
 def test_column_meanings() -> None:
     everything = read("get_all_column_meanings", meanings=MEANINGS).splitlines()
     assert everything == ["Loan|Days: length", 'Loan|Extra: {"fields_meaning": {"é": "e"}}']
-    assert read("get_column_meaning", " loan | DAYS ", meanings=MEANINGS) == everything[0]
-    assert "No meaning" in read("get_column_meaning", "loan|", meanings=MEANINGS)
-    assert "No meaning" in read("get_column_meaning", "club|loan|days", meanings=MEANINGS)
+    for table, column in ((" loan ", " DAYS "), ("loan", "days")):
+        argument = {"table": table, "column": column}
+        assert read("get_column_meaning", argument, meanings=MEANINGS) == everything[0]
+    for table, column in (("loan", ""), ("club", "loan|days"), ("club|loan", "days"), ("loan|days", "")):
+        argument = {"table": table, "column": column}
+        assert "No meaning" in read("get_column_meaning", argument, meanings=MEANINGS)
     assert "No column meanings" in read("get_all_column_meanings")
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import opened_sources
 import pytest
-from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
+from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, write_benchmark
 
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
+from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 
 HEAD = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n"
 ASK = "    rows, err, timeout = execute_queries({}, db_name, conn)\n    assert not err and not timeout\n"
@@ -54,23 +54,24 @@ def folder(tmp_path: Path, postgres_dsn: str) -> Iterator[Path]:
     yield tmp_path
 
 
-def episode(folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any) -> Any:
+def episode(folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any) -> Played:
     source = opened_sources.open(write_benchmark(folder, record), "postgres")
     benchmark = load_benchmark(folder, source=source)
     [task] = benchmark.tasks
-    return CInteractController(task, source, InteractGrader(source), profile=PROFILES[profile], **options)
+    grader = InteractGrader(source)
+    return Played(CInteractRules(task, source, grader, profile=PROFILES[profile], **options))
 
 
-def submit(controller: CInteractController, *submissions: str) -> list[str]:
+def submit(played: Played, *submissions: str) -> list[str]:
     """What becomes of them, one by one."""
     for sql in submissions:
-        controller.apply(SYSTEM, Move("submit_sql", sql))
-    return [attempt.status for attempt in controller.attempts]
+        played.apply(SYSTEM, Move("submit_sql", sql))
+    return [attempt.status for attempt in played.attempts]
 
 
-def ask(controller: CInteractController, sql: str) -> str:
-    controller.apply(SYSTEM, Move("execute_sql", sql))
-    return controller.system_view().message
+def ask(played: Played, sql: str) -> str:
+    played.apply(SYSTEM, Move("execute_sql", sql))
+    return played.system_view().message
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
@@ -205,11 +206,11 @@ def test_two_episodes_at_once_do_not_meet(folder: Path) -> None:
     source = opened_sources.open(write_benchmark(folder, FUNCTION_TASK), "postgres")
     [task] = load_benchmark(folder, source=source).tasks
     grader = InteractGrader(source)
-    one, two = (CInteractController(task, source, grader, execute_sql=True) for _ in range(2))
+    one, two = (Played(CInteractRules(task, source, grader, execute_sql=True)) for _ in range(2))
     ask(one, "DELETE FROM loan")
     assert "\n4\n" in ask(two, "SELECT count(*) FROM loan")
     assert submit(one, OWN_FUNCTION) == ["passed"]
     assert "function late_loans(integer) does not exist" in ask(two, "SELECT late_loans(30)")
     assert submit(two, OWN_FUNCTION) == ["passed"]
-    for controller in (one, two):
-        controller.close()
+    for played in (one, two):
+        played.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_tasks import MANAGEMENT, QUERY, RIGHT, controller, write_benchmark
+from toy_tasks import MANAGEMENT, QUERY, RIGHT, start, write_benchmark
 
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
@@ -80,7 +80,7 @@ LEAK = "SELECT '[exec_err_flg]' FROM nowhere; -- [exec_err_flg]"
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_profile_gives_the_gold_away_for_a_magic_word(tmp_path: Path, profile: str) -> None:
     """BIRD-Interact §4.2: in the reference, a prediction with this text gets the gold in its debug prompt."""
-    episode = controller(tmp_path, QUERY, profile)
+    episode = start(tmp_path, QUERY, profile)
     for sql in (LEAK, "SELECT '[exec_err_flg]'"):
         event = episode.apply(0, Move("submit_sql", sql))
         assert "age >= 18" not in json.dumps([event.to_json(), episode.outcome()])
@@ -96,7 +96,7 @@ HOLE = "UPDATE member SET age = 1; SELECT 0"
 def test_a_hole_is_flagged_in_the_private_log(
     tmp_path: Path, profile: str, status: str, flags: list[str]
 ) -> None:
-    episode = controller(tmp_path, QUERY, profile)
+    episode = start(tmp_path, QUERY, profile)
     episode.apply(0, Move("submit_sql", HOLE))
     assert episode.attempts[0].status == status
     assert episode.private_log[0]["flags"] == flags

@@ -7,12 +7,12 @@ from typing import Any
 
 import opened_sources
 import pytest
-from toy_tasks import MANAGEMENT, QUERY, write_benchmark
+from toy_tasks import MANAGEMENT, QUERY, Played, write_benchmark
 
 from birdenv.dialogue import Move
 from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
+from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 
 DELETE = "DELETE FROM loan WHERE days > 30"
 COUNT = "SELECT count(*) FROM loan"
@@ -28,11 +28,12 @@ def dialect(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **options: Any) -> Any:
+def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **options: Any) -> Played:
     source = opened_sources.open(write_benchmark(folder, record), dialect)
     benchmark = load_benchmark(folder, source=source)
     grader = InteractGrader(source)
-    return CInteractController(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options)
+    rules = CInteractRules(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options)
+    return Played(rules)
 
 
 @pytest.mark.parametrize("profile", ["strict", "adk", "shell"])

@@ -9,8 +9,12 @@ from typing import Any
 from prepared_databases import copy_database
 
 from birdenv.databases import DatabaseSource
+from birdenv.dialogue import Dialogue, View
 from birdenv.grading import InteractGrader
-from birdenv.tasks.c_interact import PROFILES, CInteractController, load_benchmark
+from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
+from birdenv.tasks.interact._user_seat import briefs_of
+from birdenv.users import RulePlayer
 
 DATABASE = """
 CREATE TABLE member (id INTEGER PRIMARY KEY, name TEXT, city TEXT, age INTEGER);
@@ -122,12 +126,30 @@ def write_benchmark(folder: Path, *records: dict[str, Any]) -> Path:
     return folder
 
 
-def controller(
-    folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any
-) -> CInteractController:
+class Played(Dialogue):
+    """A dialogue from which the state of its rules can be read, too: `attempts`, `private_log`, `budget`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "rules":
+            raise AttributeError(name)
+        return getattr(self.rules, name)
+
+    @property
+    def phase(self) -> int:
+        return self.rules.phase()
+
+    def system_view(self) -> View:
+        return self.view(SYSTEM)
+
+    def answer(self) -> None:
+        """Let the user answer by rules, if it is asked."""
+        if self.turn == USER:
+            self.apply(USER, RulePlayer(briefs_of(self.task)).move(self.view(USER)))
+
+
+def start(folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any) -> Played:
     """An episode on this record."""
     benchmark = load_benchmark(write_benchmark(folder, record))
     source: DatabaseSource = benchmark.source
-    return CInteractController(
-        benchmark.tasks[0], source, InteractGrader(source), profile=PROFILES[profile], **options
-    )
+    grader = InteractGrader(source)
+    return Played(CInteractRules(benchmark.tasks[0], source, grader, profile=PROFILES[profile], **options))

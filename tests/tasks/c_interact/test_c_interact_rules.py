@@ -9,24 +9,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import examples
-from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, controller, write_benchmark
+from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, start, write_benchmark
 
-from birdenv.dialogue import Move
+from birdenv.dialogue import DialogueOver, Move
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.grading import InteractGrader
-from birdenv.tasks import MAX_TEXT, SYSTEM, USER
-from birdenv.tasks.c_interact import PROFILES, CInteractController, UserSession, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 
 
-def submit(episode: CInteractController, *statements: str) -> None:
+def submit(episode: Played, *statements: str) -> None:
     for sql in statements:
         episode.apply(SYSTEM, Move("submit_sql", sql))
 
 
-def ask(episode: CInteractController, question: str = "What do you mean by 'grown'?") -> str:
+def ask(episode: Played, question: str = "What do you mean by 'grown'?") -> str:
     episode.apply(SYSTEM, Move("clarify", question))
-    if episode.turn == USER:
-        episode.apply(USER, UserSession(RuleUser()).move(episode.view(USER)))
+    episode.answer()
     return episode.system_view().message
 
 
@@ -45,7 +44,7 @@ def ask(episode: CInteractController, question: str = "What do you mean by 'grow
     ],
 )
 def test_reward_schedule(tmp_path: Path, statements: list[str], reward: float) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, *statements)
     assert episode.terminated
     assert not episode.truncated
@@ -53,7 +52,7 @@ def test_reward_schedule(tmp_path: Path, statements: list[str], reward: float) -
 
 
 def test_a_task_without_follow_up_ends_after_phase_one(tmp_path: Path) -> None:
-    episode = controller(tmp_path, {k: v for k, v in QUERY.items() if k != "follow_up"})
+    episode = start(tmp_path, {k: v for k, v in QUERY.items() if k != "follow_up"})
     submit(episode, RIGHT)
     assert episode.terminated
     assert episode.rewards[0] == 0.7
@@ -77,7 +76,7 @@ def test_turn_budget(
     point = {"term": "grown", "sql_snippet": "age >= 18", "type": "t"}
     ambiguity = {"critical_ambiguity": [point] * critical, "non_critical_ambiguity": [point] * other}
     record = QUERY | {"user_query_ambiguity": ambiguity, "knowledge_ambiguity": [point] * knowledge}
-    episode = controller(tmp_path, record, profile, patience=patience)
+    episode = start(tmp_path, record, profile, patience=patience)
     assert episode.system_view().turns_left == questions
     for _ in range(questions):
         ask(episode)
@@ -86,7 +85,7 @@ def test_turn_budget(
 
 
 def test_a_question_beyond_the_budget_is_an_empty_submission(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY, patience=0)
+    episode = start(tmp_path, QUERY, patience=0)
     ask(episode), ask(episode)
     for expected in (["malformed"], ["malformed", "malformed"]):
         ask(episode)
@@ -96,7 +95,7 @@ def test_a_question_beyond_the_budget_is_an_empty_submission(tmp_path: Path) -> 
 
 
 def test_a_refused_action_costs_a_question_while_there_are_some(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     before = episode.system_view().turns_left
     for move in (
         Move("execute_sql", "SELECT 1"),
@@ -111,7 +110,7 @@ def test_a_refused_action_costs_a_question_while_there_are_some(tmp_path: Path) 
 
 
 def test_no_question_is_possible_after_the_first_submission(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, WRONG)
     assert episode.system_view().legal == ("submit_sql",)
     assert "empty submission" in ask(episode)
@@ -119,7 +118,7 @@ def test_no_question_is_possible_after_the_first_submission(tmp_path: Path) -> N
 
 
 def test_adk_answers_questions_in_the_debug_attempt(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY, "adk")
+    episode = start(tmp_path, QUERY, "adk")
     submit(episode, WRONG)
     assert "18" in ask(episode)
     submit(episode, RIGHT)
@@ -127,7 +126,7 @@ def test_adk_answers_questions_in_the_debug_attempt(tmp_path: Path) -> None:
 
 
 def test_adk_truncates_a_dialogue_that_never_ends(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY, "adk")
+    episode = start(tmp_path, QUERY, "adk")
     while episode.turn is not None:
         ask(episode)
     assert episode.truncated
@@ -136,7 +135,7 @@ def test_adk_truncates_a_dialogue_that_never_ends(tmp_path: Path) -> None:
 
 
 def test_answer_comes_from_the_annotation(tmp_path: Path) -> None:
-    message = ask(controller(tmp_path, QUERY))
+    message = ask(start(tmp_path, QUERY))
     assert "age" in message
     assert "18" in message
     assert ">=" not in message
@@ -151,7 +150,7 @@ def test_answer_comes_from_the_annotation(tmp_path: Path) -> None:
     ],
 )
 def test_leak_guard_holds_for_a_stranger_in_the_users_seat(tmp_path: Path, leak: str) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     episode.apply(SYSTEM, Move("clarify", "What do you mean by 'grown'?"))
     event = episode.apply(USER, Move("answer", leak))
     assert leak not in event.data
@@ -160,61 +159,61 @@ def test_leak_guard_holds_for_a_stranger_in_the_users_seat(tmp_path: Path, leak:
 
 
 def test_a_strangers_honest_answer_passes(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     episode.apply(SYSTEM, Move("clarify", "What do you mean by 'grown'?"))
     assert episode.apply(USER, Move("answer", "Old enough to vote: 18 or more.")).data.endswith("18 or more.")
 
 
 def test_debug_feedback_shows_the_database_error_but_not_the_expected_result(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, "SELECT shoe_size FROM member")
     assert "no such column: shoe_size" in episode.system_view().message
-    episode = controller(tmp_path / "again", QUERY)
+    episode = start(tmp_path / "again", QUERY)
     submit(episode, WRONG)
     assert "2" not in episode.system_view().message
 
 
 def test_shell_feedback_has_no_error_text(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY, "shell")
+    episode = start(tmp_path, QUERY, "shell")
     submit(episode, "SELECT shoe_size FROM member")
     assert "shoe_size" not in episode.system_view().message
     assert "could not be executed" in episode.system_view().message
 
 
 def test_visible_knowledge_hides_the_deleted_entry_and_its_gap(tmp_path: Path) -> None:
-    instruction = controller(tmp_path, QUERY).system_view().instruction
+    instruction = start(tmp_path, QUERY).system_view().instruction
     assert "days > 30" not in instruction
     assert '"id": 1, "knowledge": "Risk"' in instruction
     assert "children_knowledge" not in instruction
 
 
 def test_shell_shows_raw_knowledge_lines(tmp_path: Path) -> None:
-    instruction = controller(tmp_path, QUERY, "shell").system_view().instruction
+    instruction = start(tmp_path, QUERY, "shell").system_view().instruction
     assert "days > 30" not in instruction
     assert '"id": 2, "knowledge": "Risk"' in instruction
     assert "children_knowledge" in instruction
 
 
 def test_execute_sql_is_an_opt_in(tmp_path: Path) -> None:
-    assert "execute_sql" not in controller(tmp_path / "off", QUERY).system_view().legal
-    episode = controller(tmp_path / "on", QUERY, execute_sql=True)
+    assert "execute_sql" not in start(tmp_path / "off", QUERY).system_view().legal
+    episode = start(tmp_path / "on", QUERY, execute_sql=True)
     episode.apply(SYSTEM, Move("execute_sql", "SELECT name FROM member WHERE city = 'Rome'"))
     assert episode.system_view().message == "name\n----\nCy\n(1 row)"
     assert episode.system_view().turns_left == 5
 
 
 def test_what_the_system_does_to_its_database_does_not_reach_the_grader(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY, execute_sql=True)
+    episode = start(tmp_path, QUERY, execute_sql=True)
     episode.apply(SYSTEM, Move("execute_sql", "UPDATE member SET age = 5"))
     submit(episode, RIGHT)
     assert episode.attempts[0].passed
 
 
 def test_management_follow_up_starts_from_the_accepted_state(tmp_path: Path) -> None:
-    episode = controller(tmp_path, MANAGEMENT, execute_sql=True)
+    episode = start(tmp_path, MANAGEMENT, execute_sql=True)
     submit(episode, "DELETE FROM loan WHERE NOT days <= 30;")
     assert episode.system_view().phase == 2
-    episode._accepted = "THIS DOES NOT RUN"  # nor is it run again: the state itself was kept
+    episode.rules._accepted = "THIS DOES NOT RUN"  # nor is it run again: the state itself was kept
     episode.apply(SYSTEM, Move("execute_sql", "SELECT count(*) AS n FROM loan"))
     assert episode.system_view().message == "n\n-\n1\n(1 row)"
     submit(episode, "SELECT count(book) FROM loan")
@@ -222,13 +221,13 @@ def test_management_follow_up_starts_from_the_accepted_state(tmp_path: Path) -> 
 
 
 def test_a_query_answer_may_not_write(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, "UPDATE member SET age = 1")
     assert episode.attempts[0].status == "sql_error"
 
 
 def test_task_without_gold_ends_as_ungraded(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY | {"sol_sql": []})
+    episode = start(tmp_path, QUERY | {"sol_sql": []})
     submit(episode, RIGHT)
     assert episode.terminated
     assert episode.status == "ungraded"
@@ -238,21 +237,21 @@ def test_task_without_gold_ends_as_ungraded(tmp_path: Path) -> None:
     "broken", [{"sol_sql": ["SELECT nope FROM member"]}, {"preprocess_sql": ["DROP TABLE nope"]}]
 )
 def test_a_broken_benchmark_is_not_the_agents_failure(tmp_path: Path, broken: dict[str, Any]) -> None:
-    episode = controller(tmp_path, QUERY | broken)
+    episode = start(tmp_path, QUERY | broken)
     submit(episode, RIGHT)
     assert episode.truncated
     assert episode.status == "infra_error"
 
 
 def test_what_the_data_say_does_not_come_back_in_an_error(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, "SELECT json_extract('{}', (SELECT group_concat(name) FROM member))")
     assert "could not be executed" in episode.system_view().message
     assert "Ann" not in episode.system_view().message
 
 
 def test_a_long_or_odd_error_message_is_cut_and_escaped(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, 'SELECT "\x1b[31m' + "x" * 5000 + '" FROM member, loan WHERE missing_column = 1')
     message = episode.system_view().message
     assert len(message) < 500
@@ -260,17 +259,17 @@ def test_a_long_or_odd_error_message_is_cut_and_escaped(tmp_path: Path) -> None:
 
 
 def test_a_text_beyond_the_limit_is_malformed(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, RIGHT + " " * MAX_TEXT)
     assert not episode.attempts
     assert episode.system_view().turns_left == 4
-    assert episode.events[-1].data is None
+    assert episode.events[-1].data == {"cut": len(RIGHT) + MAX_TEXT}
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_the_systems_own_database_never_holds_the_golds_work(tmp_path: Path, profile: str) -> None:
     record = MANAGEMENT | {"sol_sql": ["CREATE VIEW late AS SELECT book FROM loan WHERE days > 30"]}
-    episode = controller(tmp_path, record, profile, execute_sql=True)
+    episode = start(tmp_path, record, profile, execute_sql=True)
     submit(episode, "CREATE VIEW late AS SELECT l.book FROM loan l WHERE NOT l.days <= 30")
     assert episode.system_view().phase == 2
     episode.apply(SYSTEM, Move("execute_sql", "SELECT sql FROM sqlite_master WHERE name = 'late'"))
@@ -279,29 +278,41 @@ def test_the_systems_own_database_never_holds_the_golds_work(tmp_path: Path, pro
 
 
 def test_the_last_failure_names_its_error(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     submit(episode, WRONG, "SELECT shoe_size FROM member")
     assert "no such column: shoe_size\nThe episode ends." in episode.system_view().message
 
 
 def test_set_up_that_fails_under_execute_sql_is_not_the_agents_failure(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY | {"preprocess_sql": ["DROP TABLE nope"]}, execute_sql=True)
+    episode = start(tmp_path, QUERY | {"preprocess_sql": ["DROP TABLE nope"]}, execute_sql=True)
     episode.apply(SYSTEM, Move("execute_sql", "SELECT 1"))
     assert episode.truncated
     assert episode.status == "infra_error"
 
 
-def test_moving_out_of_turn_is_the_drivers_mistake(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
-    with pytest.raises(ValueError, match="cannot move"):
-        episode.apply(USER, Move("answer", "x"))
+def test_a_move_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY)
+    before = episode.system_view()
+    event = episode.apply(USER, Move("answer", "x"))
+    assert (event.agent, event.metadata) == (USER, {"sender": "judge", "reply": "It is not your turn."})
+    assert episode.view(USER).message == "It is not your turn."
+    assert episode.system_view() == before and episode.turn == SYSTEM
+    assert not episode.private_log
+
+
+def test_moving_after_the_end_is_the_drivers_mistake(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY)
     submit(episode, WRONG, WRONG)
-    with pytest.raises(ValueError, match="cannot move"):
-        submit(episode, RIGHT)
+    events = list(episode.events)
+    for seat, move in ((SYSTEM, Move("submit_sql", RIGHT)), (USER, Move("answer", "x"))):
+        with pytest.raises(DialogueOver):
+            episode.apply(seat, move)
+    assert issubclass(DialogueOver, ValueError)
+    assert episode.events == events
 
 
 def test_the_systems_view_holds_nothing_private(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY)
+    episode = start(tmp_path, QUERY)
     texts = [repr(episode.system_view())]
     ask(episode)
     submit(episode, WRONG)
@@ -340,9 +351,10 @@ def test_any_moves_lead_to_an_end_with_at_most_one(
 ) -> None:
     benchmark = load_benchmark(folder)
     grader = InteractGrader(benchmark.source)
-    episode = CInteractController(
+    rules = CInteractRules(
         benchmark.tasks[0], benchmark.source, grader, profile=PROFILES[profile], execute_sql=execute
     )
+    episode = Played(rules)
     for action, data in [*moves, *[("nothing", None)] * 70]:
         if episode.turn is None:
             break

@@ -12,36 +12,44 @@ from hypothesis import strategies as st
 from samples import examples
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "c_interact"))
-from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, write_benchmark
+from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, write_benchmark
 
-from birdenv.dialogue import Move
+from birdenv.dialogue import Move, chat_messages
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.grading import InteractGrader
-from birdenv.tasks import KINDS, MAX_TEXT, SYSTEM, TOOLS, USER, chat_messages
-from birdenv.tasks.a_interact import COSTS, PROFILES, AInteractController, budget_for
-from birdenv.tasks.c_interact import UserSession, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
+from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
+from birdenv.tasks.c_interact import load_benchmark
 
 
-def controller(folder: Path, record: dict[str, Any] = QUERY, **options: Any) -> AInteractController:
+SEAT = GAME.seats[SYSTEM]
+
+
+def start(folder: Path, record: dict[str, Any] = QUERY, **options: Any) -> Played:
     benchmark = load_benchmark(write_benchmark(folder, record))
     grader = InteractGrader(benchmark.source)
-    return AInteractController(benchmark.tasks[0], benchmark.source, grader, **options)
+    return Played(AInteractRules(benchmark.tasks[0], benchmark.source, grader, **options))
 
 
-def use(episode: AInteractController, action: str, data: Any = "") -> str:
-    """Make a move, and the user's if one follows; what the system then reads."""
+def use(episode: Played, action: str, data: Any = None) -> str:
+    """Make a move, and the user's if one follows; what the system then reads.
+
+    Data that is a text becomes what the action makes of a text.
+    """
+    tool = SEAT.by_name.get(action)
+    if tool is not None and isinstance(data, str):
+        data = tool.data_of_text(data)
     episode.apply(SYSTEM, Move(action, data))
-    if episode.turn == USER:
-        episode.apply(USER, UserSession(RuleUser()).move(episode.view(USER)))
+    episode.answer()
     return episode.system_view().message
 
 
-def submit(episode: AInteractController, *statements: str) -> None:
+def submit(episode: Played, *statements: str) -> None:
     for sql in statements:
         use(episode, "submit_sql", sql)
 
 
-def spend(episode: AInteractController, left: float) -> None:
+def spend(episode: Played, left: float) -> None:
     """Buy looks until that much is left."""
     while episode.budget.left >= left + 1:
         use(episode, "get_schema")
@@ -60,7 +68,7 @@ def test_the_budget_counts_critical_and_knowledge_ambiguities(
     point = {"term": "grown", "sql_snippet": "age >= 18", "type": "t"}
     ambiguity = {"critical_ambiguity": [point] * critical, "non_critical_ambiguity": [point] * other}
     record = QUERY | {"user_query_ambiguity": ambiguity, "knowledge_ambiguity": [point] * knowledge}
-    episode = controller(tmp_path, record, patience=patience)
+    episode = start(tmp_path, record, patience=patience)
     assert episode.system_view().budget == episode.budget.total == budget
     assert budget == budget_for(critical + knowledge, patience)
 
@@ -89,10 +97,13 @@ def test_the_budget_counts_critical_and_knowledge_ambiguities(
         ("get_column_meaning", "days", 0.2),
         ("get_column_meaning", "loan|", 0.2),
         ("get_column_meaning", "a|b|c", 0.2),
+        ("get_column_meaning", {"table": "loan", "column": "days"}, 0.5),
+        ("get_column_meaning", {"table": "loan", "column": "a|b"}, 0.2),
+        ("get_column_meaning", {"table": "loan"}, 0.2),
     ],
 )
 def test_prices(tmp_path: Path, action: str, data: Any, cost: float) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     message = use(episode, action, data)
     assert episode.budget.used == cost
     assert message.endswith(f"Budget left: {16 - cost:g} of 16.")
@@ -117,7 +128,7 @@ def test_every_tool_has_its_published_price() -> None:
     ],
 )
 def test_a_pass_earns_the_same_at_any_attempt(tmp_path: Path, statements: list[str], reward: float) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     submit(episode, *statements)
     assert episode.terminated and not episode.truncated
     assert episode.status == "completed"
@@ -128,7 +139,7 @@ def test_a_pass_earns_the_same_at_any_attempt(tmp_path: Path, statements: list[s
 
 
 def test_a_submission_that_is_not_covered_is_the_last(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     spend(episode, 2.5)
     assert "clarify" in episode.system_view().legal
     submit(episode, RIGHT)
@@ -138,7 +149,7 @@ def test_a_submission_that_is_not_covered_is_the_last(tmp_path: Path) -> None:
 
 
 def test_a_submission_that_takes_the_very_rest_leaves_one_more(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     spend(episode, 3)
     submit(episode, RIGHT)
     assert episode.system_view().legal == ("submit_sql",)
@@ -148,7 +159,7 @@ def test_a_submission_that_takes_the_very_rest_leaves_one_more(tmp_path: Path) -
 
 
 def test_a_tool_that_is_too_dear_is_refused_and_then_only_submitting_is_possible(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     spend(episode, 1.5)
     legal = episode.system_view().legal
     assert "clarify" not in legal and {"execute_sql", "get_column_meaning", "submit_sql"} <= set(legal)
@@ -167,7 +178,7 @@ def test_a_tool_that_is_too_dear_is_refused_and_then_only_submitting_is_possible
 def test_where_only_submitting_is_possible_anything_else_ends_the_episode(
     tmp_path: Path, action: str, data: Any
 ) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     spend(episode, 0)
     assert episode.system_view().legal == ("submit_sql",)
     use(episode, action, data)
@@ -176,7 +187,7 @@ def test_where_only_submitting_is_possible_anything_else_ends_the_episode(
 
 
 def test_malformed_actions_end_with_the_budget(tmp_path: Path) -> None:
-    episode = controller(tmp_path, patience=0)
+    episode = start(tmp_path, patience=0)
     for _ in range(200):
         if episode.turn is None:
             break
@@ -186,7 +197,7 @@ def test_malformed_actions_end_with_the_budget(tmp_path: Path) -> None:
 
 
 def test_feedback_on_a_failure_tells_the_database_error_or_only_that_it_failed(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     assert "no such column: shoe_size" in use(episode, "submit_sql", "SELECT shoe_size FROM member")
     wrong = use(episode, "submit_sql", WRONG).replace("Budget left: 10 of 16.", "")
     assert not any(character.isdigit() for character in wrong)
@@ -194,14 +205,14 @@ def test_feedback_on_a_failure_tells_the_database_error_or_only_that_it_failed(t
 
 
 def test_the_instruction_holds_prices_and_neither_schema_nor_knowledge(tmp_path: Path) -> None:
-    instruction = controller(tmp_path).system_view().instruction
+    instruction = start(tmp_path).system_view().instruction
     assert QUERY["amb_user_query"] in instruction
     assert all(f"- {kind}" in instruction and f"({COSTS[kind]:g})" in instruction for kind in TOOLS)
     assert "CREATE TABLE" not in instruction and "Risk" not in instruction
 
 
 def test_questions_are_answered_in_both_phases(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     assert "18" in use(episode, "clarify", "What do you mean by 'grown'?")
     submit(episode, RIGHT)
     assert "follow-up request" in episode.system_view().message.lower()
@@ -212,7 +223,7 @@ def test_questions_are_answered_in_both_phases(tmp_path: Path) -> None:
 
 
 def test_the_leak_guard_holds_for_a_stranger_in_the_users_seat(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     episode.apply(SYSTEM, Move("clarify", "What do you mean by 'grown'?"))
     leak = "Use SELECT count(*) FROM member WHERE age >= 18"
     event = episode.apply(USER, Move("answer", leak))
@@ -220,7 +231,7 @@ def test_the_leak_guard_holds_for_a_stranger_in_the_users_seat(tmp_path: Path) -
 
 
 def test_the_systems_own_database_keeps_what_it_writes_and_grading_never_sees_it(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     use(episode, "execute_sql", "DELETE FROM member WHERE age >= 18")
     assert "\n1\n" in use(episode, "execute_sql", "SELECT count(*) AS n FROM member")
     submit(episode, RIGHT)
@@ -229,7 +240,7 @@ def test_the_systems_own_database_keeps_what_it_writes_and_grading_never_sees_it
 
 
 def test_the_follow_up_of_a_management_task_starts_from_the_accepted_sql(tmp_path: Path) -> None:
-    episode = controller(tmp_path, MANAGEMENT)
+    episode = start(tmp_path, MANAGEMENT)
     submit(episode, "DELETE FROM loan WHERE days >= 31")
     assert episode.phase == 2
     assert "\n1\n" in use(episode, "execute_sql", "SELECT count(*) AS n FROM loan")
@@ -249,7 +260,7 @@ def test_the_follow_up_of_a_management_task_starts_from_the_accepted_sql(tmp_pat
 def test_tasks_that_lack_something(
     tmp_path: Path, record: dict[str, Any], status: str, reward: float
 ) -> None:
-    episode = controller(tmp_path, record)
+    episode = start(tmp_path, record)
     submit(episode, RIGHT)
     assert (episode.turn, episode.status, episode.rewards[0]) == (None, status, reward)
     assert episode.truncated == (status == "infra_error")
@@ -257,14 +268,14 @@ def test_tasks_that_lack_something(
 
 
 def test_a_set_up_that_does_not_run_is_the_benchmarks_fault(tmp_path: Path) -> None:
-    episode = controller(tmp_path, QUERY | {"preprocess_sql": ["DROP TABLE nothing"]})
+    episode = start(tmp_path, QUERY | {"preprocess_sql": ["DROP TABLE nothing"]})
     message = use(episode, "execute_sql", "SELECT 1")
     assert episode.truncated and episode.status == "infra_error"
     assert "nothing" not in message
 
 
 def test_leaving(tmp_path: Path) -> None:
-    early, late = controller(tmp_path / "1"), controller(tmp_path / "2")
+    early, late = start(tmp_path / "1"), start(tmp_path / "2")
     use(early, "quit")
     submit(late, RIGHT)
     use(late, "quit")
@@ -273,7 +284,7 @@ def test_leaving(tmp_path: Path) -> None:
 
 
 def test_the_outcome_says_what_was_spent(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     use(episode, "get_schema")
     submit(episode, WRONG, RIGHT, FOLLOW_UP_RIGHT)
     outcome = episode.outcome()
@@ -285,17 +296,23 @@ def test_the_outcome_says_what_was_spent(tmp_path: Path) -> None:
     ]
 
 
-def test_the_wrong_seat_is_the_drivers_fault(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="seat 1"):
-        controller(tmp_path).apply(USER, Move("answer", "x"))
+def test_a_move_out_of_turn_is_refused_at_no_price(tmp_path: Path) -> None:
+    episode = start(tmp_path)
+    before = episode.system_view()
+    event = episode.apply(USER, Move("answer", "x"))
+    assert event.metadata == {"sender": "judge", "reply": "It is not your turn."}
+    assert (episode.turn, episode.budget.used, episode.malformed) == (SYSTEM, 0, 0)
+    assert episode.system_view() == before
+    with pytest.raises(ValueError, match="no seat 2"):
+        episode.view(2)
 
 
 def test_the_log_as_chat_messages(tmp_path: Path) -> None:
-    episode = controller(tmp_path)
+    episode = start(tmp_path)
     use(episode, "get_column_meaning", "loan|days")
     use(episode, "clarify", "What do you mean by 'grown'?")
     use(episode, "get_schema")
-    messages = chat_messages("", episode.events)[1:]
+    messages = chat_messages("", episode.events, SEAT)[1:]
     assert [m["role"] for m in messages] == ["assistant", "tool"] * 3
     calls = [m["tool_calls"][0]["function"] for m in messages[::2]]
     assert calls[0] == {"name": "get_column_meaning", "arguments": '{"table": "loan", "column": "days"}'}
@@ -316,7 +333,7 @@ MOVES = st.tuples(
 def test_whatever_is_played_the_rules_hold(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, Any]]
 ) -> None:
-    episode = controller(tmp_path_factory.mktemp("episode"))
+    episode = start(tmp_path_factory.mktemp("episode"))
     for action, data in moves:
         if episode.turn is None:
             break
@@ -337,7 +354,7 @@ DOUBLED = f"{RIGHT} UNION ALL {RIGHT}"
 @pytest.mark.parametrize(("profile", "passes"), [("strict", False), ("adk", True)])
 def test_a_profile_says_how_submissions_are_judged(tmp_path: Path, profile: str, passes: bool) -> None:
     """Rows as a multiset, or as the set of the reference implementation; and whose ids are shown."""
-    episode = controller(tmp_path, profile=PROFILES[profile])
+    episode = start(tmp_path, profile=PROFILES[profile])
     assert ('"id": 2, "knowledge": "Risk"' in use(episode, "get_all_knowledge_definitions")) == passes
     submit(episode, DOUBLED)
     assert episode.attempts[0].passed == passes

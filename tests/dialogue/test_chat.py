@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
-from birdenv.dialogue import Event
-from birdenv.tasks import SYSTEM, USER, chat_messages, tool_schemas
+from birdenv.dialogue import Event, chat_messages, tool_schemas
+from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks.c_interact import GAME
+
+SEAT = GAME.seats[SYSTEM]
 
 
 def test_tool_calls_and_their_results() -> None:
@@ -14,7 +17,7 @@ def test_tool_calls_and_their_results() -> None:
         Event(USER, 2, "answer", "The last one."),
         Event(SYSTEM, 3, "submit_sql", "SELECT 'é'", metadata={"sender": "judge", "reply": "Correct."}),
     ]
-    instruction, ask, answer, submit, verdict = chat_messages("Rules", events)
+    instruction, ask, answer, submit, verdict = chat_messages("Rules", events, SEAT)
     assert instruction == {"role": "user", "content": "Rules"}
     assert ask["tool_calls"][0]["function"]["name"] == "clarify"
     assert answer == {"role": "tool", "tool_call_id": ask["tool_calls"][0]["id"], "content": "The last one."}
@@ -25,13 +28,13 @@ def test_tool_calls_and_their_results() -> None:
 
 def test_what_was_no_tool_call_stands_as_words() -> None:
     refused = Event(SYSTEM, 1, "malformed", None, metadata={"sender": "judge", "reply": "Not valid."})
-    assert chat_messages("Rules", [refused])[1:] == [
+    assert chat_messages("Rules", [refused], SEAT)[1:] == [
         {"role": "assistant", "content": "malformed"},
         {"role": "user", "content": "Not valid."},
     ]
 
 
 def test_schemas_name_one_required_text() -> None:
-    [schema] = tool_schemas(["clarify"])
+    [schema] = tool_schemas(SEAT, ["clarify"])
     parameters = schema["function"]["parameters"]
     assert parameters["required"] == ["question"] == list(parameters["properties"])

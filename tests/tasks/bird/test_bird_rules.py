@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from birdenv.databases import SqliteSource
-from birdenv.dialogue import Move
+from birdenv.dialogue import Dialogue, DialogueOver, Move
 from birdenv.grading import ExGrader
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.bird import BirdController, BirdTask, PrivateBirdTask, PublicBirdTask
+from birdenv.tasks.bird import BirdRules, BirdTask, PrivateBirdTask, PublicBirdTask
 
 TASK = BirdTask(
     PublicBirdTask(0, "1", 1, "shop", "How many items cost more than 5?", "cost refers to price", "simple"),
@@ -31,8 +31,8 @@ def source(tmp_path: Path) -> SqliteSource:
     return SqliteSource(tmp_path)
 
 
-def episode(source: SqliteSource, task: BirdTask = TASK, **options: Any) -> BirdController:
-    return BirdController(task, source, ExGrader(source), **options)
+def episode(source: SqliteSource, task: BirdTask = TASK, **options: Any) -> Dialogue:
+    return Dialogue(BirdRules(task, source, ExGrader(source), **options))
 
 
 def test_explore_and_submit(source: SqliteSource) -> None:
@@ -41,7 +41,7 @@ def test_explore_and_submit(source: SqliteSource) -> None:
     assert game.view(SYSTEM).message == "name | price\n-----+------\na | 4.0\nb | 6.0\n(2 rows)"
     game.apply(SYSTEM, Move("submit_sql", "SELECT 1"))
     assert game.terminated
-    assert game.rewards == (1.0, 0.0)
+    assert game.rewards == (1.0,)
     assert game.status == "completed"
 
 
@@ -51,8 +51,8 @@ def test_writes_stay_in_the_episode(source: SqliteSource) -> None:
     game.apply(SYSTEM, Move("execute_sql", "SELECT count(*) AS n FROM item"))
     assert game.view(SYSTEM).message.startswith("n\n-\n0\n")
     game.apply(SYSTEM, Move("submit_sql", "SELECT count(*) FROM item WHERE price > 5"))
-    assert game.verdict is not None
-    assert game.verdict.ex
+    assert game.rules.verdict is not None
+    assert game.rules.verdict.ex
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_without_gold_the_submission_is_ungraded(source: SqliteSource) -> None:
     game = episode(source, BirdTask(TASK.public, PrivateBirdTask(())))
     game.apply(SYSTEM, Move("submit_sql", "SELECT 1"))
     assert game.status == "ungraded"
-    assert game.verdict is None
+    assert game.rules.verdict is None
