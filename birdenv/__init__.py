@@ -6,6 +6,7 @@ Gymnasium. Everything else is imported when it is first used.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -13,6 +14,8 @@ import gymnasium
 if TYPE_CHECKING:
     from birdenv.dialogue import Move, Usage, View, make_game
     from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError
+    from birdenv.grading import score_pairs
+    from birdenv.runs import compare, run_episodes
     from birdenv.tasks import (
         clarify,
         execute_sql,
@@ -37,6 +40,7 @@ __all__ = [
     "View",
     "__version__",
     "clarify",
+    "compare",
     "execute_sql",
     "get_all_column_meanings",
     "get_all_external_knowledge_names",
@@ -45,8 +49,25 @@ __all__ = [
     "get_knowledge_definition",
     "get_schema",
     "make_game",
+    "run_episodes",
+    "score_pairs",
     "submit_sql",
 ]
+
+_ROOMS = {
+    "Move": "dialogue",
+    "Usage": "dialogue",
+    "View": "dialogue",
+    "make_game": "dialogue",
+    "BenchmarkError": "errors",
+    "BirdenvError": "errors",
+    "InfrastructureError": "errors",
+    "InputError": "errors",
+    "compare": "runs",
+    "run_episodes": "runs",
+    "score_pairs": "grading",
+}
+"""Where the names of this door come from, if not from the games."""
 
 for _name in ("CInteract", "AInteract", "BirdSql"):
     gymnasium.register(
@@ -58,9 +79,7 @@ del _name
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from birdenv import dialogue, errors, tasks
-
-        room = next(room for room in (tasks, dialogue, errors) if hasattr(room, name))
+        room = importlib.import_module(f"birdenv.{_ROOMS.get(name, 'tasks')}")
         found = globals()[name] = getattr(room, name)  # asked for once, not at every step of a loop
         return found
     raise AttributeError(f"module 'birdenv' has no attribute {name!r}")

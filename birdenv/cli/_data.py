@@ -21,6 +21,7 @@ from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits, ResultCache, is_database_name
+from birdenv.dialogue import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, is_directory, read_records, write_records, write_text
 from birdenv.grading import GRADER_VERSION, MODES, GoldCheck, check_gold
@@ -284,3 +285,15 @@ def _report(
             for name, check in checks.items()
         ],
     }
+
+
+@app.command("schema")
+def schema(game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")]) -> None:
+    """Print the JSON Schema of one task in a game's data file.
+
+    Example: birdenv data schema c-interact
+    """
+    model = find_game(game).record_model
+    if model is None:
+        raise InputError(f"{game} reads no data file with a documented schema")
+    print(json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False))

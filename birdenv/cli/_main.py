@@ -32,6 +32,7 @@ server that starts by itself. `birdenv db` loads databases into it, `birdenv doc
 
 app.command("demo")(_demo.demo)
 app.command("bird")(_bird.bird)
+app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(_play.play)
 app.command("c-interact")(_play.c_interact)
 app.command("a-interact")(_play.a_interact)
 app.command("score")(_score.score)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -13,7 +13,7 @@ from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
 from birdenv.cli import _options as options
 from birdenv.cli._options import Dialect, Dsn
 from birdenv.cli._running import RunOptions, load_game, run_game
-from birdenv.dialogue import Arena
+from birdenv.dialogue import Arena, Game, find_game
 from birdenv.errors import InputError
 from birdenv.runs import write_official_files
 from birdenv.tasks.c_interact import InteractTasks
@@ -172,3 +172,65 @@ def c_interact(
         place = write_official_files(directory, arena, repeats)
         print(f"Official files, private (they hold the gold): {place}")
         print(f"Their score: birdenv score-official {directory.path}")
+
+
+def play(
+    context: typer.Context,
+    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
+    agent: options.Agent = "human",
+    repeats: options.Repeats = 1,
+    parallel: options.Parallel = 1,
+    output: options.Output = None,
+    resume: options.Resume = None,
+    seed: options.Seed = 0,
+    verbose: options.Verbose = False,
+) -> None:
+    """Play any registered game.
+
+    Its settings, and the players of its other seats by the seats' names, follow as --name value:
+    birdenv play c-interact --user rule --patience 2. Without value, --name is true. A list is given as
+    a,b,c. `bird`, `c-interact` and `a-interact` are shorthands with options of their own.
+
+    Example: birdenv play c-interact --agent oracle --limit 2
+    """
+    found = find_game(game)
+    given = read_extra(context.args, found)
+    players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
+    arena = load_game(game, given, agent)
+    run_game(arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats), players)
+
+
+def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:
+    """Return settings from `--name value` words.
+
+    Raises:
+        InputError: a word is no setting of the game; the message lists them.
+    """
+    fields = game.settings.model_fields
+    known = [*fields, *game.seat_names]
+    values: dict[str, Any] = {}
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name = word.removeprefix("--").replace("-", "_")
+        if not word.startswith("--") or name not in known:
+            shown = ", ".join("--" + each.replace("_", "-") for each in known)
+            raise InputError(f"{word!r} is no option of {game.name}; it takes {shown}")
+        is_flag = name in fields and fields[name].annotation is bool
+        if is_flag and (not left or left[0].startswith("--")):
+            values[name] = True
+            continue
+        if not left:
+            raise InputError(f"{word} needs a value")
+        value = left.pop(0)
+        is_list = name in fields and "tuple" in str(fields[name].annotation)
+        is_number = name in fields and fields[name].annotation is int
+        values[name] = value.split(",") if is_list else _number(word, value) if is_number else value
+    return values
+
+
+def _number(word: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise InputError(f"{word} needs a whole number, got {value!r}") from None

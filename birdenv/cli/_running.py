@@ -40,7 +40,8 @@ def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
     game = find_game(name)
-    arena = Arena(game, read_settings(game, {"explain": True, **settings}))
+    explained = {"explain": True} if "explain" in game.settings.model_fields else {}
+    arena = Arena(game, read_settings(game, {**explained, **settings}))
     for note in arena.tasks.notes:
         print(f"Warning: {note}", file=sys.stderr)
     return arena

@@ -1,8 +1,8 @@
 """The public face of episodes: an arena per game and settings, an episode at a time.
 
-    arena = make_game("c-interact")
-    with arena.episode("library_1") as episode:
-        step = episode.act("clarify", "What do you mean by 'roomy branches'?")
+    arena = make_game(name)
+    with arena.episode(arena.ids[0]) as episode:
+        step = episode.act("clarify", "What do you mean?")
 
 Environments, wrappers, runs and adapters stand on it.
 """

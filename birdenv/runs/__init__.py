@@ -8,6 +8,7 @@ from birdenv.runs._bird_measures import (
     is_rated,
 )
 from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
 from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
@@ -58,6 +59,7 @@ __all__ = [
     "RunDirectory",
     "RunPlan",
     "RunReport",
+    "RunResult",
     "ScoredPair",
     "Seating",
     "Summary",
@@ -88,6 +90,7 @@ __all__ = [
     "regrade_text",
     "report",
     "run",
+    "run_episodes",
     "run_folder",
     "score_official",
     "speed_record",

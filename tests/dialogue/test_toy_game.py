@@ -173,7 +173,7 @@ def test_async_players_are_awaited() -> None:
 
 def plan(**settings: Any) -> RunPlan:
     arena = make_game("guess")
-    return RunPlan(arena, {0: "toy_players:Bisection", 1: "toy_players:keeper"}, **settings)
+    return RunPlan(arena, {0: "toy_players:Bisection", 1: keeper}, **settings)
 
 
 def runs_file(folder: Path, chosen: RunPlan) -> bytes:

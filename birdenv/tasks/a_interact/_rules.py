@@ -112,6 +112,8 @@ class AInteractRules(InteractRules):
         if seat == USER:
             return self._answered(move)
         kind = move.action
+        if _is_none(move):
+            return self._malformed(move)
         if move.action == "submit_sql":
             self._is_last = not self.budget.pay("submit_sql")
             self.calls[kind] += 1
@@ -133,13 +135,15 @@ class AInteractRules(InteractRules):
         if self._must_submit:
             return self._end(messages.NOT_SUBMITTED)
         kind = next((tool for tool in TOOLS if tool == move.action), None)
-        action = self.seats[SYSTEM].by_name.get(move.action)
-        if kind is None or action is None or action.fault(move.data) is not None:
-            self.malformed += 1
-            self.budget.pay_malformed()
-            return self._reply(messages.malformed(move.action, self._legal()))
+        if kind is None or _is_none(move):
+            return self._malformed(move)
         self._refused = True
         return self._reply(messages.over_budget(kind))
+
+    def _malformed(self, move: Move) -> Reply:
+        self.malformed += 1
+        self.budget.pay_malformed()
+        return self._reply(messages.malformed(move.action, self._legal()))
 
     @property
     def _must_submit(self) -> bool:
@@ -170,3 +174,14 @@ class AInteractRules(InteractRules):
 
     def _left_words(self) -> str:
         return messages.LEFT
+
+
+def _is_none(move: Move) -> bool:
+    """True if a move names no tool, or gives it other arguments than it takes.
+
+    No table and no column has the separator in its name, which stands between them in a text.
+    """
+    action = SEATS[SYSTEM].by_name.get(move.action)
+    if action is None or action.fault(move.data) is not None:
+        return True
+    return move.action == "get_column_meaning" and any("|" in name for name in move.data.values())

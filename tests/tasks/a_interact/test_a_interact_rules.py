@@ -21,7 +21,6 @@ from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
 from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
 from birdenv.tasks.c_interact import load_benchmark
 
-
 SEAT = GAME.seats[SYSTEM]
 
 

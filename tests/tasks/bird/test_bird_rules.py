@@ -73,6 +73,12 @@ def test_the_last_action_truncates(source: SqliteSource) -> None:
     assert game.truncated
     assert not game.terminated
     assert game.status == "task limit reached"
+    last = "That was the last action; nothing was submitted."
+    assert game.view(SYSTEM).message.endswith(last)
+    assert game.events[-1].metadata["reply"] == game.view(SYSTEM).message
+    assert last not in game.events[0].metadata["reply"]
+    with pytest.raises(DialogueOver):
+        game.apply(SYSTEM, Move("submit_sql", "SELECT 1"))
 
 
 def test_submitting_with_the_last_action_terminates(source: SqliteSource) -> None:

@@ -1,0 +1,91 @@
+"""One call that runs a player over the tasks of a game."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue import find_game, make_game
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs._runner import Progress, RunPlan, prepare, run
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a run.
+
+    Attributes:
+        records: the public record of each episode, in task order; `record["example"]` is the transcript.
+        overall: the figures, as in `overall.json`.
+        text: the summary for people.
+        folder: the run folder; None if it was not kept.
+    """
+
+    records: tuple[Mapping[str, Any], ...] = field(repr=False)
+    overall: Mapping[str, Any] = field(repr=False)
+    text: str
+    folder: Path | None = None
+
+    @property
+    def mean_reward(self) -> float:
+        """The mean reward over all episodes."""
+        rewards = [float(record["reward"]) for record in self.records]
+        return sum(rewards) / len(rewards) if rewards else 0.0
+
+
+def run_episodes(
+    game: str,
+    agent: Any,
+    *,
+    seed: int = 0,
+    parallel: int = 1,
+    repeats: int = 1,
+    output: Path | str | None = None,
+    resume: Path | str | None = None,
+    options: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> RunResult:
+    """Play a game's tasks with any player, and return the records and the summary.
+
+    >>> import birdenv
+    >>> result = run_episodes("bird", lambda view: birdenv.submit_sql("SELECT 1"), limit=2)
+    >>> [record["status"] for record in result.records]
+    ['completed', 'completed']
+
+    Args:
+        game: the game's name.
+        agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
+            or a function of the view. Specs of others run in processes that hold public data only; an object
+            or a function shares this process.
+        seed: seeds every player's generator.
+        parallel: episodes played at the same time.
+        repeats: episodes of each task.
+        output: where the run folder is made; without it, nothing is kept.
+        resume: a run folder to go on with, instead.
+        options: settings for players, by name.
+        progress: called after each episode with its public record.
+        **settings: fields of the game's settings, and players of the other seats by the seats' names.
+
+    Raises:
+        InputError: the game, a setting, a file or a player cannot be used.
+    """
+    with (
+        make_game(game, explain=True, **settings) if _explains(game) else make_game(game, **settings) as arena
+    ):
+        players = {**arena.players, arena.game.evaluated: agent}
+        plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}))
+        with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
+            if resume is not None:
+                directory = RunDirectory.existing(Path(resume))
+            else:
+                directory = RunDirectory.create(Path(output or scratch))
+            prepare(directory, plan.config(), resume=resume is not None)
+            summary = run(plan, directory, progress=progress)
+            records = tuple(directory.read("runs").values())
+            kept = directory.path if output is not None or resume is not None else None
+            return RunResult(records, summary.overall, summary.text, kept)
+
