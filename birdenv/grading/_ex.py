@@ -93,9 +93,9 @@ class ExGrader:
     Golds run before predictions. What the engine calls repeatable, and takes more than a millisecond, is not
     executed again as long as the `cache` has it: the one of this process, if none is given. `watch` gets
     every statement before it is executed, and may give an error to take for its result. `clean` takes away
-    what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a verdict
-    says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned` are
-    empty then), which takes longer to find out. One grader may be used by several threads.
+    what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a
+    verdict says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned`
+    are empty then), which takes longer to find out. One grader may be used by several threads.
 
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
