@@ -73,9 +73,8 @@ def run_episodes(
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.
     """
-    with (
-        make_game(game, explain=True, **settings) if _explains(game) else make_game(game, **settings) as arena
-    ):
+    explained = {"explain": True} if "explain" in find_game(game).settings.model_fields else {}
+    with make_game(game, **explained | settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
         plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}))
         with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:

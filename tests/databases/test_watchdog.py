@@ -12,7 +12,7 @@ from database_files import write_database
 SETTING = """
 import os, sys, threading, time
 from birdenv.databases import Limits, QueryError, SqliteSource
-from birdenv.databases import _guard
+from birdenv.databases.sqlite import _guard
 from birdenv.databases.sqlite._guard import watchdog
 
 _guard._TICK_INSTRUCTIONS = 2**30

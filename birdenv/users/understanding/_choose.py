@@ -130,9 +130,10 @@ def _named(index: Index, asked: Question) -> _Named | None:
     found: list[tuple[int, int, int, int, str]] = []
     unframed = _FRAMES.sub(" ", asked.spaced)
     for number, candidate in enumerate(index.candidates):
-        quoted_term = f"'{clean(candidate.target)}'" in asked.text if candidate.items else False
+        term = clean(candidate.target) if candidate.items else ""
+        in_quotes = bool(term) and f"'{term}'" in asked.text
         for said in candidate.names:
-            if quoted_term or f"'{said}'" in asked.text:
+            if in_quotes or ("'" not in term and f"'{said}'" in asked.text):
                 found.append((0, -len(said), number, number, said))
             for rank, place in ((1, unframed), (2, asked.spaced)):
                 at = place.find(f" {said} ")

@@ -90,12 +90,13 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """The word of the index that is spelt most like `word`."""
+    """The word of the index that is spelt most like `word`, from the same first letter on."""
     own = trigrams(word)
     shared: dict[str, int] = {}
     for letters in own:
         for other in index.spellings.get(letters, ()):
-            shared[other] = shared.get(other, 0) + 1
+            if other[0] == word[0]:
+                shared[other] = shared.get(other, 0) + 1
     best, meant = 0.0, ""
     for other in sorted(shared):
         alike = 2 * shared[other] / (len(own) + len(other))
