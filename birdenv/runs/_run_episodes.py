@@ -87,4 +87,3 @@ def run_episodes(
             records = tuple(directory.read("runs").values())
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)
-

@@ -1,7 +1,6 @@
 """Whole episodes against two ways in which they are usually played, and whether the verdicts are the same.
 
-Episodes that come again, as rollouts of a training loop do, are answered from memory as far as their SQL is
-the same. So each line has a sister in which no text comes twice.
+No text comes twice: every statement is compiled and executed.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -48,14 +47,14 @@ _BARS: tuple[tuple[str, Callable[[Mapping[str, Path]], _Peer], float, float], ..
 def lines(setting: Setting) -> list[Line]:
     large = setting.sizes[len(setting.quick_sizes) :]
     found = []
-    for (against, peer, quick_bar, large_bar), is_new in product(_BARS, (False, True)):
-        ending = ", no SQL twice" if is_new else ""
+    ending = ", no SQL twice"
+    for against, peer, quick_bar, large_bar in _BARS:
         for sizes in (setting.quick_sizes, *((size,) for size in large)):
             found.append(
                 Line(
                     f"whole episodes, {' and '.join(size.label for size in sizes)}{ending}",
                     against,
-                    partial(_episodes, setting, sizes, peer(setting.files(sizes)), is_new),
+                    partial(_episodes, setting, sizes, peer(setting.files(sizes))),
                     Bar("at least", quick_bar if sizes == setting.quick_sizes else large_bar),
                     tuple(size.db_id for size in sizes),
                 )
@@ -64,7 +63,7 @@ def lines(setting: Setting) -> list[Line]:
             Line(
                 f"whole episodes, mini-dev's quick questions{ending}",
                 against,
-                partial(_mini_dev_episodes, setting, peer, is_new),
+                partial(_mini_dev_episodes, setting, peer),
                 Bar("at least", quick_bar),
                 (MINI_DEV,),
             )
@@ -84,15 +83,15 @@ def _tasks(setting: Setting, size: Size) -> tuple[Task, ...]:
     return quick_tasks(size) if size in setting.quick_sizes else quick_tasks(size)[::4]
 
 
-def _episodes(setting: Setting, sizes: tuple[Size, ...], peer: _Peer, is_new: bool) -> Figure:
+def _episodes(setting: Setting, sizes: tuple[Size, ...], peer: _Peer) -> Figure:
     tasks = [task for size in sizes for task in _tasks(setting, size)]
-    return _against(peer, setting, setting.folder, setting.files(sizes), tasks, is_new)
+    return _against(peer, setting, setting.folder, setting.files(sizes), tasks)
 
 
-def _mini_dev_episodes(setting: Setting, peer: Callable[[Mapping[str, Path]], _Peer], is_new: bool) -> Figure:
+def _mini_dev_episodes(setting: Setting, peer: Callable[[Mapping[str, Path]], _Peer]) -> Figure:
     mini_dev = setting.mini_dev
     tasks = mini_dev.quick_tasks()
-    figure = _against(peer(mini_dev.files), setting, mini_dev.folder, mini_dev.files, tasks, is_new)
+    figure = _against(peer(mini_dev.files), setting, mini_dev.folder, mini_dev.files, tasks)
     return replace(figure, note=f"{len(tasks)} questions, as {ONE_SYSTEM} answered them; {figure.note}")
 
 
@@ -102,7 +101,6 @@ def _against(
     folder: Path,
     files: Mapping[str, Path],
     tasks: Sequence[Task],
-    is_new: bool,
 ) -> Figure:
     numbers = count()
     with ExitStack() as stack:
@@ -110,12 +108,9 @@ def _against(
         raw = stack.enter_context(closing(RawStatements(files)))
         watched = stack.enter_context(closing(RawStatements(files, is_watched=True)))
 
-        def number() -> int | None:
-            return next(numbers) if is_new else None
-
         def ours() -> None:
             for index, task in enumerate(tasks):
-                play(environment, index, statements(task, number()))
+                play(environment, index, statements(task, next(numbers)))
 
         def theirs() -> None:
             for task in tasks:
@@ -123,13 +118,13 @@ def _against(
 
         def run(floor: RawStatements) -> None:
             for task in tasks:
-                floor.run(task.db_id, statements(task, number()))
+                floor.run(task.db_id, statements(task, next(numbers)))
 
         contenders = [ours, theirs, partial(run, raw), partial(run, watched)]
         times = side_by_side(list(map(Contender, contenders)), setting.effort)
         mine, peers, bare, least = (seconds / len(tasks) for seconds in times)
     note = f"the statements alone, raw, would make it {peers / bare:,.0f} x"
-    more = f"with {LEAST} {peers / least:,.0f} x" if is_new else "ours from memory, later on"
+    more = f"with {LEAST} {peers / least:,.0f} x"
     return times_as_fast(mine, peers, note=f"{note}; {more}")
 
 

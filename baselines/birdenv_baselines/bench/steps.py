@@ -1,7 +1,6 @@
-"""What the environment adds to the statements that it runs.
+"""What the environment adds to the statements that it runs, and what it saves on a slow one that comes again.
 
-A statement that comes again is answered from memory. So each line has a sister in which no text comes twice:
-there SQLite compiles every statement, on both sides, and nothing is remembered.
+But for the last line no text comes twice: SQLite compiles every statement, on both sides.
 """
 
 from __future__ import annotations
@@ -31,27 +30,49 @@ from birdenv_baselines.bench._tasks import Task, make_environment, play, quick_t
 __all__ = ["lines"]
 
 _FIVE_BY_FIVE = "SELECT id, customer_id, placed, status, total FROM orders WHERE id BETWEEN 101 AND 105"
+_SLOW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT sum(i) FROM n"
 _STEPS = 200  # in one episode; the environment is made with a little less than a thousand
 
 
 def lines(setting: Setting) -> list[Line]:
-    step, bare = "env.step, 5 rows x 5 columns", "cursor.execute, fetchmany(101)"
-    episodes, floor = "env steps/s, quick episodes", "their statements, raw"
-    mini_dev = "env steps/s, mini-dev's quick questions"
+    step, bare = "env.step, 5 rows x 5 columns, no SQL twice", "cursor.execute, fetchmany(101)"
+    episodes, floor = "env steps/s, quick episodes, no SQL twice", "their statements, raw"
+    mini_dev = "env steps/s, mini-dev's quick questions, no SQL twice"
     needs = tuple(size.db_id for size in setting.quick_sizes)
     most, least = Bar("at most", 10.0), Bar("at least", 0.75)
-    found = []
-    for ending, is_new in (("", False), (", no SQL twice", True)):
-        found += [
-            Line(step + ending, bare, partial(_step, setting, is_new), most, needs[:1]),
-            Line(episodes + ending, floor, partial(_episodes, setting, is_new), least, needs),
-            Line(mini_dev + ending, floor, partial(_mini_dev_episodes, setting, is_new), least, (MINI_DEV,)),
-        ]
-    return found
+    again = "env.step, a statement of some 10 ms that comes again"
+    return [
+        Line(step, bare, partial(_step, setting), most, needs[:1]),
+        Line(episodes, floor, partial(_episodes, setting), least, needs),
+        Line(mini_dev, floor, partial(_mini_dev_episodes, setting), least, (MINI_DEV,)),
+        Line(again, "the same, each a new text", partial(_again, setting), Bar("at least", 50.0), needs[:1]),
+    ]
 
 
-def _step(setting: Setting, is_new: bool) -> Figure:
-    """`is_new`: no statement twice, so that no memory of statements helps on either side."""
+def _again(setting: Setting) -> Figure:
+    """Fails without the cache of results."""
+    numbers = count()
+    with closing(make_environment(setting.folder, quick_tasks(setting.sizes[0]), setting.scratch)) as ours:
+
+        def before() -> None:
+            ours.reset(options={"index": 0})
+            ours.step(birdenv.execute_sql(_SLOW))
+
+        def known() -> None:
+            for _ in range(10):
+                ours.step(birdenv.execute_sql(_SLOW))
+
+        def new() -> None:
+            for _ in range(10):
+                ours.step(birdenv.execute_sql(f"{_SLOW} /* {next(numbers)} */"))
+
+        mine, theirs = side_by_side(
+            [Contender(known, before=before), Contender(new, before=before)], setting.effort
+        )
+    return times_as_fast(mine / 10, theirs / 10)
+
+
+def _step(setting: Setting) -> Figure:
     size = setting.sizes[0]
     with ExitStack() as stack:
         tasks = quick_tasks(size)
@@ -62,7 +83,7 @@ def _step(setting: Setting, is_new: bool) -> Figure:
         numbers = count()
 
         def text() -> str:
-            return f"{_FIVE_BY_FIVE} /* {next(numbers)} */" if is_new else _FIVE_BY_FIVE
+            return f"{_FIVE_BY_FIVE} /* {next(numbers)} */"
 
         def ours() -> None:
             for _ in range(_STEPS):
@@ -86,25 +107,22 @@ def _step(setting: Setting, is_new: bool) -> Figure:
         observation, *_ = environment.step(birdenv.execute_sql(text()))
         if "(5 rows)" not in observation["message"]:
             raise RuntimeError(f"expected five rows, got {observation['message']!r}")
-    note = f"{LEAST} alone add {(limit - theirs) * 1e6:.1f} µs"
-    return time_added(mine, theirs, note=note if is_new else "ours from memory")
+    return time_added(mine, theirs, note=f"{LEAST} alone add {(limit - theirs) * 1e6:.1f} µs")
 
 
-def _episodes(setting: Setting, is_new: bool) -> Figure:
+def _episodes(setting: Setting) -> Figure:
     tasks = [task for size in setting.quick_sizes for task in quick_tasks(size)]
-    return _against_raw(setting, setting.folder, setting.files(setting.quick_sizes), tasks, is_new)
+    return _against_raw(setting, setting.folder, setting.files(setting.quick_sizes), tasks)
 
 
-def _mini_dev_episodes(setting: Setting, is_new: bool) -> Figure:
+def _mini_dev_episodes(setting: Setting) -> Figure:
     mini_dev = setting.mini_dev
     tasks = mini_dev.quick_tasks()
-    figure = _against_raw(setting, mini_dev.folder, mini_dev.files, tasks, is_new)
+    figure = _against_raw(setting, mini_dev.folder, mini_dev.files, tasks)
     return replace(figure, note=f"{figure.note}; {len(tasks)} questions, as {ONE_SYSTEM} answered them")
 
 
-def _against_raw(
-    setting: Setting, folder: Path, files: Mapping[str, Path], tasks: Sequence[Task], is_new: bool
-) -> Figure:
+def _against_raw(setting: Setting, folder: Path, files: Mapping[str, Path], tasks: Sequence[Task]) -> Figure:
     numbers = count()
     with ExitStack() as stack:
         environment = stack.enter_context(closing(make_environment(folder, tasks, setting.scratch)))
@@ -113,15 +131,15 @@ def _against_raw(
 
         def ours() -> None:
             for index, task in enumerate(tasks):
-                play(environment, index, statements(task, next(numbers) if is_new else None))
+                play(environment, index, statements(task, next(numbers)))
 
         def run(floor: RawStatements) -> None:
             for task in tasks:
-                floor.run(task.db_id, statements(task, next(numbers) if is_new else None))
+                floor.run(task.db_id, statements(task, next(numbers)))
 
         contenders = [Contender(ours), Contender(partial(run, raw)), Contender(partial(run, watched))]
         mine, theirs, limit = side_by_side(contenders, setting.effort)
     steps = 5 * len(tasks)
     note = "ours with reset, text and verdict; theirs only executes and fetches on open connections"
-    note += f"; {LEAST} alone make it {theirs / limit:.2f} x" if is_new else "; ours from memory, later on"
+    note += f"; {LEAST} alone make it {theirs / limit:.2f} x"
     return times_as_fast(mine / steps, theirs / steps, note=note)
