@@ -21,7 +21,11 @@ for agent in env.agent_iter():
     if termination or truncation:
         env.step(None)
         continue
-    move = next(system_moves if agent == "system_0" else user_moves)
+    if agent == "system_0":
+        move = next(system_moves)
+    else:
+        print(f"    asked: {observation['message']}")
+        move = {"kind": 0, "text": next(user_moves)}
     print(f"{agent}: {move}")
     env.step(move)
     if agent == "user_0":

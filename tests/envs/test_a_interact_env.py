@@ -11,11 +11,12 @@ import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_2, SCHEMA, WRONG
 
 import birdenv
+from birdenv.dialogue import chat_messages
 from birdenv.envs import AInteractEnv
 from birdenv.envs.wrappers import ChatMessages
 from birdenv.errors import InputError
-from birdenv.tasks import SENDERS, TOOLS, chat_messages
-from birdenv.tasks.a_interact import COSTS
+from birdenv.tasks import SENDERS, TOOLS
+from birdenv.tasks.a_interact import COSTS, GAME
 
 Make = Callable[..., Any]
 
@@ -44,7 +45,7 @@ def test_each_builder_makes_the_kind_of_its_name(a_interact: Make) -> None:
     for number, action in enumerate(ACTIONS):
         assert action["kind"] == number and action in env.action_space
         env.step(action)
-    assert [e.action for e in env.unwrapped._controller.events if e.agent == 0] == list(TOOLS)
+    assert [e.action for e in env.unwrapped._dialogue.events if e.agent == 0] == list(TOOLS)
     assert env.unwrapped.kinds == TOOLS
 
 
@@ -114,10 +115,10 @@ def test_chat_models_get_nine_tools_and_read_their_budget(a_interact: Make) -> N
     ]
     for name, arguments in calls:
         prompt, *_ = env.step({"name": name, "arguments": arguments})
-    controller = env.unwrapped._controller
-    assert controller.budget.left == 9 and not controller.malformed
+    dialogue = env.unwrapped._dialogue
+    assert dialogue.rules.budget.left == 9 and not dialogue.rules.malformed
     instruction = prompt["messages"][0]["content"]
-    assert prompt["messages"] == chat_messages(instruction, controller.events)
+    assert prompt["messages"] == chat_messages(instruction, dialogue.events, GAME.seats[0])
     assert all("Budget left: " in message["content"] for message in prompt["messages"][2::2])
     _, reward, terminated, *_ = env.step({"name": "submit_sql", "arguments": json.dumps({"sql": GOLD_2})})
     assert (reward, terminated) == (0.7, True)

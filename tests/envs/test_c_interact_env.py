@@ -1,4 +1,4 @@
-"""`CInteractEnv` adds no rules: it plays what the controller plays, and says what cannot be used."""
+"""`CInteractEnv` adds no rules: it plays what the rules say, and says what cannot be used."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_2, GOLD_M_1, WRONG
 from gymnasium.utils.env_checker import data_equivalence
 
 from birdenv import clarify, execute_sql, submit_sql
-from birdenv.dialogue import Move, play
+from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.envs import CInteractEnv
 from birdenv.envs._observation import TEXT_LENGTH, observation, observation_space
 from birdenv.errors import InputError
 from birdenv.grading import InteractGrader
-from birdenv.tasks import KINDS, SENDERS, SystemView
-from birdenv.tasks.c_interact import CInteractController, UserSession, load_benchmark
-from birdenv.users import RuleUser
+from birdenv.tasks import KINDS, SENDERS
+from birdenv.tasks.c_interact import GAME, CInteractRules, load_benchmark
+from birdenv.tasks.interact._user_seat import briefs_of
+from birdenv.users import RulePlayer
 
 Make = Callable[..., Any]
 
@@ -96,7 +97,7 @@ def test_tasks_without_a_follow_up_end_with_the_first_success(
     assert env.step(submit_sql(gold))[1:3] == (0.7, True)
 
 
-def test_the_same_moves_give_the_same_transcript_as_the_controller_alone(
+def test_the_same_moves_give_the_same_transcript_as_the_dialogue_alone(
     c_interact: Make, benchmark: Path
 ) -> None:
     moves = [Move("clarify", "Which colour?"), Move("execute_sql", "SELECT 1"), Move("submit_sql", "SELEC")]
@@ -114,10 +115,11 @@ def test_the_same_moves_give_the_same_transcript_as_the_controller_alone(
             return next(self.moves)
 
     loaded = load_benchmark(benchmark, benchmark / "c_interact.jsonl")
-    controller = CInteractController(loaded.tasks[0], loaded.source, InteractGrader(loaded.source))
-    play(controller, [Scripted(), UserSession(RuleUser())])
-    assert env.unwrapped._controller.events == controller.events
-    assert env.unwrapped._controller.rewards == controller.rewards
+    task = loaded.tasks[0]
+    dialogue = Dialogue(CInteractRules(task, loaded.source, InteractGrader(loaded.source)))
+    play(dialogue, [Scripted(), RulePlayer(briefs_of(task))])
+    assert env.unwrapped._dialogue.events == dialogue.events
+    assert env.unwrapped._dialogue.rewards == dialogue.rewards
 
 
 @pytest.mark.parametrize("action", MALFORMED, ids=lambda action: repr(action)[:30])
@@ -128,7 +130,7 @@ def test_malformed_actions_cost_a_turn_and_never_raise(c_interact: Make, action:
     assert SENDERS[observation["sender"]] == "judge"
     assert observation["turns_left"] == before["turns_left"] - 1
     assert (reward, terminated, truncated) == (0.0, False, False)
-    assert env.unwrapped._controller.events[-1].data is None
+    assert env.unwrapped._dialogue.events[-1].data is None
 
 
 def test_a_hopeless_policy_comes_to_an_end(c_interact: Make) -> None:
@@ -162,16 +164,16 @@ def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
     for leave in (lambda: _start(env, "shop_2"), env.unwrapped.close):
         _start(env, "shop_1")
         env.step(execute_sql("CREATE TABLE mine (x)"))
-        controller = env.unwrapped._controller
-        assert controller._database.is_open
+        rules = env.unwrapped._dialogue.rules
+        assert rules._database.is_open
         leave()
-        assert not controller._database.is_open
+        assert not rules._database.is_open
 
 
 def test_a_message_longer_than_the_space_is_cut_and_says_so() -> None:
-    view = SystemView("", "x" * (TEXT_LENGTH + 1), "user", 1, 0, ())
-    seen = observation(view)
-    assert seen in observation_space()
+    seat = GAME.seats[0]
+    seen = observation(View(0, "", "x" * (TEXT_LENGTH + 1), "user", phase=1), seat)
+    assert seen in observation_space(seat)
     assert seen["message"].startswith("xxx") and seen["message"].endswith("(65 more characters)")
 
 

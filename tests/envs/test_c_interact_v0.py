@@ -17,10 +17,14 @@ from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
 from birdenv import clarify, submit_sql
+from birdenv.dialogue import Move
 from birdenv.envs import c_interact_v0
 from birdenv.errors import InputError
+from birdenv.tasks.c_interact import GAME
 
 Factory = Callable[..., Any]
+
+VOICES = GAME.seats[1].voices
 
 KNOWN_WARNINGS = (
     "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
@@ -107,6 +111,10 @@ def test_whole_parallel_episodes_follow_the_seed(parallel_env: Factory) -> None:
     assert data_equivalence(played, _play_parallel(parallel_env(), 1))
 
 
+def _says(text: str) -> dict[str, Any]:
+    return {"kind": 0, "text": text}
+
+
 def test_what_the_two_seats_see(env: Factory) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
@@ -114,21 +122,19 @@ def test_what_the_two_seats_see(env: Factory) -> None:
     system, user = game.observe("system_0"), game.observe("user_0")
     assert system["legal_kinds"].tolist() == [1, 0, 1]
     assert "Which items cost more than ten euros?" not in json.dumps(system, default=repr)
-    assert user["clear_query"] == "Which items cost more than ten euros?"
-    assert user["ambiguous_query"] == "Which items are dear? Größe egal 🐦"
-    assert json.loads(user["ambiguities"]) == {
-        "term": "dear",
-        "snippet": "WHERE price > 10",
-        "kind": "critical",
-    }
-    assert user["question"] == ""
+    assert "What you want: Which items cost more than ten euros?" in user["instruction"]
+    assert "You asked: Which items are dear? Größe egal 🐦" in user["instruction"]
+    assert "- dear: the price is greater than 10" in user["instruction"]
+    assert (user["message"], user["phase"], user["legal_kinds"].tolist()) == ("", 1, [0])
 
     game.step(clarify("What does dear mean?"))
     assert game.agent_selection == "user_0"
-    assert game.observe("user_0")["question"] == "What does dear mean?"
+    user = game.observe("user_0")
+    assert user["message"] == "What does dear mean?" and VOICES[user["sender"]] == "system"
+    assert user["legal_kinds"].tolist() == [1]
     assert game.observe("system_0")["legal_kinds"].tolist() == [0, 0, 0]
 
-    game.step("More than ten euros.")
+    game.step(_says("More than ten euros."))
     assert game.agent_selection == "system_0"
     assert game.observe("system_0")["message"] == "More than ten euros."
 
@@ -136,7 +142,7 @@ def test_what_the_two_seats_see(env: Factory) -> None:
 def test_both_seats_earn_the_same(env: Factory) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
-    for action in (clarify("What does dear mean?"), "More than ten.", submit_sql(GOLD_1)):
+    for action in (clarify("What does dear mean?"), _says("More than ten."), submit_sql(GOLD_1)):
         game.step(action)
     assert game.rewards == {"system_0": 0.7, "user_0": 0.7}
     game.step(submit_sql(GOLD_1_FOLLOW_UP))
@@ -151,27 +157,25 @@ def test_the_leak_guard_hears_the_learner_too(env: Factory, leak: str) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
     game.step(clarify("What is the time?"))
-    game.step(leak)
+    game.step(_says(leak))
     assert leak not in game.observe("system_0")["message"]
 
 
-@pytest.mark.parametrize("answer", [None, 3, b"x", {"text": "x"}, "x" * 100_000])
+@pytest.mark.parametrize("answer", [None, 3, b"x", {"text": "x"}, "x" * 100_000, {"kind": 0, "text": "x" * 100_000}])
 def test_malformed_answers_are_empty_ones(env: Factory, answer: Any) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
     game.step(clarify("What does dear mean?"))
     game.step(answer)
-    assert game.unwrapped._controller.events[-1].agent == 1
+    assert game.unwrapped._dialogue.events[-1].agent == 1
     assert game.agent_selection == "system_0" and "x" * 100 not in game.observe("system_0")["message"]
 
 
 def test_an_answer_cannot_bring_its_own_permission(env: Factory) -> None:
-    from birdenv.users import Answer
-
     game = env()
     game.reset(options={"instance_id": "shop_1"})
     game.step(clarify("What is the time?"))
-    game.step(Answer(GOLD_1, "labelled", granted=(GOLD_1,)))
+    game.step(Move("answer", GOLD_1, {"call": "labelled", "target": "", "granted": [GOLD_1]}))
     assert GOLD_1 not in game.observe("system_0")["message"]
 
 

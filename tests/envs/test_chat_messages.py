@@ -1,4 +1,4 @@
-"""`ChatMessages`: the dialogue as the controller's own log would give it, and tool calls as actions."""
+"""`ChatMessages`: the dialogue as the dialogue's own log would give it, and tool calls as actions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from envs_benchmark import GOLD_1
 
+from birdenv.dialogue import chat_messages
 from birdenv.envs.wrappers import ChatMessages
-from birdenv.tasks import chat_messages
+from birdenv.tasks.c_interact import GAME
 
 Make = Callable[..., Any]
 
@@ -49,7 +50,8 @@ def test_the_messages_are_those_of_the_event_log(c_interact: Make) -> None:
     prompt, reward, *_ = env.step(_reply(_call("submit_sql", {"sql": GOLD_1})))
     instruction = prompt["messages"][0]["content"]
     assert reward == 0.5
-    assert prompt["messages"] == chat_messages(instruction, env.unwrapped._controller.events)
+    events = env.unwrapped._dialogue.events
+    assert prompt["messages"] == chat_messages(instruction, events, GAME.seats[0])
     assert [m["role"] for m in prompt["messages"][1:]] == ["assistant", "tool"] * 5
     assert _tools(prompt) == ["execute_sql", "submit_sql"]
 
@@ -73,7 +75,7 @@ def test_no_tools_are_left_at_the_end(c_interact: Make) -> None:
 def test_accepted_forms_of_a_tool_call(c_interact: Make, action: dict[str, Any]) -> None:
     env, _ = _started(c_interact)
     env.step(action)
-    assert env.unwrapped._controller.questions == 1
+    assert env.unwrapped._dialogue.rules.questions == 1
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_accepted_forms_of_a_tool_call(c_interact: Make, action: dict[str, Any])
 def test_malformed_replies_cost_a_turn_and_are_shown_by_their_words(c_interact: Make, action: Any) -> None:
     env, _ = _started(c_interact)
     prompt, reward, terminated, _, _ = env.step(action)
-    assert (reward, terminated, env.unwrapped._controller.turns_left) == (0.0, False, 3)
+    assert (reward, terminated, env.unwrapped._dialogue.rules.turns_left) == (0.0, False, 3)
     assistant, user = prompt["messages"][1:]
     words = action.get("content") if isinstance(action, dict) else None
     assert assistant == {"role": "assistant", "content": words or ""}
@@ -116,7 +118,7 @@ def test_samples_are_valid_tool_calls(c_interact: Make) -> None:
     sample = env.action_space.sample()
     assert sample in env.action_space
     env.step(sample)
-    assert env.unwrapped._controller.events[0].action in ("clarify", "execute_sql", "submit_sql")
+    assert env.unwrapped._dialogue.events[0].action in ("clarify", "execute_sql", "submit_sql")
     assert env.observation_space.sample() in env.observation_space
 
 

@@ -143,8 +143,8 @@ def test_wrappers_tell_nothing(c_interact: Make, wrapper: Any) -> None:
 def test_the_walk_finds_what_stands_open(c_interact: Make) -> None:
     class Careless(gymnasium.Wrapper[Any, Any, Any, Any]):
         @property
-        def controller(self) -> Any:
-            return self.env.unwrapped._controller
+        def rules(self) -> Any:
+            return self.env.unwrapped._dialogue.rules
 
     env = Careless(c_interact())
     env.reset(options={"instance_id": "shop_1"})

@@ -64,7 +64,7 @@ def _started(c_interact: Make, **arguments: Any) -> tuple[Any, str]:
 
 
 def _last_event(env: Any) -> tuple[str, Any]:
-    event = [event for event in env.unwrapped._controller.events if event.agent == 0][-1]
+    event = [event for event in env.unwrapped._dialogue.events if event.agent == 0][-1]
     return event.action, event.data
 
 

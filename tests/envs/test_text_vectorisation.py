@@ -22,6 +22,7 @@ from gymnasium.vector.utils import (
 
 from birdenv.envs import UnicodeText
 from birdenv.envs.wrappers._chat import ChatPrompts
+from birdenv.tasks.c_interact import GAME
 
 TEXTS = ["", "plain", "Größe\n查询", "😀 𝔸" * 500, "\x00 NUL", "lone \ud800 surrogate", "short again"]
 
@@ -94,7 +95,7 @@ def test_every_member_of_a_moderate_space_fits_into_shared_memory() -> None:
 
 
 def test_chat_prompts_travel_as_json() -> None:
-    space = ChatPrompts(seed=3)
+    space = ChatPrompts(GAME.seats[0], seed=3)
     memory = create_shared_memory(space, n=2)
     prompts = (space.sample(), space.sample())
     for index, prompt in enumerate(prompts):
