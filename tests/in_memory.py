@@ -11,6 +11,7 @@ inherited its environment, elsewhere the PostgreSQL server), and removes the fol
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -75,30 +76,23 @@ def pytest_configure(config: pytest.Config) -> None:
     command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(folder), FOLDER]
     keeper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/")
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    ours = {
+    os.environ |= {
         "TMPDIR": str(folder),
         "XDG_CACHE_HOME": str(folder / "cache"),  # a run owes nothing to those before it
         "MPLCONFIGDIR": str(Path(cache, "matplotlib")),  # but its list of fonts takes long to make
         FOLDER: str(folder),
         _DISK: usual,
     }
-    before = {name: os.environ.get(name) for name in ours}
-    os.environ |= ours
     tempfile.tempdir = None
     if config.option.basetemp is None:
         config.option.basetemp = folder / "tests"
+    # Not at the end of the session: without workers this process has things of its own to end after that.
+    atexit.register(_clean_up, keeper, os.getpid())
 
-    def clean_up() -> None:
-        assert keeper.stdin is not None
-        keeper.stdin.close()
-        keeper.wait()
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
-        tempfile.tempdir = None
 
-    config.add_cleanup(clean_up)
+def _clean_up(keeper: subprocess.Popen[bytes], process: int) -> None:
+    if process == os.getpid():  # no forked child
+        keeper.communicate()
 
 
 def _has_room() -> bool:

@@ -40,9 +40,11 @@ def as_move(made: Any) -> Move | None:
     Raises:
         TypeError: it is no move.
     """
-    if made is None or type(made) is Move:
+    if made is None or (type(made) is Move and isinstance(made.action, str)):
         return made
     action = getattr(made, "action", None)
+    if isinstance(made, Move):
+        raise TypeError(f"a birdenv.Move needs the name of an action, got {type(action).__name__}")
     if not isinstance(action, str):
         raise TypeError(
             f"the player returned {type(made).__name__}, expected a birdenv.Move, the result of "

@@ -96,9 +96,10 @@ class ForeignPlayer:
         self._session = 0
         self._sent = 0
         try:
-            self._enter(alone=False)
-        except _ChildDiedError as error:
-            raise PlayerCrashError(str(error)) from None
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
 
     def move(self, view: View) -> Move | None:
         """Ask the child for a move."""
@@ -117,11 +118,14 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Ask the child what the episode took."""
-        assert self._child is not None
+        """Ask the child what the episode took; nobody knows if another episode ended it."""
+        if self._child is None:
+            return None
         try:
             found = self._child.ask("usage", self._session)
         except _ChildDiedError as error:
+            if not error.alone:
+                return None
             raise PlayerCrashError(str(error)) from None
         return None if found is None else Usage(**found)
 
@@ -132,6 +136,18 @@ class ForeignPlayer:
             if child.is_alive:
                 child.tell("close", self._session)
             self._processes.release(child, self._context)
+
+    def _begin(self) -> None:
+        try:
+            self._enter(alone=False)
+            return
+        except _ChildDiedError as error:
+            if error.alone:
+                raise PlayerCrashError(str(error)) from None
+        try:
+            self._enter(alone=True)
+        except _ChildDiedError as error:
+            raise PlayerCrashError(str(error)) from None
 
     def _enter(self, *, alone: bool) -> None:
         if self._child is not None:
@@ -221,7 +237,7 @@ class _Child:
 
     def _read(self) -> None:
         """Pass answers on until the process is gone."""
-        fault = ""
+        fault, blamed = "", False
         while not fault:
             try:
                 data = receive(self._process.connection, MAX_REPLY)
@@ -238,6 +254,7 @@ class _Child:
             if found is None or waiting is None or not fits(waiting[0], found[1], found[2]):
                 fault = "the agent's process sent something else than was asked for"
                 if waiting is not None:
+                    blamed = True
                     waiting[1].put(("error", fault))
             else:
                 waiting[1].put(found[1:])
@@ -247,7 +264,7 @@ class _Child:
             self._dead = self._dead or fault
             left, self._waiting = self._waiting, {}
         for _, answer in left.values():
-            answer.put(("died", (fault, len(left) == 1)))
+            answer.put(("died", (fault, len(left) == 1 and not blamed)))
 
 
 def read_reply(data: bytes) -> tuple[int, str, Any] | None:

@@ -154,7 +154,7 @@ def run(plan: RunPlan, directory: RunDirectory, *, progress: Progress | None = N
     finally:
         stopped.set()
         seating.close()
-    directory.rewrite(map(_name, jobs))
+    directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)

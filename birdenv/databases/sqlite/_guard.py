@@ -94,12 +94,12 @@ class _Watchdog:
 
     def wake(self) -> None:
         """Something runs. What Ctrl-C leaves undone of it, the next statement does, or the longest sleep."""
+        if not self._is_started:  # first: without a thread nobody would ever find that it sleeps
+            threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
+            self._is_started = True
         self.is_awake = True
         with suppress(RuntimeError):  # somebody has rung already
             self._bell.release()
-        if not self._is_started:
-            threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
-            self._is_started = True
 
     def _look(self) -> None:
         while True:

@@ -22,11 +22,18 @@ def new_cache() -> Path:
     return folder
 
 
+def remove_cache(folder: Path) -> None:
+    """With what a server that was killed left in memory."""
+    for link in folder.glob("**/pg_tblspc/*"):
+        shutil.rmtree(link.readlink(), ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def server_cache() -> Iterator[Path]:
     cache = new_cache()
     yield cache
-    shutil.rmtree(cache, ignore_errors=True)
+    remove_cache(cache)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +64,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, server: PostgresServer) -> Iterator[P
     yield folder
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))  # a test may have gone elsewhere
     Cluster().stop(force=True)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_cache(folder)
 
 
 @pytest.fixture
