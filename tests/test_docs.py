@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from birdenv.cli._main import app
+from birdenv.dialogue import _games
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -80,6 +81,7 @@ def test_python_blocks_run_and_print_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_games, "_registered", dict(_games._registered))  # a page registers a game
     namespace: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(block, namespace)
@@ -87,7 +89,7 @@ def test_python_blocks_run_and_print_what_the_page_says(
 
 
 def test_the_readmes_agent_plays_as_the_readme_says(tmp_path: Path) -> None:
-    [agent] = [block for block in blocks(README, "python") if "class Mine" in block]
+    [agent] = [block for block in blocks(README, "python") if "def agent(view)" in block]
     (tmp_path / "mine.py").write_text(agent, encoding="utf-8")
     program = [sys.executable, "-c", "from birdenv.cli import main; main()"]
     play, summary = [line.partition("#")[0] for line in commands(README) if "mine" in line]

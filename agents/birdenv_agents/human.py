@@ -10,7 +10,17 @@ from birdenv.errors import InputError
 
 __all__ = ["human"]
 
-_SHORT = {"clarify": "ask", "execute_sql": "run", "submit_sql": "submit", "get_schema": "schema"}
+_SHORT = {
+    "clarify": "ask",
+    "execute_sql": "run",
+    "submit_sql": "submit",
+    "get_schema": "schema",
+    "get_all_column_meanings": "columns",
+    "get_column_meaning": "column",
+    "get_all_external_knowledge_names": "names",
+    "get_knowledge_definition": "define",
+    "get_all_knowledge_definitions": "knowledge",
+}
 
 
 def human(argument: str, context: PlayerContext) -> Terminal:
@@ -98,5 +108,5 @@ def _left(view: View) -> str:
 
 
 def _use(word: str, action: Action) -> str:
-    """`submit SQL`, `get_column_meaning TABLE|COLUMN`, `schema`."""
+    """`submit SQL`, `column TABLE|COLUMN`, `schema`."""
     return f"{word} {'|'.join(field.name.upper() for field in action.fields)}".rstrip()

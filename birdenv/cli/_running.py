@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from birdenv.dialogue import Arena, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, RunPlan, Summary, episode_name, prepare, run
+from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, prepare, run
 
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
@@ -79,16 +79,17 @@ def run_game(
     plan = RunPlan(
         arena, seats, options.seed, options.parallel, options.repeats, dict(settings or {}), dict(extra or {})
     )
-    config = plan.config()
-    if options.resume is not None:
-        directory = RunDirectory.existing(options.resume)
-    else:
-        name = options.agent.partition(":")[0].replace("/", "-")
-        directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.name}")
-    for warning in prepare(directory, config, resume=options.resume is not None):
-        print(f"Warning: {warning}", file=sys.stderr)
+    seating = plan.seating()  # before anything is written
     try:
-        summary = _with_progress(plan, directory, options)
+        config = plan.config()
+        if options.resume is not None:
+            directory = RunDirectory.existing(options.resume)
+        else:
+            name = options.agent.partition(":")[0].replace("/", "-")
+            directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.name}")
+        for warning in prepare(directory, config, resume=options.resume is not None):
+            print(f"Warning: {warning}", file=sys.stderr)
+        summary = _with_progress(plan, directory, options, seating)
     except KeyboardInterrupt:
         print(
             "Evaluation aborted. Finished episodes are saved; to go on: the same command with "
@@ -96,6 +97,8 @@ def run_game(
             file=sys.stderr,
         )
         raise typer.Exit(INTERRUPTED) from None
+    finally:
+        seating.close()
     print(summary.text, end="")
     print(f"Results: {directory.path}")
     _tell_broken(directory)
@@ -128,7 +131,9 @@ def _tell_broken(directory: RunDirectory) -> None:
         )
 
 
-def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions) -> Summary:
+def _with_progress(
+    plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating
+) -> Summary:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = options.agent == "human" or not console.is_terminal
@@ -141,4 +146,4 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions) 
             if options.verbose:
                 console.print(episode_line(record), highlight=False, markup=False, soft_wrap=True)
 
-        return run(plan, directory, progress=advance)
+        return run(plan, directory, progress=advance, seating=seating)

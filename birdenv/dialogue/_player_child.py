@@ -88,7 +88,7 @@ class _Server:
             reply = json.dumps([number, status, value])
         except InputError as error:
             reply = json.dumps([number, "unusable", str(error)])
-        except Exception as error:
+        except BaseException as error:  # sys.exit() too: it would end this thread, and nobody would answer
             reply = json.dumps([number, "error", describe_error(error)])
         with self._sending:
             send(self._connection, reply.encode())

@@ -68,6 +68,14 @@ class RunPlan:
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
+    def seating(self) -> Seating:
+        """Make the players, which are tried once.
+
+        Raises:
+            InputError: a player cannot be made.
+        """
+        return Seating(self.arena, self.players, self.options)
+
     def config(self) -> dict[str, Any]:
         """Return what `config.json` holds: everything that the records depend on."""
         game, names = self.arena.game, self.names()
@@ -119,7 +127,13 @@ def _difference(key: str, before: Any, now: Any) -> str:
     return f"{key}: {before} then, {now} now" if simple and "sha256" not in key else key
 
 
-def run(plan: RunPlan, directory: RunDirectory, *, progress: Progress | None = None) -> Summary:
+def run(
+    plan: RunPlan,
+    directory: RunDirectory,
+    *,
+    progress: Progress | None = None,
+    seating: Seating | None = None,
+) -> Summary:
     """Play every task that the prepared directory does not hold yet, then write the summary.
 
     An episode whose server was lost is played again, three times at most; then it is an `infra_error`.
@@ -130,13 +144,19 @@ def run(plan: RunPlan, directory: RunDirectory, *, progress: Progress | None = N
     Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt` the
     episodes in flight are given up and the exception goes on; what was finished is on disk.
 
+    Args:
+        plan: the run.
+        directory: where it goes.
+        progress: is told of each episode.
+        seating: the plan's players, where they were made before; it is closed at the end.
+
     Raises:
         InputError: a player cannot be made.
     """
     done = _keep_finished(directory)
     rounds: list[int | None] = list(range(plan.repeats)) if plan.repeats > 1 else [None]
     jobs = [Job(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
-    seating = Seating(plan.arena, plan.players, plan.options)
+    seating = seating or plan.seating()
     stopped = threading.Event()
 
     def work(job: Job) -> None:

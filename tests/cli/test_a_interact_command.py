@@ -94,7 +94,7 @@ def test_a_person_plays_with_every_tool(
     )
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     ran = birdenv("a-interact", "--agent", "human", "-n", 1, "-o", tmp_path)
-    assert ran.code == 0 and "define needs text behind it: define NAME" in ran.out
+    assert ran.code == 0 and "define needs more after it: define NAME" in ran.out
     [record] = records(tmp_path)
     assert len(record["calls"]) == 9 and set(record["calls"].values()) == {1}
     assert record["budget_used"] == 1 + 1 + 0.5 + 0.5 + 0.5 + 1 + 1 + 2 + 3
@@ -164,11 +164,11 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
-        (("--user", "llm"), "--user 'llm' is unknown"),
+        (("--profile", "shell"), "unknown profile 'shell'; known profiles: strict, adk"),
+        (("--user", "llm"), "unknown user 'llm'; known users: rule"),
         (("--agent", "nobody"), "unknown agent"),
         (("--isolation", "moon"), "--isolation 'moon' is unknown"),
-        (("--instance", "nope"), "--instance 'nope' is not in the task file"),
+        (("--instance", "nope"), "no instance 'nope' in the task file; it has library_1, library_2"),
         (("/no/such/folder",), "no such directory"),
     ],
 )

@@ -124,7 +124,7 @@ def test_what_the_two_seats_see(env: Factory) -> None:
     assert "Which items cost more than ten euros?" not in json.dumps(system, default=repr)
     assert "What you want: Which items cost more than ten euros?" in user["instruction"]
     assert "You asked: Which items are dear? Größe egal 🐦" in user["instruction"]
-    assert "- dear: the price is greater than 10" in user["instruction"]
+    assert "- dear: only cases where the price is greater than 10" in user["instruction"]
     assert (user["message"], user["phase"], user["legal_kinds"].tolist()) == ("", 1, [0])
 
     game.step(clarify("What does dear mean?"))

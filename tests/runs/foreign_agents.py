@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import Move, PlayerContext, Usage, View
+from birdenv.dialogue import Move, PlayerContext, View
 
 
 class First:
@@ -89,7 +88,7 @@ class Chatty(First):
 
 
 class Noting(First):
-    """Appends process, task and number of players alive in this process to the file named by NOTES."""
+    """Appends process and task to the file named by NOTES, and is slow."""
 
     def __init__(self, argument: str, context: PlayerContext) -> None:
         super().__init__(argument, context)
@@ -101,11 +100,22 @@ class Noting(First):
         return super().move(view)
 
 
+class Refusing(Noting):
+    """Can be made for the first task only."""
+
+    def __init__(self, argument: str, context: PlayerContext) -> None:
+        super().__init__(argument, context)
+        if context.scenario.index != 0:
+            raise RuntimeError("not this one")
+
+    def move(self, view: View) -> Move:
+        return First.move(self, view)
+
+
 class Neighbour(First):
     """Looks first, one question at a time with a pause; the player of task 2 ends the process meanwhile.
 
-    How it ends is the argument: `exit`, `kill` (itself), or a reply of its own making. An argument with
-    `once:` before it leaves alone what is asked again in a child of its own.
+    How it ends is the argument: `exit`, `raise`, or a reply that nobody asked for; `quiet` ends nothing.
     """
 
     def __init__(self, argument: str, context: PlayerContext) -> None:
@@ -122,12 +132,11 @@ class Neighbour(First):
             end_of(self.argument)
         return super().move(view)
 
-    def usage(self) -> Usage | None:
-        return None
-
 
 def end_of(how: str) -> None:
     """End this process, or answer in a way that ends it."""
+    if how == "quiet":
+        return
     if how == "exit":
         os._exit(9)
     if how == "raise":
@@ -155,9 +164,8 @@ def _connection() -> Any:
 
 
 class Background(First):
-    """Ends the process from a thread, while no player is asked."""
+    """Ends the process from a thread, when the episode of one task is over."""
 
-    def __init__(self, argument: str, context: PlayerContext) -> None:
-        super().__init__(argument, context)
-        if context.scenario.index == 1:
-            threading.Timer(0.1, os._exit, (9,)).start()
+    def close(self) -> None:
+        if self.context.scenario.index == 1:
+            os._exit(9)

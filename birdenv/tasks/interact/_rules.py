@@ -119,8 +119,11 @@ class InteractRules(Rules):
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""
         if seat == SYSTEM or event.agent < 0:
             return event
-        if event.agent == USER or (event.action == "clarify" and event.metadata is None):
-            return event._replace(metadata=None)
+        if event.agent == USER:  # what follows an answer is said to the system
+            said = event.metadata is not None and event.metadata["reply"] == self._standing()
+            return event._replace(metadata=None) if said else event
+        if event.action == "clarify" and event.metadata is None:
+            return event
         if self.user_sees == "all" or (self.user_sees == "results" and event.action == "execute_sql"):
             return event
         return None

@@ -1,0 +1,150 @@
+"""Golden transcripts for the tests of adapters.
+
+An adapter plays episodes for another framework. Its test plays the scripts of this room through its own step
+function and compares the transcript with the native one:
+
+    for script in SCRIPTS:
+        assert play_script(script, my_step) == golden_transcript(script)
+
+A step function is made anew for each script from `(game, instance_id)`; it takes a model's message (OpenAI's
+form) and returns the text that the model reads, the reward of the step, and whether the episode is over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from birdenv.dialogue import make_game
+
+__all__ = ["MALFORMED", "SCRIPTS", "Line", "Script", "golden_transcript", "play_script", "tool_call"]
+
+Message: TypeAlias = Mapping[str, Any]
+
+MakeStep: TypeAlias = Callable[[str, str], Callable[[Message], tuple[str, float, bool]]]
+"""Gets the game's name and the task's id, and gives a step function."""
+
+
+class Line(NamedTuple):
+    """One exchange of a transcript. `reward` is rounded to ten digits."""
+
+    message: str
+    text: str
+    reward: float
+    done: bool
+
+
+@dataclass(frozen=True)
+class Script:
+    """Messages of a model in one episode of the demo benchmark.
+
+    Attributes:
+        name: what the script shows.
+        game: the game's name.
+        instance_id: the task.
+        messages: the model's messages, in order.
+    """
+
+    name: str
+    game: str
+    instance_id: str
+    messages: tuple[Message, ...]
+
+
+def tool_call(name: str, *, content: str | None = None, call_id: str = "call_1", **arguments: Any) -> Message:
+    """Return an assistant's message with one tool call.
+
+    >>> tool_call("clarify", question="Which year?")["tool_calls"][0]["function"]["arguments"]
+    '{"question": "Which year?"}'
+    """
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    calls = [{"id": call_id, "type": "function", "function": function}]
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+def _raw(name: str, arguments: Any) -> Message:
+    call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+_QUESTION = '{"question": "?"}'
+
+_TWO: Message = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {
+            "id": f"call_{i}",
+            "type": "function",
+            "function": {"name": "clarify", "arguments": '{"question": "?"}'},
+        }
+        for i in (1, 2)
+    ],
+}
+
+MALFORMED: Mapping[str, Message] = {
+    "prose": {"role": "assistant", "content": "I think that it is about seats."},
+    "two calls": _TWO,
+    "unknown tool": tool_call("look_around", where="everywhere"),
+    "arguments are no JSON": _raw("clarify", "What is roomy?"),
+    "arguments are a list": _raw("clarify", '["What is roomy?"]'),
+    "one argument too many": tool_call("clarify", question="What is roomy?", why="because"),
+    "an argument is no text": tool_call("clarify", question=5),
+    "blank": tool_call("clarify", question="  "),
+    "nothing": {"role": "assistant", "content": None},
+}
+"""Every kind of message that is no move, by name. Adapters say in their docs which rows they cannot keep."""
+
+_ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?", content="Let me ask.")
+_WRONG = tool_call("submit_sql", sql="SELECT 1")
+_BROKEN = tool_call("submit_sql", sql="SELEC 1")
+
+SCRIPTS: tuple[Script, ...] = (
+    Script("a question and two wrong answers", "c-interact", "library_1", (_ASK, _WRONG, _BROKEN)),
+    Script("an empty answer", "c-interact", "library_2", (tool_call("submit_sql", sql=""), _WRONG)),
+    *(
+        Script(f"malformed: {name}", "c-interact", "library_1", (message, _ASK, _WRONG, _WRONG))
+        for name, message in MALFORMED.items()
+    ),
+    Script(
+        "tools with prices",
+        "a-interact",
+        "library_1",
+        (
+            tool_call("get_schema"),
+            tool_call("get_column_meaning", table="branches", column="seats"),
+            _ASK,
+            _WRONG,
+        ),
+    ),
+)
+"""Scripts over the demo benchmark: plain ones, and one for each kind of malformed message."""
+
+
+def golden_transcript(script: Script) -> tuple[Line, ...]:
+    """Return the transcript of a script as birdenv itself plays it."""
+
+    def make_step(game: str, instance_id: str) -> Callable[[Message], tuple[str, float, bool]]:
+        episode = make_game(game).episode(instance_id)
+
+        def step(message: Message) -> tuple[str, float, bool]:
+            made = episode.call(message)
+            return made.text, made.reward, made.done
+
+        return step
+
+    return play_script(script, make_step)
+
+
+def play_script(script: Script, make_step: MakeStep) -> tuple[Line, ...]:
+    """Play a script through an adapter, and return the transcript; it ends with the episode."""
+    step = make_step(script.game, script.instance_id)
+    lines: list[Line] = []
+    for message in script.messages:
+        text, reward, done = step(message)
+        lines.append(Line(json.dumps(message, sort_keys=True), text, round(reward, 10), done))
+        if done:
+            break
+    return tuple(lines)
