@@ -36,13 +36,15 @@ def blocks(language: str) -> list[str]:
     )
 
 
-def test_the_readmes_first_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    first, agent = blocks("python")
+def test_the_readmes_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
+    first, agent, episode = blocks("python")
     exec(first, namespace := {})
     assert capsys.readouterr().out in (ROOT / "README.md").read_text(encoding="utf-8")
     assert len([line for line in first.splitlines() if line]) == 5
     exec(agent, namespace)
-    assert namespace["Mine"]("", None).move(None).action == "submit_sql"
+    assert namespace["agent"](None).action == "submit_sql"
+    exec(episode, namespace)
+    assert namespace["step"].text + "\n" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

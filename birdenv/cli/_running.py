@@ -131,9 +131,7 @@ def _tell_broken(directory: RunDirectory) -> None:
         )
 
 
-def _with_progress(
-    plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating
-) -> Summary:
+def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating) -> Summary:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = options.agent == "human" or not console.is_terminal

@@ -40,7 +40,7 @@ _lock = threading.RLock()
 
 
 def _load(game: Game, settings: Settings) -> _Loaded:
-    key = (game.name, settings.model_dump_json(), settings.identity())
+    key = (game.name, repr(settings.model_dump()), settings.identity())
     with _lock:
         loaded = _loaded.get(key)
         if loaded is None:

@@ -2,9 +2,9 @@
 
 The player's module is imported in the child only. A child is shared by up to 16 episodes, each with a thread
 in it. It gets contexts and views; its answers are JSON and never unpickled, so that a child cannot run code
-in the parent. If a child dies, the episode whose move it was fails, and the others go on in a new child from
-what they have heard. Repeats of one task never share a child. This is no sandbox: the child runs as the same
-user and can open the same files.
+in the parent. If a child dies, its episodes go on in children of their own, from what they have heard: the
+one that ends that one, too, fails alone. Repeats of one task never share a child. This is no sandbox: the
+child runs as the same user and can open the same files.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class PlayerCrashError(BirdenvError):
 
 
 class _ChildDiedError(Exception):
-    def __init__(self, message: str, *, alone: bool) -> None:
-        super().__init__(message)
-        self.alone = alone  # no other request was under way
+    """The child is gone; which of its episodes ended it is not known."""
 
 
 class PlayerProcesses:
@@ -93,6 +91,7 @@ class ForeignPlayer:
         self._context = replace(context, tasks=())
         self._whole_context = context
         self._child: _Child | None = None
+        self._alone = False
         self._session = 0
         self._sent = 0
         try:
@@ -104,14 +103,13 @@ class ForeignPlayer:
     def move(self, view: View) -> Move | None:
         """Ask the child for a move."""
         assert self._child is not None
-        try:
-            if not self._child.is_alive:
-                self._enter(alone=False)
-            return self._ask_move(view)
-        except _ChildDiedError as error:
-            if error.alone:
-                raise PlayerCrashError(str(error)) from None
-        try:  # of several that were asked, one ended the child: each is asked again in a child of its own
+        if self._child.is_alive:
+            try:
+                return self._ask_move(view)
+            except _ChildDiedError as error:
+                if self._alone:
+                    raise PlayerCrashError(str(error)) from None
+        try:  # one of those who shared the child ended it: each is asked again in a child of its own
             self._enter(alone=True)
             return self._ask_move(view)
         except _ChildDiedError as error:
@@ -124,9 +122,9 @@ class ForeignPlayer:
         try:
             found = self._child.ask("usage", self._session)
         except _ChildDiedError as error:
-            if not error.alone:
-                return None
-            raise PlayerCrashError(str(error)) from None
+            if self._alone:
+                raise PlayerCrashError(str(error)) from None
+            return None
         return None if found is None else Usage(**found)
 
     def close(self) -> None:
@@ -138,12 +136,9 @@ class ForeignPlayer:
             self._processes.release(child, self._context)
 
     def _begin(self) -> None:
-        try:
+        with suppress(_ChildDiedError):
             self._enter(alone=False)
             return
-        except _ChildDiedError as error:
-            if error.alone:
-                raise PlayerCrashError(str(error)) from None
         try:
             self._enter(alone=True)
         except _ChildDiedError as error:
@@ -154,6 +149,7 @@ class ForeignPlayer:
             self._processes.release(self._child, self._context)
             self._child = None
         self._child = self._processes.lease(self._whole_context, alone=alone)
+        self._alone = alone
         self._session = self._child.new_session()
         self._sent = 0
         self._child.ask("new", self._session, self._context)
@@ -212,14 +208,13 @@ class _Child:
         answer: SimpleQueue[Any] = SimpleQueue()
         with self._lock:
             if self._dead is not None:
-                raise _ChildDiedError(self._dead, alone=False)
+                raise _ChildDiedError(self._dead)
             self._numbers += 1
             self._waiting[self._numbers] = kind, answer
             self._send(self._numbers, kind, session, *values)
         status, value = answer.get()
         if status == "died":
-            message, alone = value
-            raise _ChildDiedError(message, alone=alone)
+            raise _ChildDiedError(value)
         if status == "unusable":
             raise InputError(value)
         if status == "error":
@@ -237,7 +232,7 @@ class _Child:
 
     def _read(self) -> None:
         """Pass answers on until the process is gone."""
-        fault, blamed = "", False
+        fault = ""
         while not fault:
             try:
                 data = receive(self._process.connection, MAX_REPLY)
@@ -254,8 +249,7 @@ class _Child:
             if found is None or waiting is None or not fits(waiting[0], found[1], found[2]):
                 fault = "the agent's process sent something else than was asked for"
                 if waiting is not None:
-                    blamed = True
-                    waiting[1].put(("error", fault))
+                    waiting[1].put(("died", fault))
             else:
                 waiting[1].put(found[1:])
         with self._ending:
@@ -264,7 +258,7 @@ class _Child:
             self._dead = self._dead or fault
             left, self._waiting = self._waiting, {}
         for _, answer in left.values():
-            answer.put(("died", (fault, len(left) == 1 and not blamed)))
+            answer.put(("died", fault))
 
 
 def read_reply(data: bytes) -> tuple[int, str, Any] | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from birdenv.dialogue import AGENTS, USERS, Arena, Dialogue, Player, PlayerSpec
 from birdenv.dialogue._arena import player_factory
-from birdenv.runs._player_process import PlayerProcesses
+from birdenv.errors import InputError
+from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
@@ -88,6 +89,9 @@ class Seating:
             return  # the task is broken, which costs its own episode
         try:
             close_players(self.players(dialogue, names[0], seed=0))
+        except PlayerCrashError as error:
+            self.close()
+            raise InputError(f"the player cannot be made: {error}") from None
         except BaseException:
             self.close()
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 from samples import EVERY_TENTH
 
 from birdenv.cli import _demo
-from birdenv.tasks.bird import load_tasks
-from birdenv.tasks.c_interact import Benchmark, load_benchmark
+from birdenv.dialogue import Arena, make_game
 
 Command = Callable[..., Any]
 
@@ -75,12 +73,11 @@ def test_the_first_help_leads_to_postgres(birdenv: Command) -> None:
 def test_demo_prints_one_table(
     birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    def some_of_benchmark(*arguments: Any) -> Benchmark:
-        benchmark = load_benchmark(*arguments)
-        return replace(benchmark, tasks=benchmark.tasks[::step])
+    def some_of(game: str, **settings: Any) -> Arena:
+        with make_game(game, **settings) as whole:
+            return make_game(game, **settings, instances=whole.ids[::step])
 
-    monkeypatch.setattr(_demo, "load_tasks", lambda file: load_tasks(file)[::step])
-    monkeypatch.setattr(_demo, "load_benchmark", some_of_benchmark)
+    monkeypatch.setattr(_demo, "make_game", some_of)
     ran = birdenv("demo", "-o", tmp_path)
     assert ran.code == 0
     for agent in ("oracle", "asks-first", "never-asks"):

@@ -158,8 +158,8 @@ def test_doctor_names_the_server_of_the_variable(
     [
         ("oracle", (), "inline"),
         ("oracle", ("--isolation", "process"), "process"),
-        ("birdenv_agents.candidates:RandomAgent", (), "process"),
-        ("birdenv_agents.candidates:RandomAgent", ("--isolation", "inline"), "inline"),
+        ("birdenv_agents.candidates:random", (), "process"),
+        ("birdenv_agents.candidates:random", ("--isolation", "inline"), "inline"),
     ],
 )
 @pytest.mark.parametrize("game", ["bird", "c-interact"])

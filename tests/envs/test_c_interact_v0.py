@@ -161,7 +161,9 @@ def test_the_leak_guard_hears_the_learner_too(env: Factory, leak: str) -> None:
     assert leak not in game.observe("system_0")["message"]
 
 
-@pytest.mark.parametrize("answer", [None, 3, b"x", {"text": "x"}, "x" * 100_000, {"kind": 0, "text": "x" * 100_000}])
+@pytest.mark.parametrize(
+    "answer", [None, 3, b"x", {"text": "x"}, "x" * 100_000, {"kind": 0, "text": "x" * 100_000}]
+)
 def test_malformed_answers_are_empty_ones(env: Factory, answer: Any) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})

@@ -96,7 +96,6 @@ def test_accepted_forms_of_a_tool_call(c_interact: Make, action: dict[str, Any])
         _reply(_call("clarify", {"question": 3})),
         _reply(_call("clarify", None)),
         _reply({"function": "clarify"}),
-        _reply(_call("clarify", {"question": "x" * 100_000})),
         {"tool_calls": [None]},
         {"name": ["clarify"], "arguments": {}},
     ],
@@ -110,6 +109,17 @@ def test_malformed_replies_cost_a_turn_and_are_shown_by_their_words(c_interact: 
     words = action.get("content") if isinstance(action, dict) else None
     assert assistant == {"role": "assistant", "content": words or ""}
     assert user["role"] == "user" and "3 questions left" in user["content"]
+
+
+def test_an_argument_that_is_too_long_costs_a_turn_and_is_shown_by_its_length(c_interact: Make) -> None:
+    env, _ = _started(c_interact)
+    prompt, reward, terminated, _, _ = env.step(_reply(_call("clarify", {"question": "x" * 100_000})))
+    assert (reward, terminated, env.unwrapped._dialogue.rules.turns_left) == (0.0, False, 3)
+    assistant, tool = prompt["messages"][1:]
+    [call] = assistant["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"question": {"cut": 100_000}}
+    assert (tool["role"], tool["tool_call_id"]) == ("tool", call["id"])
+    assert "3 questions left" in tool["content"]
 
 
 def test_samples_are_valid_tool_calls(c_interact: Make) -> None:
