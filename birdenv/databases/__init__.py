@@ -10,6 +10,8 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
@@ -24,6 +26,7 @@ from birdenv.databases._results import (
     DatabaseState,
     ErrorKind,
     Limits,
+    NoAnswerError,
     QueryError,
     QueryResult,
     Result,
@@ -31,7 +34,6 @@ from birdenv.databases._results import (
     SchemaObject,
     Scope,
 )
-from birdenv.databases.postgres._queries import NoAnswerError, PostgresQueries, Server
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import FileId, map_files
 from birdenv.databases.sqlite._health import Health, examine
@@ -45,6 +47,9 @@ from birdenv.databases.sqlite._source import (
     is_database_name,
 )
 from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
+
+if TYPE_CHECKING:
+    from birdenv.databases.postgres._queries import PostgresQueries, Server
 
 __all__ = [
     "DIALECTS",
@@ -86,3 +91,12 @@ __all__ = [
     "open_source",
     "result_cache",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import PostgreSQL's client when it is asked for: it takes a tenth of a second."""
+    if name in ("PostgresQueries", "Server"):
+        from birdenv.databases.postgres import _queries
+
+        return getattr(_queries, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

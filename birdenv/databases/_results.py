@@ -112,6 +112,11 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class NoAnswerError(QueryError):
+    """An error that says nothing about the query: no connection, lost twice, or rows that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseState:
     """Schema and contents as committed, without temporary objects.
 

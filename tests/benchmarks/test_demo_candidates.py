@@ -72,6 +72,7 @@ def test_the_gold_earns_everything(record: dict[str, Any], demo: Path) -> None:
     assert report.figures["oracle passed"] == 1
 
 
+@pytest.mark.slow
 def test_the_baselines_differ(demo: Path, tmp_path: Path) -> None:
     """The wording tells something, asking tells much more."""
     random, never_asks, asks_first = (

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from birdenv.databases._fetching import Allowance
-from birdenv.databases._results import Limits, QueryError, QueryResult, Result
+from birdenv.databases._results import Limits, NoAnswerError, QueryError, QueryResult, Result
 from birdenv.databases.postgres.server._dsn import read_dsn
 from birdenv.databases.sqlite._connection import text_fault
 
@@ -32,11 +32,6 @@ _ENDED: Final = "57P"
 _SERVER_LIMITS: Final = ("53", "54")
 """SQLSTATEs of what is too large for the server."""
 _LATE: Final = QueryError("timeout", "")
-
-
-@dataclass(frozen=True, slots=True)
-class NoAnswerError(QueryError):
-    """An error that says nothing about the query: no connection, lost twice, or rows that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
