@@ -2,8 +2,8 @@
 
 Processor time depends less than wall time on what else the machine does; what is left of that is taken out by
 timing known work. A test's time is that of its process and of its children. What fixtures of a wider scope
-cost to set up belongs to no test; nor does the clean-up after the last test of a module, which ends what the module
-shared.
+cost to set up belongs to no test; nor does the clean-up after the last test of a module, which ends what
+the module shared.
 """
 
 from __future__ import annotations
