@@ -52,6 +52,7 @@ run(*arguments)
 """
 _ROOT: Final = Path(__file__).parents[2]
 _GRACE_SECONDS: Final = 0.2  # for a process to end by itself
+_END_SECONDS: Final = 5.0  # for one that was killed
 
 
 class WorkerCrashError(BirdenvError):
@@ -142,7 +143,11 @@ class Process:
         self.kill()
         if reason:
             return WorkerCrashError(reason, was_late=was_late)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # another thread may be ending it, too
+            self._process.wait(_END_SECONDS)
         code = self._process.returncode
+        if code is None:
+            return WorkerCrashError("it does not end")
         if code >= 0:
             return WorkerCrashError(f"it ended with exit code {code}", exit_code=code)
         name = signal.Signals(-code).name

@@ -1,4 +1,4 @@
-"""A c-Interact task in two halves that never meet outside the controller.
+"""A c-Interact task in two halves that never meet outside the rules.
 
 One submission: how it stands in the public result, and in the private log.
 """
@@ -89,7 +89,7 @@ class FollowUp:
 class PrivateTask:
     """What the system must not see: the clear question, the ambiguities, the gold, the follow-up.
 
-    `notes` is here because it still holds the knowledge that the task deletes; the controller shows the rest.
+    `notes` is here because it still holds the knowledge that the task deletes; the rules show the rest.
     """
 
     category: Category
