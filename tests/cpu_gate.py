@@ -23,6 +23,9 @@ HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks")
 
 MOST_SECONDS: Final = 2.0
 
+NOISE: Final = 1.5
+"""The same test measures so much more in a slow minute of a shared core; the run fails beyond that only."""
+
 
 REFERENCE_SECONDS: Final = 0.014
 """Time of `_known_work` on a core that is not shared. On a slower core a test's time counts for less."""
@@ -172,5 +175,5 @@ class _Gate:
         return [
             (test, seconds)
             for test, seconds in self._slowest()
-            if seconds > self._most and test not in self._heavy
+            if seconds > self._most * NOISE and test not in self._heavy
         ]

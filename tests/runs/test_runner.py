@@ -189,7 +189,7 @@ def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:
     assert "not counted" in found["summary"]
 
 
-@pytest.mark.parametrize("game", ["bird", "c-interact"])
+@pytest.mark.parametrize("game", ["bird", pytest.param("c-interact", marks=pytest.mark.slow)])
 def test_a_database_that_vanishes_costs_its_own_episodes(demo: Path, tmp_path: Path, game: str) -> None:
     copy = Path(shutil.copytree(demo, tmp_path / "copy"))
     plan = plan_of(bird(copy) if game == "bird" else c_interact(copy), "asks-first", parallel=2)
