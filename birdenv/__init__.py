@@ -1,7 +1,7 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
 Importing this package registers `birdenv/CInteract-v0`, `birdenv/AInteract-v0` and `birdenv/BirdSql-v0` with
-Gymnasium. Everything else is imported when it is first used.
+Gymnasium, as soon as Gymnasium is imported. Everything else is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
+from birdenv._registration import register_environments
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Move, Usage, View, make_game
@@ -69,12 +69,7 @@ _ROOMS = {
 }
 """Where the names of this door come from, if not from the games."""
 
-for _name in ("CInteract", "AInteract", "BirdSql"):
-    gymnasium.register(
-        id=f"birdenv/{_name}-v0",
-        entry_point=f"birdenv.envs:{_name}Env",
-    )
-del _name
+register_environments()
 
 
 def __getattr__(name: str) -> Any:

@@ -12,14 +12,50 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def loaded_by(program: str) -> set[str]:
+    """The top-level modules that a program has imported at its end."""
+    program += "\nimport sys; print('loaded', *{name.partition('.')[0] for name in sys.modules})"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    return set(printed.splitlines()[-1].split()[1:])
+
+
+HEAVY = {
+    *("gymnasium", "numpy", "pettingzoo", "sqlglot", "pydantic", "rich", "typer", "sqlite3", "psycopg"),
+    *("torch", "openai"),
+}
+
+
 def test_import_brings_in_nothing_heavy() -> None:
-    code = "import birdenv, sys; print(' '.join(sorted({name.partition('.')[0] for name in sys.modules})))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert "gymnasium" in loaded
-    heavy = {"pettingzoo", "sqlglot", "pydantic", "rich", "typer", "sqlite3", "torch", "openai", "psycopg"}
-    assert heavy.isdisjoint(loaded)
+    loaded = loaded_by("import birdenv")
+    assert "birdenv" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("first, second", [("birdenv", "gymnasium"), ("gymnasium", "birdenv")])
+def test_the_environments_are_registered_whichever_is_imported_first(first: str, second: str) -> None:
+    program = f"import {first}, {second}; print(*gymnasium.registry)"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    ids = {"birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0"}
+    assert ids <= set(printed.split())
+
+
+@pytest.mark.parametrize("asked", ["--version", "play --help"])
+def test_the_command_line_imports_no_more_than_it_is_asked_for(asked: str) -> None:
+    """What is left is `typer`, which reads options and draws errors, and what it brings in."""
+    program = f"""
+import sys
+from birdenv.cli import main
+sys.argv = ["birdenv", *{asked.split()}]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+"""
+    assert HEAVY & loaded_by(program) <= {"typer", "rich", "pydantic"}
 
 
 def test_playing_an_episode_does_not_load_the_command_line() -> None:

@@ -27,7 +27,6 @@ from birdenv.databases import (
     DatabaseSource,
     Limits,
     NoAnswerError,
-    PostgresQueries,
     ResultCache,
     SqliteFileSource,
 )
@@ -151,6 +150,8 @@ def pair_database(
 
 
 def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
+    from birdenv.databases import PostgresQueries
+
     queries = PostgresQueries(dsn)
     if not needed:
         return PairDatabase(None, "postgres", "", queries.shown)

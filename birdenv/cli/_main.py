@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from io import TextIOWrapper
-from typing import NoReturn
+from typing import Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 import birdenv
-from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score
 from birdenv.errors import BirdenvError, InfrastructureError
 
+_COMMANDS: Final = {
+    "demo": "_demo:demo",
+    "bird": "_bird:bird",
+    "play": "_play:play",
+    "c-interact": "_play:c_interact",
+    "a-interact": "_play:a_interact",
+    "score": "_score:score",
+    "score-official": "_score:score_official",
+    "self-check": "_data:self_check",
+    "regrade": "_regrade:regrade",
+    "evaluate": "_evaluate:evaluate",
+    "inspect": "_evaluate:inspect",
+    "summary": "_analyse:summary",
+    "compare": "_analyse:compare",
+    "doctor": "_doctor:doctor",
+    "data": "_data:app",
+    "db": "_db:app",
+}
+"""Where each command is. Only the module of the command that was asked for is imported."""
+
+_SETTINGS: Final = {"play": {"allow_extra_args": True, "ignore_unknown_options": True}}
+
+
+class _Commands(TyperGroup):
+    """The commands by their names, each imported when it is looked up."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = dict.fromkeys(_COMMANDS)  # for the list, and for "did you mean"
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        found = getattr(import_module(f"birdenv.cli.{module}"), name)
+        made = typer.Typer(rich_markup_mode=None)
+        if isinstance(found, typer.Typer):
+            made.add_typer(found, name=cmd_name)
+        else:
+            made.command(cmd_name, context_settings=_SETTINGS.get(cmd_name))(found)
+        return typer.main.get_group(made).commands[cmd_name]
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -29,23 +74,6 @@ data.
 SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
 server that starts by itself. `birdenv db` loads databases into it, `birdenv doctor` says what is there.""",
 )
-
-app.command("demo")(_demo.demo)
-app.command("bird")(_bird.bird)
-app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(_play.play)
-app.command("c-interact")(_play.c_interact)
-app.command("a-interact")(_play.a_interact)
-app.command("score")(_score.score)
-app.command("score-official")(_score.score_official)
-app.command("self-check")(_data.self_check)
-app.command("regrade")(_regrade.regrade)
-app.command("evaluate")(_evaluate.evaluate)
-app.command("inspect")(_evaluate.inspect)
-app.command("summary")(_analyse.summary)
-app.command("compare")(_analyse.compare)
-app.command("doctor")(_doctor.doctor)
-app.add_typer(_data.app, name="data")
-app.add_typer(_db.app, name="db")
 
 
 @app.callback(invoke_without_command=True)

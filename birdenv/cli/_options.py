@@ -3,21 +3,22 @@
 The options that say on which engine the databases run, and opening them there.
 
 Finding the run that `evaluate` and `inspect` are about.
+
+Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from birdenv import databases
-from birdenv.databases import DatabaseSource, open_source
-from birdenv.dialogue import PlayerSpec
 from birdenv.errors import InputError
-from birdenv.runs import holds_pairs, newest_run
+
+if TYPE_CHECKING:
+    from birdenv import databases
 
 Dialect = Annotated[
     str,
@@ -38,11 +39,15 @@ Dsn = Annotated[
 ]
 
 
-def databases_in(folder: Path, dialect: str, dsn: str | None, isolation: str, agent: str) -> DatabaseSource:
+def databases_in(
+    folder: Path, dialect: str, dsn: str | None, isolation: str, agent: str
+) -> databases.DatabaseSource:
     """The databases of a folder by the options `--dialect`, `--dsn` and `--isolation`; tells what it loads.
 
     Raises `InputError` for options that do not fit together, and as `open_source` does.
     """
+    from birdenv.databases import open_source
+
     where = isolation_on(isolation, agent, dialect)
     return open_source(folder, dialect, dsn=dsn, isolation=where, tell=_tell)
 
@@ -93,13 +98,16 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 def isolation_for(option: str, agent: str) -> databases.Isolation:
     """What `--isolation` means for this agent. Raises `InputError` for an unknown value."""
+    from birdenv.databases import ISOLATIONS
+    from birdenv.dialogue import PlayerSpec
+
     if option == "auto":
         trusted = PlayerSpec(agent).is_ours and agent.partition(":")[0] not in _OF_OTHERS
         return "inline" if trusted else "process"
-    for known in databases.ISOLATIONS:
+    for known in ISOLATIONS:
         if option == known:
-            return cast(databases.Isolation, known)
-    raise InputError(f"--isolation {option!r} is unknown; known: auto, {', '.join(databases.ISOLATIONS)}")
+            return cast("databases.Isolation", known)
+    raise InputError(f"--isolation {option!r} is unknown; known: auto, {', '.join(ISOLATIONS)}")
 
 
 def isolation_on(option: str, agent: str, dialect: str) -> databases.Isolation:
@@ -145,6 +153,8 @@ def find_run(run_dir: Path | None, runs_root: Path) -> Path:
 
     Raises `InputError` if there is none.
     """
+    from birdenv.runs import holds_pairs, newest_run
+
     if run_dir is not None:
         return run_dir
     found = newest_run(runs_root, holds_pairs)

@@ -1,22 +1,24 @@
-"""`birdenv c-interact` and `birdenv a-interact`: ambiguous question, dialogue, SQL, follow-up."""
+"""`birdenv play`: any registered game; `birdenv c-interact` and `birdenv a-interact`: two of them.
+
+Help comes at once: the rooms are imported where they are used.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
 from birdenv.cli import _options as options
 from birdenv.cli._options import Dialect, Dsn
-from birdenv.cli._running import RunOptions, load_game, run_game
-from birdenv.dialogue import Arena, Game, find_game
 from birdenv.errors import InputError
-from birdenv.runs import write_official_files
-from birdenv.tasks.c_interact import InteractTasks
+
+if TYPE_CHECKING:
+    from birdenv.dialogue import Arena, Game
+    from birdenv.tasks.c_interact import InteractTasks
 
 
 def load(
@@ -33,6 +35,9 @@ def load(
     Raises:
         InputError: options, files or databases cannot be used.
     """
+    from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
+    from birdenv.cli._running import load_game
+
     arena = load_game(
         name,
         {
@@ -44,7 +49,7 @@ def load(
         },
         agent,
     )
-    tasks = cast(InteractTasks, arena.tasks)
+    tasks = cast("InteractTasks", arena.tasks)
     missing = missing_ground_truth(list(tasks.tasks.values()))
     if missing:
         where = f"ground truth is missing in {tasks.data_file}: {missing}"
@@ -100,6 +105,8 @@ def a_interact(
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
+    from birdenv.cli._running import RunOptions, run_game
+
     settings = options.selected(difficulty, database, instance, offset, limit)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn}
     arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
@@ -161,6 +168,9 @@ def c_interact(
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
+    from birdenv.cli._running import RunOptions, run_game
+    from birdenv.runs import write_official_files
+
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
     settings = options.selected(difficulty, database, instance, offset, limit)
@@ -193,6 +203,9 @@ def play(
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
+    from birdenv.cli._running import RunOptions, load_game, run_game
+    from birdenv.dialogue import find_game
+
     found = find_game(game)
     given = read_extra(context.args, found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -200,6 +199,8 @@ class Episode:
 
     async def _later(self, step: Any, *arguments: Any) -> Step:
         """Play in a thread; a player of another seat whose `move` is a coroutine is awaited here."""
+        import asyncio  # with what it brings in, a tenth of the time in which a player's process starts
+
         waiting = {
             seat: player
             for seat, player in enumerate(self._players)

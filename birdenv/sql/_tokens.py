@@ -13,10 +13,14 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Final, NamedTuple
 
 LONGEST_SQL: Final = 1_000_000
 """Characters of SQL in one text; a longer one is refused before anything looks into it."""
+
+_compiled = cache(partial(re.compile, flags=re.VERBOSE | re.DOTALL))
+"""On first use: each takes longer than the rest of this room, and few processes need all four."""
 
 # What the dialects have in common; each quote up to, not including, the one that closes it.
 _STRING: Final = r"'[^']*+(?:''[^']*+)*+"
@@ -26,8 +30,7 @@ _BACKTICKED: Final = r"`[^`]*+(?:``[^`]*+)*+"
 _WORD: Final = r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+"
 _DOLLAR: Final = r"\$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+)?\$"
 
-_SQLITE: Final = re.compile(
-    rf"""
+_SQLITE: Final = rf"""
       (?P<space>   [ \t\n\v\f\r\ufeff]++ )
     | (?P<comment> --[^\n]*+ | /\*(?:[^*]|\*(?!/))*+(?:\*/)? )
     | (?P<string>  {_STRING}'? )
@@ -35,12 +38,9 @@ _SQLITE: Final = re.compile(
     | (?P<word>    {_WORD} )
     | (?P<number>  0[xX][0-9a-fA-F]++ | (?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)? )
     | (?P<symbol>  ->>? | \|\| | [<>=!]= | <> | << | >> | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 # Outside comments. `E'...'` has backslash escapes; the other prefixes (B, X, N, U&) belong to the text too.
-_POSTGRES: Final = re.compile(
-    rf"""
+_POSTGRES: Final = rf"""
       (?P<space>   [ \t\n\v\f\r]++ | --[^\n\r]*+ )
     | (?P<comment> /\* )
     | (?P<string>  {_ESCAPED}(?P<end_e>')? | (?:[bBxXnN]|[uU]&)?{_STRING}(?P<end_s>')? )
@@ -52,13 +52,10 @@ _POSTGRES: Final = re.compile(
                    (?:[eE][+-]?[0-9](?:_?[0-9])*+)? )
     | (?P<param>   \$[0-9]++ )
     | (?P<symbol>  :: | := | \.\. | [-+*/<>=~!@\#%^&|`?] | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 # The quotes and comments of either. Brackets quote a name only if it is short and holds no quote: in
 # PostgreSQL they are those of an array.
-_EITHER: Final = re.compile(
-    rf"""
+_EITHER: Final = rf"""
       (?P<space>   \s++ )
     | (?P<comment> --[^\n]*+ )
     | (?P<block>   /\* )
@@ -67,21 +64,16 @@ _EITHER: Final = re.compile(
     | (?P<dollar>  (?<![\w$])\$(?:[^\W\d]\w*+)?\$ )
     | (?P<word>    \w++ )
     | (?P<symbol>  . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 # What may end a statement of PostgreSQL, or hide what does.
-_STOP: Final = re.compile(
-    rf"""
+_STOP: Final = rf"""
       (?P<symbol>  [;()] )
     | (?P<space>   --[^\n]*+ )
     | (?P<comment> /\* )
     | (?P<string>  \b{_ESCAPED}(?P<end_e>')? | {_STRING}(?P<end_s>')? )
     | (?P<quoted>  {_NAME}(?P<end_d>")? )
     | (?P<dollar>  (?<![A-Za-z0-9_$\x80-\U0010ffff]){_DOLLAR} )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 _POSTGRES_ENDS: Final = ("end_e", "end_s", "end_d")
 _EITHER_ENDS: Final = (*_POSTGRES_ENDS, "end_b", "end_s_b")
 _ANY_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*+)?\$))")
@@ -112,7 +104,7 @@ class Token(NamedTuple):
 
 def tokens(sql: str) -> Iterator[Token]:
     """The tokens of any text, in order; unterminated quotes and comments reach to the end."""
-    for match in _SQLITE.finditer(sql):
+    for match in _compiled(_SQLITE).finditer(sql):
         kind = match.lastgroup or "symbol"
         if kind not in ("space", "comment"):
             yield Token(kind, match.group(), match.end())
@@ -198,7 +190,7 @@ def postgres_tokens(sql: str) -> Iterator[Token]:
     Raises `UnterminatedError` on reaching a quote or comment that never ends.
     """
     place = 0
-    while match := _POSTGRES.match(sql, place):
+    while match := _compiled(_POSTGRES).match(sql, place):
         kind = match.lastgroup or "symbol"
         place = _end(match, kind)
         if kind == "symbol" and (operators := _OPERATORS.match(sql, match.start())):
@@ -229,7 +221,7 @@ def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
     Several times quicker than all tokens, for dumps. Raises `UnterminatedError` as `postgres_tokens` does.
     """
     place = start
-    while match := _STOP.search(script, place):
+    while match := _compiled(_STOP).search(script, place):
         kind = match.lastgroup or "symbol"
         place = _end(match, kind)
         if kind == "symbol":
@@ -290,7 +282,7 @@ def stretches(text: str) -> Iterator[Stretch]:
     closings = {match[1]: match.start() for match in _ANY_DOLLAR.finditer(text)} if "$" in text else {}
     last_comment_end = text.rfind("*/")
     place = 0
-    while match := _EITHER.match(text, place):
+    while match := _compiled(_EITHER).match(text, place):
         start, place = match.span()
         kind, is_closed = match.lastgroup or "symbol", True
         if kind == "quoted":

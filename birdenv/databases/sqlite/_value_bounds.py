@@ -172,15 +172,15 @@ def _told(interrupt: Callable[[], None], function: _Function) -> _Function:
 def _format(
     native: _Native, refuse: Callable[[str], None], bound: Callable[[], int], name: str, *arguments: Any
 ) -> Any:
-    if arguments and isinstance(arguments[0], bytes):
-        _refuse(refuse, f"{name}() with a blob for its format is not allowed here")
-    if arguments and isinstance(arguments[0], str) and _padding(*arguments) > bound():
+    if arguments and isinstance(arguments[0], str | bytes) and _padding(*arguments) > bound():
         _refuse(refuse, f"{name}() with a width or precision above {bound()} is not allowed here")
     return native.call(name, *arguments)
 
 
-def _padding(template: str, *values: Any) -> int:
+def _padding(template: str | bytes, *values: Any) -> int:
     """Characters that the widths and precisions of a format ask for, in all."""
+    if isinstance(template, bytes):  # SQLite takes it for text; what it asks for is in ASCII
+        template = template.decode("latin-1")
     following = iter(values)
     padding = 0
     for width, precision, letter in _CONVERSION.findall(template):

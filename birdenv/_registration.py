@@ -1,0 +1,54 @@
+"""Registers the environments with Gymnasium, as soon as Gymnasium is imported.
+
+Importing Gymnasium (and NumPy with it) takes as long as the rest of a command's start, and neither a command
+nor the process of a player needs it. So `import birdenv` leaves that to those who do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Final
+
+_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
+
+
+def register_environments() -> None:
+    """Register the environments now if Gymnasium is imported, else at the end of its import."""
+    if "gymnasium" in sys.modules:
+        _register()
+    else:
+        sys.meta_path.insert(0, _AtImport())
+
+
+def _register() -> None:
+    from gymnasium.envs.registration import register
+
+    for name in _ENVIRONMENTS:
+        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+
+
+class _AtImport(MetaPathFinder):
+    """Finds Gymnasium as the other finders do, and registers the environments after its own code has run."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "gymnasium":
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        if spec is None or spec.loader is None:
+            return spec
+        run = spec.loader.exec_module
+
+        def run_and_register(module: ModuleType) -> None:
+            run(module)
+            if module.__name__ == "gymnasium":  # the loader of an archive serves all that is in it
+                _register()
+
+        spec.loader.exec_module = run_and_register  # type: ignore[method-assign]
+        return spec
