@@ -5,6 +5,7 @@ But for the last line no text comes twice: SQLite compiles every statement, on b
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -13,6 +14,9 @@ from itertools import count
 from pathlib import Path
 
 import birdenv
+from birdenv.databases import Limits, SqliteSource
+from birdenv.tasks import result_text
+from birdenv.tasks.sql._result_text import FETCHED_ROWS
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -41,12 +45,41 @@ def lines(setting: Setting) -> list[Line]:
     needs = tuple(size.db_id for size in setting.quick_sizes)
     most, least = Bar("at most", 10.0), Bar("at least", 0.75)
     again = "env.step, a statement of some 10 ms that comes again"
+    direct = "execute and result text, directly"
     return [
         Line(step, bare, partial(_step, setting), most, needs[:1]),
+        Line(f"{step}, CPU", direct, partial(_step_alone, setting), most, needs[:1]),
         Line(episodes, floor, partial(_episodes, setting), least, needs),
         Line(mini_dev, floor, partial(_mini_dev_episodes, setting), least, (MINI_DEV,)),
         Line(again, "the same, each a new text", partial(_again, setting), Bar("at least", 50.0), needs[:1]),
     ]
+
+
+def _step_alone(setting: Setting) -> Figure:
+    """What the drivers add: the same statements by the same episode database, and its rows as text."""
+    size, numbers = setting.sizes[0], count()
+
+    def text() -> str:
+        return f"{_FIVE_BY_FIVE} /* {next(numbers)} */"
+
+    with ExitStack() as stack:
+        tasks = quick_tasks(size)
+        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
+        source = stack.enter_context(closing(SqliteSource(setting.folder)))
+        database = stack.enter_context(closing(source.open(size.db_id, Limits())))
+
+        def ours() -> None:
+            for _ in range(_STEPS):
+                environment.step(birdenv.execute_sql(text()))
+
+        def theirs() -> None:
+            for _ in range(_STEPS):
+                result_text(database.execute(text(), FETCHED_ROWS))
+
+        contenders = [Contender(ours, before=lambda: environment.reset(options={"index": 0})), Contender(theirs)]
+        times = side_by_side(contenders, setting.effort, time.process_time)
+        mine, alone = (seconds / _STEPS for seconds in times)
+    return time_added(mine, alone, note=f"{mine / alone:.2f} times as long")
 
 
 def _again(setting: Setting) -> Figure:
