@@ -83,7 +83,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         name = pick(self._arena.ids, self.np_random, options)
         self._close_episode()
         dialogue = self._dialogue = self._arena.start(name)
-        self._title = dict(self._arena.tasks.info(name))
+        self._title = dict(self._arena._tasks.info(name))
         self._players = self._arena.seat_players(
             dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
         )

@@ -67,7 +67,7 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
     Raises:
         BenchmarkError: the instruction is too long; a schema must not be cut.
     """
-    instruction, message = view.instruction, view.message
+    _, instruction, message, sender, legal, phase, gauges = view[:7]
     if len(instruction) > INSTRUCTION_LENGTH:
         raise BenchmarkError(
             f"the instruction of this task has {len(instruction)} characters, more than {INSTRUCTION_LENGTH}"
@@ -75,12 +75,12 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
     made: dict[str, Any] = {
         "instruction": instruction,
         "message": message if len(message) <= TEXT_LENGTH else _cut(message),
-        "sender": _place(seat.voices, view.sender),
-        "phase": view.phase,
-        mask: _mask(view.legal, seat.kinds).copy(),
+        "sender": _place(seat.voices, sender),
+        "phase": phase,
+        mask: _mask(legal, seat.kinds).copy(),
     }
     for name, most in seat.gauges.items():
-        left = min(view.gauges.get(name, 0), most)
+        left = min(gauges.get(name, 0), most)
         made[name] = left if isinstance(most, int) else np.array([float(left)])
     return made
 

@@ -73,7 +73,7 @@ class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
         name = pick(self._arena.ids, self._rng, known)
         self._close_episode()
         self._dialogue = self._arena.start(name)
-        self._title = dict(self._arena.tasks.info(name))
+        self._title = dict(self._arena._tasks.info(name))
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

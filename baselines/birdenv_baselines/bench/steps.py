@@ -15,7 +15,7 @@ from pathlib import Path
 
 import birdenv
 from birdenv.databases import Limits, SqliteSource
-from birdenv.tasks import result_text
+from birdenv.tasks import SqlMove, result_text
 from birdenv.tasks.sql._result_text import FETCHED_ROWS
 from birdenv_baselines.bench._measure import (
     Bar,
@@ -68,15 +68,25 @@ def _step_alone(setting: Setting) -> Figure:
         source = stack.enter_context(closing(SqliteSource(setting.folder)))
         database = stack.enter_context(closing(source.open(size.db_id, Limits())))
 
+        actions: list[SqlMove] = []
+        texts: list[str] = []
+
+        def before() -> None:
+            environment.reset(options={"index": 0})
+            actions[:] = [birdenv.execute_sql(text()) for _ in range(_STEPS)]
+
+        def before_theirs() -> None:
+            texts[:] = [text() for _ in range(_STEPS)]
+
         def ours() -> None:
-            for _ in range(_STEPS):
-                environment.step(birdenv.execute_sql(text()))
+            for action in actions:
+                environment.step(action)
 
         def theirs() -> None:
-            for _ in range(_STEPS):
-                result_text(database.execute(text(), FETCHED_ROWS))
+            for sql in texts:
+                result_text(database.execute(sql, FETCHED_ROWS))
 
-        contenders = [Contender(ours, before=lambda: environment.reset(options={"index": 0})), Contender(theirs)]
+        contenders = [Contender(ours, before=before), Contender(theirs, before=before_theirs)]
         times = side_by_side(contenders, setting.effort, time.process_time)
         mine, alone = (seconds / _STEPS for seconds in times)
     return time_added(mine, alone, note=f"{mine / alone:.2f} times as long")
