@@ -13,6 +13,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+import gymnasium
+
 import birdenv
 from birdenv.databases import Limits, SqliteSource
 from birdenv.tasks import SqlMove, result_text
@@ -49,6 +51,13 @@ def lines(setting: Setting) -> list[Line]:
     return [
         Line(step, bare, partial(_step, setting), most, needs[:1]),
         Line(f"{step}, CPU", direct, partial(_step_alone, setting), most, needs[:1]),
+        Line(
+            "gymnasium.make, settings in use already, CPU",
+            "the first of its settings",
+            partial(_make, setting),
+            Bar("at most", 1_000.0),
+            needs[:1],
+        ),
         Line(episodes, floor, partial(_episodes, setting), least, needs),
         Line(mini_dev, floor, partial(_mini_dev_episodes, setting), least, (MINI_DEV,)),
         Line(again, "the same, each a new text", partial(_again, setting), Bar("at least", 50.0), needs[:1]),
@@ -90,6 +99,22 @@ def _step_alone(setting: Setting) -> Figure:
         times = side_by_side(contenders, setting.effort, time.process_time)
         mine, alone = (seconds / _STEPS for seconds in times)
     return time_added(mine, alone, note=f"{mine / alone:.2f} times as long")
+
+
+def _make(setting: Setting) -> Figure:
+    """Fails without the tasks shared by arenas, and where installed players are looked up each time."""
+    tasks = quick_tasks(setting.sizes[0])
+    with closing(make_environment(setting.folder, tasks, setting.scratch)) as kept:
+        assert kept.spec is not None
+        settings = dict(kept.spec.kwargs)
+
+        def make(**changed: int) -> None:
+            gymnasium.make(kept.spec.id, **(settings | changed)).close()
+
+        mine, first = side_by_side(
+            [Contender(make), Contender(partial(make, max_turns=998))], setting.effort, time.process_time
+        )
+    return Figure(mine * 1e6, "µs", mine, first)
 
 
 def _again(setting: Setting) -> Figure:
