@@ -133,6 +133,7 @@ class Arena:
         self._finalizer.atexit = False
         self._tasks: TaskList = self._loaded.tasks
         self.ids: tuple[str, ...] = self._tasks.ids
+        self._known = frozenset(self.ids)
         self.players = dict(game.players if players is None else players)
         self._factories = {
             seat: player_factory(player, USERS if seat != game.evaluated else AGENTS)
@@ -225,7 +226,7 @@ class Arena:
         return Episode(self.game, dialogue, others, index)
 
     def _checked(self, instance_id: str) -> str:
-        if instance_id not in self.ids:
+        if not isinstance(instance_id, str) or instance_id not in self._known:
             raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
         return instance_id
 
