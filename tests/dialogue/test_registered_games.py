@@ -113,6 +113,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     with pytest.raises(InputError, match="has no setting 'nonsense'; its settings: "):
         read_settings(game, {"nonsense": 1})
     assert all(tool_schemas(seat) for seat in game.seats)
+    assert game.record_model is not None and game.record_model.model_json_schema()["properties"]
 
 
 @pytest.mark.parametrize("name", GAMES)
