@@ -92,7 +92,7 @@ def bird(
         "dsn": dsn,
     }
     arena = load_game("bird", settings, agent)
-    tasks = cast(BirdTasks, arena.tasks)
+    tasks = cast(BirdTasks, arena._tasks)
     _check_databases(tasks)
     if export_pairs is not None:
         check_writable(export_pairs / "pairs.jsonl")

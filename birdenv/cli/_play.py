@@ -49,7 +49,7 @@ def load(
         },
         agent,
     )
-    tasks = cast("InteractTasks", arena.tasks)
+    tasks = cast("InteractTasks", arena._tasks)
     missing = missing_ground_truth(list(tasks.tasks.values()))
     if missing:
         where = f"ground truth is missing in {tasks.data_file}: {missing}"

@@ -42,7 +42,7 @@ def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
     game = find_game(name)
     explained = {"explain": True} if "explain" in game.settings.model_fields else {}
     arena = Arena(game, read_settings(game, {**explained, **settings}))
-    for note in arena.tasks.notes:
+    for note in arena._tasks.notes:
         print(f"Warning: {note}", file=sys.stderr)
     return arena
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import chain
@@ -103,6 +103,7 @@ class ResultCache:
         self.check_every = check_every
         self.most_bytes = most_bytes
         self._results: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
+        self._statements: Counter[Hashable] = Counter()  # of the keys in memory
         self._size = 0
         self._hits = 0
         self._lock = threading.Lock()
@@ -121,6 +122,11 @@ class ResultCache:
         scope = database.scope
         if scope is None:
             return database.execute(sql, rows)
+        if self.store is None and sql not in self._statements:  # most: a text of its own, and quick
+            value = database.execute(sql, rows)
+            if value.elapsed > _LONG and value.repeatable:
+                self._keep(Key(scope, "execute", rows, sql), value, True, False)
+            return value
         return self.get(Key(scope, "execute", rows, sql), lambda: database.execute(sql, rows))
 
     def get(
@@ -195,6 +201,7 @@ class ResultCache:
         """Forget what is in memory."""
         with self._lock:
             self._results.clear()
+            self._statements.clear()
             self._size = 0
 
     def _find(self, key: Key) -> Any | None:
@@ -226,10 +233,14 @@ class ResultCache:
         with self._lock:
             _, before = self._results.pop(key, (None, 0))
             self._results[key] = (value, size)
+            self._statements[key.statement] += not before
             self._size += size - before
             while self._size > self.most_bytes:
-                _, (_, forgotten) = self._results.popitem(last=False)
+                old, (_, forgotten) = self._results.popitem(last=False)
                 self._size -= forgotten
+                self._statements[old.statement] -= 1
+                if not self._statements[old.statement]:
+                    del self._statements[old.statement]
 
     def _is_checked(self) -> bool:
         if not self.check_every:

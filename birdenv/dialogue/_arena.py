@@ -87,7 +87,7 @@ def make_game(name: str | Game, **settings: Any) -> Arena:
         if seat_name in settings:
             players[seat] = settings.pop(seat_name)
     arena = Arena(game, read_settings(game, settings), players)
-    for note in arena.tasks.notes:
+    for note in arena._tasks.notes:
         warnings.warn(note, stacklevel=2)
     return arena
 
@@ -131,8 +131,9 @@ class Arena:
         self._loaded = _load(game, settings)
         self._finalizer = weakref.finalize(self, _let_go, self._loaded)
         self._finalizer.atexit = False
-        self.tasks = self._loaded.tasks
-        self.ids: tuple[str, ...] = self.tasks.ids
+        self._tasks: TaskList = self._loaded.tasks
+        self.ids: tuple[str, ...] = self._tasks.ids
+        self._known = frozenset(self.ids)
         self.players = dict(game.players if players is None else players)
         self._factories = {
             seat: player_factory(player, USERS if seat != game.evaluated else AGENTS)
@@ -153,7 +154,7 @@ class Arena:
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
         """Return what a seat is told at the start of a task; without `seat`, the evaluated one."""
         index = self.game.evaluated if seat is None else self.game.seat_index(seat)
-        rules = self.tasks.start(self._checked(instance_id))
+        rules = self._tasks.start(self._checked(instance_id))
         try:
             return rules.instruction(index)
         finally:
@@ -161,7 +162,7 @@ class Arena:
 
     def start(self, instance_id: str) -> Dialogue:
         """Return a new dialogue of a task; drivers use it."""
-        return Dialogue(self.tasks.start(self._checked(instance_id)))
+        return Dialogue(self._tasks.start(self._checked(instance_id)))
 
     def seat_players(
         self,
@@ -201,10 +202,10 @@ class Arena:
             seat=seat,
             seat_name=self.game.seats[seat].name,
             instance_id=instance_id,
-            scenario=self.tasks.public(instance_id),
+            scenario=self._tasks.public(instance_id),
             rng=seat_rng(seed, instance_id, repeat, seat),
             brief=dialogue.rules.private_brief(seat),
-            tasks=self.tasks.all_public(),
+            tasks=self._tasks.all_public(),
             options=dict(options or {}),
         )
 
@@ -225,7 +226,7 @@ class Arena:
         return Episode(self.game, dialogue, others, index)
 
     def _checked(self, instance_id: str) -> str:
-        if instance_id not in self.ids:
+        if not isinstance(instance_id, str) or instance_id not in self._known:
             raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
         return instance_id
 

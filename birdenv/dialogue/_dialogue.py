@@ -23,38 +23,41 @@ class Dialogue:
     """One episode: the rules, and the append-only log of everything that changed their state.
 
     `replay(rules, events)` ends in the same state, views and bytes. A dialogue is not thread-safe: drivers
-    with threads keep one lock for each.
+    with threads keep one lock for each. Nothing but `apply` and `stop` may change the rules' state.
+
+    Attributes:
+        rules: the rules.
+        events: the log.
+        open: the seats that may act now; none when the dialogue is over.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.events: list[Event] = []
+        self.open: Collection[int] = rules.open()
         seats = range(len(rules.seats))
         self._heard: list[list[Event]] = [[] for _ in seats]
-        self._instructions: list[str | None] = [None for _ in seats]
+        self._views: list[View | None] = [None for _ in seats]  # until the next event
+        self._constants: list[tuple[str, Any] | None] = [None for _ in seats]  # instruction, knowledge
         self._openings = [rules.opening(seat) for seat in seats]
         self._since = [0 for _ in seats]  # in what a seat has heard: its last move
-
-    @property
-    def open(self) -> Collection[int]:
-        """The seats that may act now; none when the dialogue is over."""
-        return self.rules.open()
+        self._declared = [seat.by_name for seat in rules.seats]
+        self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
     @property
     def turn(self) -> int | None:
         """The only seat that may act; None if there are several, or none."""
-        seats = self.rules.open()
-        return next(iter(seats)) if len(seats) == 1 else None
+        return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
     def is_over(self) -> bool:
         """True when nobody may act any more."""
-        return not self.rules.open()
+        return not self.open
 
     @property
     def terminated(self) -> bool:
         """True if the protocol came to its end."""
-        return not self.rules.open() and not self.rules.truncated
+        return not self.open and not self.rules.truncated
 
     @property
     def truncated(self) -> bool:
@@ -80,13 +83,17 @@ class Dialogue:
         rules = self.rules
         if not 0 <= seat < len(rules.seats):
             raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(rules.seats) - 1}")
-        seats = rules.open()
-        is_open = seat in seats
+        view = self._views[seat]
+        if view is not None:
+            return view
+        constants = self._constants[seat]
+        if constants is None:
+            constants = self._constants[seat] = rules.instruction(seat), rules.knowledge(seat)
+        instruction, knowledge = constants
+        is_open = seat in self.open
         message, sender = self._words(seat, self._since[seat])
-        instruction = self._instructions[seat]
-        if instruction is None:
-            instruction = self._instructions[seat] = rules.instruction(seat)
-        return View(
+        heard = self._heard[seat]
+        view = self._views[seat] = View(
             seat,
             instruction,
             message,
@@ -94,12 +101,13 @@ class Dialogue:
             rules.legal(seat) if is_open else (),
             rules.phase(),
             rules.gauges(seat),
-            Heard(self._heard[seat]),
-            is_open and len(seats) > 1,
-            rules.knowledge(seat),
-            rules.choices(seat),
+            Heard(heard, len(heard)),
+            is_open and len(self.open) > 1,
+            knowledge,
+            rules.choices(seat) if rules.seats[seat].items else (),
             rules.extras(seat),
         )
+        return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
         """Return the events that a seat has seen, from a cursor on."""
@@ -128,40 +136,44 @@ class Dialogue:
             InfrastructureError: something that the episode needs was lost. `stop("infra_error")` ends it.
         """
         rules = self.rules
-        seats = rules.open()
-        if not seats:
+        if not self.open:
             raise DialogueOver("the dialogue is over")
-        fault: Fault | None = None
         action, data = move.action, move.data
-        if seat not in seats:
-            reply = Reply(NOT_NOW, refused=True)
-        elif action == QUIT and QUIT not in rules.seats[seat].by_name:
-            reply = rules.leave(seat)
+        fault: Fault | None = None
+        if seat not in self.open:
+            fault, reply = "illegal", Reply(NOT_NOW, refused=True)
+        elif (declared := self._declared[seat].get(action)) is None:
+            if action == QUIT:
+                reply = rules.leave(seat)
+            else:
+                fault, reply = "unknown", rules.refuse(seat, move, "unknown")
         else:
-            declared = rules.seats[seat].by_name.get(action)
-            if declared is None:
-                fault = "unknown"
-            elif action not in rules.legal(seat):
+            view = self._views[seat]
+            if action not in (rules.legal(seat) if view is None else view.legal):
                 fault = "illegal"
             else:
                 fault = declared.fault(data, rules.choices(seat) if rules.seats[seat].items else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
-        if reply.data is not AS_MADE:
-            data = reply.data
-        elif fault is not None or seat not in seats:
+        text, sender, replaced, refused = reply
+        if replaced is not AS_MADE:
+            data = replaced
+        elif fault is not None:
             data = _kept(data)
-        metadata = None if reply.text is None else {"sender": reply.sender, "reply": reply.text}
-        event = Event(seat, self._time(time), action, data, start_time, metadata)
-        self._append(event, only=seat if reply.refused else None)
-        self._since[seat] = max(len(self._heard[seat]) - 1, 0)
+        metadata = None if text is None else {"sender": sender, "reply": text}
+        stamp = len(self.events) + 1 if time is None else self._later(time)
+        event = Event(seat, stamp, action, data, start_time, metadata)
+        self._append(event, only=seat if refused else None)
+        heard = len(self._heard[seat])
+        self._since[seat] = heard - 1 if heard else 0
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
         """End the dialogue by the house: `event limit`, `silence`, `time limit`, `left`, `infra_error`."""
-        if not self.rules.open():
+        if not self.open:
             return
         self.rules.stop(status)
-        self._append(Event(HOUSE, self._time(time), STOP, status), only=None)
+        stamp = len(self.events) + 1 if time is None else self._later(time)
+        self._append(Event(HOUSE, stamp, STOP, status), only=None)
         self.rules.close()
 
     def outcome(self) -> dict[str, Any]:
@@ -174,16 +186,17 @@ class Dialogue:
 
     def _append(self, event: Event, only: int | None) -> None:
         self.events.append(event)
+        self.open = self.rules.open()
+        shown = self._shown
         for seat, heard in enumerate(self._heard):
+            self._views[seat] = None
             if only is not None and seat != only:
                 continue
-            shown = self.rules.shown(seat, event)
-            if shown is not None:
-                heard.append(shown)
+            seen = event if shown is None else shown(seat, event)
+            if seen is not None:
+                heard.append(seen)
 
-    def _time(self, time: float | None) -> float:
-        if time is None:
-            return len(self.events) + 1
+    def _later(self, time: float) -> float:
         last = self.events[-1].time if self.events else None
         return time if last is None or time > last else round(last + _TICK, 3)
 

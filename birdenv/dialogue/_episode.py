@@ -50,6 +50,8 @@ def advance(dialogue: Dialogue, players: list[Player | None], seat: int, patienc
     """
     silent = 0
     while seats := dialogue.open:
+        if seat in seats and len(seats) == 1:
+            return None
         spoke = False
         for other in sorted(seats):
             if other == seat or other not in dialogue.open:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, overload
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol, overload
 
 from birdenv.dialogue._event import Event
 
@@ -58,9 +58,9 @@ class Heard(Sequence[Event]):
 
     __slots__ = ("_count", "_events")
 
-    def __init__(self, events: Sequence[Event], count: int | None = None) -> None:
+    def __init__(self, events: Sequence[Event], count: int) -> None:
         self._events = events
-        self._count = len(events) if count is None else count
+        self._count = count
 
     def __len__(self) -> int:
         return self._count
@@ -87,11 +87,13 @@ class Heard(Sequence[Event]):
         return repr(tuple(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Heard, (tuple(self),)
+        return Heard, (tuple(self), self._count)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class View(NamedTuple):
     """All that one seat may see now, and nothing else. Looking twice changes nothing.
 
     Gauges and extras can be read as attributes, too: `view.turns_left`, `view.candidates`.
@@ -117,18 +119,18 @@ class View:
     sender: str = ""
     legal: tuple[str, ...] = ()
     phase: int = 1
-    gauges: Mapping[str, float] = field(default_factory=dict)
+    gauges: Mapping[str, float] = _NOTHING
     heard: Sequence[Event] = ()
     waits: bool = False
     kb: Any = None
     choices: Sequence[Any] = ()
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = _NOTHING
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name not in ("gauges", "extras"):
             for values in (self.gauges, self.extras):
                 if name in values:
                     return values[name]
-            known = ", ".join([*self.__slots__, *self.gauges, *self.extras])
+            known = ", ".join([*self._fields, *self.gauges, *self.extras])
             raise AttributeError(f"a view of this game has no {name!r}; it has {known}")
         raise AttributeError(name)

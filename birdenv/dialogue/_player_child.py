@@ -78,7 +78,7 @@ class _Server:
             elif kind == "move":
                 view, news = values
                 heard.extend(news)
-                self._answer(number, kind, lambda view=view: _move(player, replace(view, heard=tuple(heard))))
+                self._answer(number, kind, lambda view=view: _move(player, view._replace(heard=tuple(heard))))
             else:
                 self._answer(number, kind, lambda: _usage(player))
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from random import Random
 from typing import Any, Final, Protocol, TypeAlias
@@ -161,9 +163,7 @@ class PlayerSpec:
             raise self._not_imported(describe_error(error)) from None
 
     def _entry(self) -> EntryPoint | None:
-        found = [entry for entry in entry_points(group=self.group) if entry.name == self.name]
-        found.sort(key=lambda entry: not _ships_with_birdenv(entry))
-        return found[0] if found else None
+        return _installed(self.group, tuple(sys.path)).get(self.name)
 
     @property
     def _kind(self) -> str:
@@ -180,7 +180,14 @@ class PlayerSpec:
 
 def player_names(group: str = AGENTS) -> list[str]:
     """Return the names of all installed players of a group."""
-    return sorted({entry.name for entry in entry_points(group=group)})
+    return sorted(_installed(group, tuple(sys.path)))
+
+
+@lru_cache(maxsize=8)
+def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """The entry points of a group by name, ours first. Reading those of all packages takes milliseconds."""
+    found = sorted(entry_points(group=group), key=_ships_with_birdenv)
+    return {entry.name: entry for entry in found}
 
 
 def _ships_with_birdenv(entry: EntryPoint) -> bool:

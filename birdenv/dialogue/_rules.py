@@ -121,7 +121,7 @@ class Rules(ABC):
         return {}
 
     def knowledge(self, seat: int) -> Any:
-        """Return the seat's knowledge as JSON data; never more than its instruction tells."""
+        """Return the seat's knowledge as JSON data: constant, and never more than its instruction tells."""
         return None
 
     def private_brief(self, seat: int) -> Any:

@@ -25,6 +25,8 @@ Fault: TypeAlias = Literal["unknown", "illegal", "malformed", "too_long", "empty
 
 FieldKind: TypeAlias = Literal["text", "code", "number", "integer", "item"]
 
+_TEXTS: Final = ("text", "code")
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -53,14 +55,14 @@ class Field:
     @property
     def is_text(self) -> bool:
         """True for words and code."""
-        return self.kind in ("text", "code")
+        return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
         """Return why `value` does not fit this field, or None if it fits. NaN and booleans are no numbers."""
+        if self.kind in _TEXTS:
+            return self._text_fault(value)
         if value is None and self.optional:
             return None
-        if self.is_text:
-            return self._text_fault(value)
         if self.kind == "item":
             return None if any(value == choice for choice in choices) else "malformed"
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -70,11 +72,13 @@ class Field:
 
     def _text_fault(self, value: Any) -> Fault | None:
         if not isinstance(value, str):
+            if value is None and self.optional:
+                return None
             is_cut = isinstance(value, Mapping) and value.keys() == {CUT}
             return "too_long" if is_cut else "malformed"
         if len(value) > self.max_length:
             return "too_long"
-        return "empty" if not self.empty and not value.strip() else None
+        return "empty" if not self.empty and (not value or value.isspace()) else None
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""

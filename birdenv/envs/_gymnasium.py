@@ -83,7 +83,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         name = pick(self._arena.ids, self.np_random, options)
         self._close_episode()
         dialogue = self._dialogue = self._arena.start(name)
-        self._title = dict(self._arena.tasks.info(name))
+        self._title = dict(self._arena._tasks.info(name))
         self._players = self._arena.seat_players(
             dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
         )
@@ -103,22 +103,24 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         dialogue = self._dialogue
         if dialogue is None or not dialogue.open:
             raise ResetNeeded("no episode is running: call reset() first")
-        before = dialogue.rewards[self._index]
-        choices = dialogue.rules.choices(self._index) if self._seat.items else ()
-        made: _Move | None = seat_spaces.move(action, self._seat, self.action_space, choices)
+        index, seat = self._index, self._seat
+        before = dialogue.rewards[index]
+        choices = dialogue.view(index).choices if seat.items else ()
+        made: _Move | None = seat_spaces.move(action, seat, self.action_space, choices)
         try:
             if made is not None:
-                dialogue.apply(self._index, made)
-            advance(dialogue, self._players, self._index)
+                dialogue.apply(index, made)
+            advance(dialogue, self._players, index)
         except InfrastructureError:
             dialogue.stop("infra_error")
-        view = dialogue.view(self._index)
-        earned = dialogue.rewards[self._index] - before
+        view = dialogue.view(index)
+        earned = dialogue.rewards[index] - before
+        truncated = dialogue.truncated
         return (
-            seat_spaces.observation(view, self._seat),
+            seat_spaces.observation(view, seat),
             round(earned, 10) if earned else 0.0,
-            dialogue.terminated,
-            dialogue.truncated,
+            not (dialogue.open or truncated),
+            truncated,
             self._info(dialogue, view),
         )
 
@@ -138,8 +140,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._arena.close()
 
     def _info(self, dialogue: Dialogue, view: View) -> dict[str, Any]:
-        info = {**self._title, **view.extras}
-        return info if dialogue.open else info | dialogue.outcome()
+        if dialogue.open:
+            return {**self._title, **view.extras}
+        return {**self._title, **view.extras, **dialogue.outcome()}
 
     def _close_episode(self) -> None:
         for player in self._players:

@@ -67,7 +67,7 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
     Raises:
         BenchmarkError: the instruction is too long; a schema must not be cut.
     """
-    instruction, message = view.instruction, view.message
+    _, instruction, message, sender, legal, phase, gauges = view[:7]
     if len(instruction) > INSTRUCTION_LENGTH:
         raise BenchmarkError(
             f"the instruction of this task has {len(instruction)} characters, more than {INSTRUCTION_LENGTH}"
@@ -75,12 +75,12 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
     made: dict[str, Any] = {
         "instruction": instruction,
         "message": message if len(message) <= TEXT_LENGTH else _cut(message),
-        "sender": _place(seat.voices, view.sender),
-        "phase": view.phase,
-        mask: _mask(view.legal, seat.kinds).copy(),
+        "sender": _place(seat.voices, sender),
+        "phase": phase,
+        mask: _mask(legal, seat.kinds).copy(),
     }
     for name, most in seat.gauges.items():
-        left = min(view.gauges.get(name, 0), most)
+        left = min(gauges.get(name, 0), most)
         made[name] = left if isinstance(most, int) else np.array([float(left)])
     return made
 
@@ -89,7 +89,7 @@ def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move
     """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts."""
     if type(action) is Move:
         return action
-    if isinstance(action, dict) and len(action) == _SQL_FIELDS and len(space.spaces) == _SQL_FIELDS:
+    if isinstance(action, dict) and len(action) == _SQL_FIELDS == len(space.spaces):
         # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
         kind, text = action.get("kind"), action.get("text")
         if (
@@ -98,7 +98,8 @@ def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move
             and type(text) is str
             and len(text) <= TEXT_LENGTH
         ):
-            return _text_move(seat, kind, text)
+            declared = seat.actions[kind]
+            return Move(declared.name, text if len(declared.fields) == 1 else declared.data_of_text(text))
     try:
         is_member = space.contains(action)
     except OverflowError:  # Gymnasium 1.2, for a number of any size
@@ -107,13 +108,6 @@ def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move
         return _MALFORMED
     kind = int(action["kind"])
     return None if kind == len(seat.actions) else _whole_move(action, seat, kind, choices)
-
-
-def _text_move(seat: Seat, kind: int, text: str) -> Move:
-    declared = seat.actions[kind]
-    if len(declared.fields) == 1:
-        return Move(declared.name, text)
-    return Move(declared.name, declared.data_of_text(text))
 
 
 def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) -> Move:

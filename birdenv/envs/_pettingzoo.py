@@ -1,15 +1,16 @@
-"""The PettingZoo driver: every seat of a game is an agent."""
+"""The PettingZoo drivers: every seat of a game is an agent; one move at a time, or all at once."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import EzPickle, seeding
-from pettingzoo import AECEnv
+from pettingzoo import AECEnv, ParallelEnv
 
-from birdenv.dialogue import Arena, Dialogue, make_game
+from birdenv.dialogue import Arena, Dialogue, Move, make_game
 from birdenv.envs import _observation as seat_spaces
 from birdenv.envs._gymnasium import pick, transcript_text
 from birdenv.errors import InfrastructureError, InputError
@@ -17,30 +18,22 @@ from birdenv.errors import InfrastructureError, InputError
 MASK = "legal_kinds"
 """Not `action_mask`: PettingZoo's convention is to sample with anything of that name."""
 
+_PATIENCE: Final = 2  # rounds in which all open seats are silent; then the dialogue is over
 
-class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
-    """All seats of any registered game, one move at a time.
+_METADATA: Final[dict[str, Any]] = {
+    "name": "dialogue_v0",
+    "render_modes": ["human", "ansi"],
+    "render_fps": 1,
+}
 
-    The agents are named after the seats: `system_0`, `user_0`. Each observes and acts as in `DialogueEnv`,
-    with the mask under the name `legal_kinds`. `reset` takes the options `instance_id` and `index`; as
-    PettingZoo's tests ask, it overlooks others. `infos` hold what is public, at the end the outcome.
 
-    Args:
-        game: the game's name.
-        render_mode: `human` prints, `ansi` returns the dialogue.
-        **settings: settings of the game.
-    """
+class _AllSeats(EzPickle):
+    """A game with an agent in every seat: spaces, the running dialogue, and what agents see of it."""
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "dialogue_v0",
-        "render_modes": ["human", "ansi"],
-        "render_fps": 1,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]]
 
     def __init__(self, game: str, render_mode: str | None = None, **settings: Any) -> None:
         EzPickle.__init__(self, game, render_mode, **settings)
-        super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
@@ -48,14 +41,13 @@ class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._seats = self._arena.game.seats
         self.possible_agents = [f"{seat.name}_0" for seat in self._seats]
         self.agents: list[str] = []
-        self._actions = {n: seat_spaces.action_space(s) for n, s in self._by_name()}
-        self._observations = {n: seat_spaces.observation_space(s, MASK) for n, s in self._by_name()}
+        named = list(zip(self.possible_agents, self._seats, strict=True))
+        self._actions = {name: seat_spaces.action_space(seat) for name, seat in named}
+        self._observations = {name: seat_spaces.observation_space(seat, MASK) for name, seat in named}
         self._rng: np.random.Generator | None = None
         self._dialogue: Dialogue | None = None
         self._title: dict[str, Any] = {}
-
-    def _by_name(self) -> list[tuple[str, Any]]:
-        return list(zip(self.possible_agents, self._seats, strict=True))
+        self._silent = 0
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
@@ -65,52 +57,10 @@ class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
         """Return the space of an agent's actions."""
         return self._actions[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start an episode."""
-        if seed is not None or self._rng is None:
-            self._rng, _ = seeding.np_random(seed)
-        known = {name: value for name, value in (options or {}).items() if name in ("instance_id", "index")}
-        name = pick(self._arena.ids, self._rng, known)
-        self._close_episode()
-        self._dialogue = self._arena.start(name)
-        self._title = dict(self._arena.tasks.info(name))
-        self.agents = list(self.possible_agents)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.agent_selection = self._next(self._dialogue, len(self._seats) - 1)
-        self._look(self._dialogue)
-
-    def step(self, action: Any) -> None:
-        """Apply the action of the agent that is selected."""
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
-        dialogue = self._dialogue
-        assert dialogue is not None
-        index, before = self.possible_agents.index(agent), dialogue.rewards
-        seat = self._seats[index]
-        made = seat_spaces.move(action, seat, self._actions[agent], dialogue.rules.choices(index))
-        try:
-            if made is not None:
-                dialogue.apply(index, made)
-        except InfrastructureError:
-            dialogue.stop("infra_error")
-        self._cumulative_rewards[agent] = 0.0
-        after = dialogue.rewards
-        self.rewards = {n: round(after[i] - before[i], 10) for i, n in enumerate(self.possible_agents)}
-        self._accumulate_rewards()
-        self._look(dialogue)
-        if dialogue.open:
-            self.agent_selection = self._next(dialogue, index)
-        if self.render_mode == "human":
-            self.render()
-
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees now."""
-        assert self._dialogue is not None
         index = self.possible_agents.index(agent)
-        return seat_spaces.observation(self._dialogue.view(index), self._seats[index], MASK)
+        return seat_spaces.observation(self._running().view(index), self._seats[index], MASK)
 
     def render(self) -> str | None:
         """Return (`ansi`) or print (`human`) the dialogue so far."""
@@ -127,6 +77,99 @@ class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._close_episode()
         self._arena.close()
 
+    def _running(self) -> Dialogue:
+        assert self._dialogue is not None, "call reset() first"
+        return self._dialogue
+
+    def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> Dialogue:
+        if seed is not None or self._rng is None:
+            self._rng, _ = seeding.np_random(seed)
+        known = {name: value for name, value in (options or {}).items() if name in ("instance_id", "index")}
+        name = pick(self._arena.ids, self._rng, known)
+        self._close_episode()
+        self._dialogue = self._arena.start(name)
+        self._title = dict(self._arena._tasks.info(name))
+        self._silent = 0
+        self.agents = list(self.possible_agents)
+        return self._dialogue
+
+    def _read(self, index: int, action: Any) -> Move | None:
+        choices = self._running().view(index).choices
+        name = self.possible_agents[index]
+        return seat_spaces.move(action, self._seats[index], self._actions[name], choices)
+
+    def _play(self, index: int, made: Move | None) -> None:
+        """Play a move, or silence."""
+        dialogue = self._running()
+        if made is None:
+            self._silent += 1
+            if self._silent >= _PATIENCE * len(dialogue.open):
+                dialogue.stop("silence")
+            return
+        self._silent = 0
+        try:
+            dialogue.apply(index, made)
+        except InfrastructureError:
+            dialogue.stop("infra_error")
+
+    def _earned(self, before: tuple[float, ...]) -> dict[str, float]:
+        after = self._running().rewards
+        return {name: round(after[i] - before[i], 10) for i, name in enumerate(self.possible_agents)}
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        dialogue = self._running()
+        outcome = {} if dialogue.open else dialogue.outcome()
+        return {
+            agent: {**self._title, **dialogue.view(index).extras, **outcome}
+            for index, agent in enumerate(self.possible_agents)
+        }
+
+    def _close_episode(self) -> None:
+        if self._dialogue is not None:
+            self._dialogue.close()
+
+
+class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
+    """All seats of any registered game, one move at a time.
+
+    The agents are named after the seats: `system_0`, `user_0`. Each observes and acts as in `DialogueEnv`,
+    with the mask under the name `legal_kinds`. `reset` takes the options `instance_id` and `index`; as
+    PettingZoo's tests ask, it overlooks others. `infos` hold what is public, at the end the outcome.
+
+    Args:
+        game: the game's name.
+        render_mode: `human` prints, `ansi` returns the dialogue.
+        **settings: settings of the game.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = _METADATA | {"is_parallelizable": True}
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode."""
+        dialogue = self._start(seed, options)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.agent_selection = self._next(dialogue, len(self._seats) - 1)
+        self._look(dialogue)
+
+    def step(self, action: Any) -> None:
+        """Apply the action of the agent that is selected."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        dialogue = self._running()
+        index, before = self.possible_agents.index(agent), dialogue.rewards
+        self._play(index, self._read(index, action))
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = self._earned(before)
+        self._accumulate_rewards()
+        self._look(dialogue)
+        if dialogue.open:
+            self.agent_selection = self._next(dialogue, index)
+        if self.render_mode == "human":
+            self.render()
+
     def _next(self, dialogue: Dialogue, after: int) -> str:
         """The next open seat after one."""
         count = len(self._seats)
@@ -140,12 +183,65 @@ class DialogueAEC(AECEnv, EzPickle):  # type: ignore[misc]
         """Bring PettingZoo's dictionaries up to date with the dialogue."""
         self.terminations = dict.fromkeys(self.possible_agents, dialogue.terminated)
         self.truncations = dict.fromkeys(self.possible_agents, dialogue.truncated)
-        self.infos: dict[str, dict[str, Any]] = {}
-        for index, agent in enumerate(self.possible_agents):
-            self.infos[agent] = {**self._title, **dialogue.rules.extras(index)}
-            if not dialogue.open:
-                self.infos[agent] |= dialogue.outcome()
+        self.infos = self._infos()
 
-    def _close_episode(self) -> None:
-        if self._dialogue is not None:
-            self._dialogue.close()
+
+_ByAgent = dict[str, Any]
+
+
+class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
+    """All seats of any registered game, all actions at once; several seats may be open in a step.
+
+    The seats that may act when a step begins act in the order of their indices. The actions of other seats
+    are left out, and so are those that an earlier seat of the same step made impossible. Names, spaces,
+    options and infos are those of `DialogueAEC`.
+
+    Args:
+        game: the game's name.
+        render_mode: `human` prints, `ansi` returns the dialogue.
+        **settings: settings of the game.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = _METADATA
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[_ByAgent, _ByAgent]:
+        """Start an episode; return observations and infos by agent."""
+        self._start(seed, options)
+        return {agent: self.observe(agent) for agent in self.agents}, self._infos()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[_ByAgent, dict[str, float], dict[str, bool], dict[str, bool], _ByAgent]:
+        """Apply one action of each agent.
+
+        Returns:
+            observations, rewards, terminations, truncations and infos, by agent.
+        """
+        dialogue, acting = self._running(), self.agents
+        before = dialogue.rewards
+        legal = {index: dialogue.view(index).legal for index in sorted(dialogue.open)}
+        moves = {
+            index: self._read(index, actions[name])
+            for index in legal
+            if (name := self.possible_agents[index]) in actions
+        }
+        for index, made in moves.items():
+            if index not in dialogue.open:
+                continue
+            lost = set(legal[index]).difference(dialogue.view(index).legal)
+            if made is None or made.action not in lost:
+                self._play(index, made)
+        if not dialogue.open:
+            self.agents = []
+        if self.render_mode == "human":
+            self.render()
+        earned, infos = self._earned(before), self._infos()
+        return (
+            {agent: self.observe(agent) for agent in acting},
+            {agent: earned[agent] for agent in acting},
+            dict.fromkeys(acting, dialogue.terminated),
+            dict.fromkeys(acting, dialogue.truncated),
+            {agent: infos[agent] for agent in acting},
+        )

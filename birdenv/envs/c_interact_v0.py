@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gymnasium.utils import EzPickle
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from birdenv.envs._pettingzoo import DialogueAEC
+from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -28,9 +27,17 @@ def env(**settings: Any) -> Any:
     return OrderEnforcingWrapper(raw_env(**settings))
 
 
-def parallel_env(**settings: Any) -> Any:
-    """Return the game in PettingZoo's parallel form: of both actions, that of the seat to move counts."""
-    return turn_based_aec_to_parallel(env(**settings))
+class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
+    """The game in PettingZoo's parallel form: of both actions, that of the seat to move counts.
+
+    It takes what `raw_env` takes.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = DialogueParallel.metadata | {"name": "c_interact_v0"}
+
+    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
+        super().__init__("c-interact", render_mode, **settings)
+        EzPickle.__init__(self, render_mode, **settings)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)

@@ -93,7 +93,7 @@ def record_episode(
         broken: why it broke off, if it did.
         started: `time.perf_counter()` at its start.
     """
-    tasks, rules = arena.tasks, dialogue.rules
+    tasks, rules = arena._tasks, dialogue.rules
     name = job.instance_id
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
     if broken is not None:
@@ -122,7 +122,7 @@ def record_episode(
 
 def skipped_record(arena: Arena, job: Job, why: Failure) -> Records:
     """Return the records of an episode that was skipped, or that could not even begin."""
-    tasks, name = arena.tasks, job.instance_id
+    tasks, name = arena._tasks, job.instance_id
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})

@@ -158,7 +158,7 @@ class ForeignPlayer:
         assert self._child is not None
         news = tuple(view.heard[self._sent :])
         self._sent = len(view.heard)
-        made = self._child.ask("move", self._session, replace(view, heard=()), news)
+        made = self._child.ask("move", self._session, view._replace(heard=()), news)
         return None if made is None else Move(made[0], made[1], made[2])
 
 

@@ -94,7 +94,7 @@ class RunPlan:
             **({"repeats": self.repeats} if self.repeats > 1 else {}),
             "game": game.name,
             "tasks": list(self.arena.ids),
-            **(self.arena.tasks.config() or self.arena.settings.model_dump(mode="json")),
+            **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
             **others,
             **self.extra,
         }
@@ -183,7 +183,7 @@ def run(
 
 def play_job(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> Records:
     """Play one episode, from its beginning again where the server was lost; what cannot be played is told."""
-    if seating.sees_private and not arena.tasks.is_graded(job.instance_id):
+    if seating.sees_private and not arena._tasks.is_graded(job.instance_id):
         return skipped_record(arena, job, Failure("skipped", ""))
     for trial in range(1, _TRIALS + 1):
         try:

@@ -53,7 +53,7 @@ class Seating:
                     dialogue, instance_id, seat, seed=seed, repeat=repeat, options=self._options
                 )
                 if seat == arena.game.evaluated and self.sees_private:
-                    context = replace(context, brief=arena.tasks.private(instance_id))
+                    context = replace(context, brief=arena._tasks.private(instance_id))
                 made.append(factory(argument, context))
         except BaseException:
             close_players(made)
@@ -80,7 +80,7 @@ class Seating:
     def _try(self) -> None:
         """Make the players once, so that one that cannot be made is told before anything is played."""
         arena = self._arena
-        names = [name for name in arena.ids if not self.sees_private or arena.tasks.is_graded(name)]
+        names = [name for name in arena.ids if not self.sees_private or arena._tasks.is_graded(name)]
         if not names:
             return
         try:

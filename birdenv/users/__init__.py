@@ -1,13 +1,13 @@
 """The simulated user: what it knows, which ambiguity a question is about, what it answers, what it must not.
 
 * `Brief`, `Ambiguity`, `Notes`: what the user's side knows of one task
-* `User`, `Answer`: the interface of every user, and the private trace of an answer
+* `Answer`: the words of an answer, and its private trace
 * `RuleUser`: a deterministic user without a language model
 * `LeakGuard`, `leak_guard`, `guard_answer`: the leak guard of a brief, for the words of any user
 * `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
 """
 
-from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, User
+from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._rule_user import RuleUser
 from birdenv.users._segments import Segment, segments
@@ -26,7 +26,6 @@ __all__ = [
     "RulePlayer",
     "RuleUser",
     "Segment",
-    "User",
     "guard_answer",
     "leak_guard",
     "rule_player",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
@@ -40,7 +40,8 @@ class Notes:
 class Brief:
     """Everything the user's side may use to answer questions about one task. Never shown to the system.
 
-    `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
+    `gold` are the reference statements (empty where they are withheld). Without `asks_back` a question that
+    is not understood is refused, as in the reference implementations. `identifiers` are the schema's table
     and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
     about, and are never said.
     """
@@ -48,6 +49,7 @@ class Brief:
     clear_query: str
     ambiguities: tuple[Ambiguity, ...]
     gold: tuple[str, ...] = ()
+    asks_back: bool = True
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
     notes: Notes | None = None
@@ -66,9 +68,3 @@ class Answer:
     call: Call
     target: str = ""
     granted: tuple[str, ...] = ()
-
-
-class User(Protocol):
-    """Answers a system's clarification questions; stateless from one question to the next."""
-
-    def answer(self, brief: Brief, question: str) -> Answer: ...

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
-from birdenv.users._brief import Brief
-from birdenv.users._rule_user import RuleUser
+from birdenv.users._brief import Answer, Brief
+from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser
 
 
 class RulePlayer:
@@ -22,6 +22,8 @@ class RulePlayer:
         brief = self._briefs[min(view.phase, len(self._briefs)) - 1]
         asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
         answer = self._user.answer(brief, asked if isinstance(asked, str) else "")
+        if answer.call == "unclear" and not brief.asks_back:
+            answer = Answer(OUT_OF_SCOPE, "unanswerable")
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
         return Move("answer", answer.text, trace)
 

@@ -66,7 +66,7 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
 
 
 class RuleUser:
-    """A `User` without a language model: encoder and decoder in a row (BIRD-Interact §3.1).
+    """A user without a language model: encoder and decoder in a row (BIRD-Interact §3.1).
 
     The rules of the game put its words, like everybody's, through the leak guard.
 

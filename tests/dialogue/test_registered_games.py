@@ -62,13 +62,35 @@ def test_any_moves_are_recorded_and_replayed_to_the_same_state(name: str) -> Non
             hostile(dialogue, arena.seat_players(dialogue, instance_id, but=0), Random(place))
             dialogue.stop("event limit")
             text = json.dumps([event.to_json() for event in dialogue.events], allow_nan=False)
-            again = replay(arena.tasks.start(instance_id), dialogue.events)
+            again = replay(arena.start(instance_id).rules, dialogue.events)
             assert json.dumps([event.to_json() for event in again.events]) == text
             assert again.rewards == dialogue.rewards and again.status == dialogue.status
             for seat in range(len(arena.game.seats)):
                 assert again.view(seat) == dialogue.view(seat)
             dialogue.close()
             again.close()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_views_on_the_way_are_those_of_a_fresh_dialogue(name: str) -> None:
+    with make_game(name, limit=1) as arena:
+        [instance_id] = arena.ids
+        dialogue = arena.start(instance_id)
+        seats = range(len(arena.game.seats))
+        seen = [[dialogue.view(seat) for seat in seats]]
+        rng = Random(7)
+        players = arena.seat_players(dialogue, instance_id, but=0)
+        while dialogue.open and len(seen) < 16:
+            seat = min(dialogue.open)
+            player = players[seat]
+            dialogue.apply(seat, rng.choice(ODD) if player is None else player.move(dialogue.view(seat)))
+            seen.append([dialogue.view(seat) for seat in seats])
+        assert len(seen) > 3
+        for count in range(0, len(seen), 3):
+            again = replay(arena.start(instance_id).rules, dialogue.events[:count])
+            assert [again.view(seat) for seat in seats] == seen[count]
+            again.close()
+        dialogue.close()
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -91,6 +113,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     with pytest.raises(InputError, match="has no setting 'nonsense'; its settings: "):
         read_settings(game, {"nonsense": 1})
     assert all(tool_schemas(seat) for seat in game.seats)
+    assert game.record_model is not None and game.record_model.model_json_schema()["properties"]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -102,7 +125,7 @@ def test_records_hold_a_transcript_that_can_be_played_again(name: str, tmp_path:
         run(plan, directory)
         for record in directory.read("runs").values():
             example = Example.from_json(record["example"])
-            again = replay(arena.tasks.start(record["instance_id"]), example.events)
+            again = replay(arena.start(record["instance_id"]).rules, example.events)
             assert again.rewards[0] == record["reward"]
             again.close()
 
@@ -110,7 +133,7 @@ def test_records_hold_a_transcript_that_can_be_played_again(name: str, tmp_path:
 @pytest.mark.parametrize("name", GAMES)
 def test_the_second_arena_loads_nothing(name: str) -> None:
     with make_game(name) as first, make_game(name) as second:
-        assert first.tasks is second.tasks
+        assert first._tasks is second._tasks
         assert first.instruction(first.ids[0])
     with pytest.raises(InputError, match="no task 'nobody'"), make_game(name) as third:
         third.start("nobody")

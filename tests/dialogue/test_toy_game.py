@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 import toy_game
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import api_test, parallel_api_test, seed_test
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from toy_players import Bisection, keeper
 
 from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, register_game, replay
 from birdenv.envs import DialogueEnv
-from birdenv.envs._pettingzoo import DialogueAEC
+from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, compare, prepare, read_run, report, run
 
 HERE = Path(__file__).parent
@@ -29,10 +28,12 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     register_game(toy_game.GAME)
+    register_game(toy_game.AT_ONCE)
     yield
     from birdenv.dialogue import _games
 
     _games._registered.pop("guess")
+    _games._registered.pop("guess-at-once")
 
 
 class _Keeper:
@@ -131,12 +132,53 @@ def test_gymnasium(seat: str) -> None:
     env.close()
 
 
-def test_pettingzoo() -> None:
+@pytest.mark.parametrize("game", ["guess", "guess-at-once"])
+def test_pettingzoo(game: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        api_test(DialogueAEC("guess"), num_cycles=50)
-        seed_test(lambda: DialogueAEC("guess"), num_cycles=50)
-        parallel_api_test(turn_based_aec_to_parallel(DialogueAEC("guess")), num_cycles=50)
+        api_test(DialogueAEC(game), num_cycles=50)
+        seed_test(lambda: DialogueAEC(game), num_cycles=50)
+        parallel_seed_test(lambda: DialogueParallel(game), num_cycles=50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel_api_test(DialogueParallel(game), num_cycles=50)
+
+
+def parallel(game: str, number: str = "42") -> DialogueParallel:
+    env = DialogueParallel(game)
+    env.reset(options={"instance_id": number})
+    return env
+
+
+def test_seats_that_are_open_act_in_one_step() -> None:
+    env = parallel("guess-at-once")
+    actions = {"guesser_0": Move("guess", 1), "keeper_0": Move("hint", "higher")}
+    seen, rewards, terminated, truncated, infos = env.step(actions)
+    assert [event.agent for event in env._running().events] == [0, 1]
+    assert seen["guesser_0"]["message"].endswith("higher")
+    assert set(rewards.values()) == {0.0} and not any(terminated.values()) and not any(truncated.values())
+    _, rewards, terminated, _, infos = env.step({**actions, "guesser_0": Move("guess", 42)})
+    assert rewards == {"guesser_0": 1.0, "keeper_0": 1.0} and all(terminated.values()) and not env.agents
+    assert len(env._running().events) == 3  # the hint came too late
+    assert infos["keeper_0"]["reward"] == 1.0
+
+
+def test_the_actions_of_seats_that_may_not_act_are_left_out() -> None:
+    env = parallel("guess")
+    env.step({"guesser_0": Move("ask", "Higher?"), "keeper_0": Move("hint", "no")})
+    env.step({"guesser_0": Move("guess", 1), "keeper_0": Move("hint", "yes")})
+    assert [event.data for event in env._running().events] == ["Higher?", "yes"]
+
+
+def test_seats_that_all_wait_end_it() -> None:
+    env = parallel("guess-at-once")
+    spaces: Any = {name: env.action_space(name) for name in env.agents}
+    silence = {name: space.sample() | {"kind": space["kind"].n - 1} for name, space in spaces.items()}
+    env.step(silence)
+    assert env.agents
+    _, _, terminated, truncated, _ = env.step(silence)
+    assert all(truncated.values()) and not any(terminated.values())
+    assert env._running().status == "silence"
 
 
 def test_an_episode_by_words_tool_calls_and_from_outside() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, Settings, TaskList
 
@@ -44,6 +45,15 @@ class Guess(Rules):
         return Reply("Right." if self.rewards[0] else "Wrong.")
 
 
+class GuessAtOnce(Guess):
+    """Both seats may act at any time, and be silent."""
+
+    seats = tuple(replace(seat, waits=True) for seat in SEATS)
+
+    def open(self) -> tuple[int, ...]:
+        return () if self.status else (0, 1)
+
+
 class Numbers(Settings):
     numbers: tuple[int, ...] = (7, 42, 64)
 
@@ -53,4 +63,14 @@ class Tasks(TaskList):
         return Guess(int(instance_id))
 
 
+class TasksAtOnce(TaskList):
+    def start(self, instance_id: str) -> Rules:
+        return GuessAtOnce(int(instance_id))
+
+
+def _load(settings: Numbers) -> TaskList:
+    return TasksAtOnce([str(number) for number in settings.numbers])
+
+
+AT_ONCE = Game("guess-at-once", GuessAtOnce.seats, Numbers, _load)
 GAME = Game("guess", SEATS, Numbers, lambda settings: Tasks([str(n) for n in settings.numbers]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Set
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -21,6 +22,7 @@ from birdenv import (
     get_schema,
     submit_sql,
 )
+from birdenv.dialogue import make_game
 from birdenv.envs.wrappers import ChatMessages, Markup
 
 Make = Callable[..., Any]
@@ -140,6 +142,19 @@ def test_wrappers_tell_nothing(c_interact: Make, wrapper: Any) -> None:
     assert _leaks(returned, env) == set()
 
 
+@pytest.mark.filterwarnings("ignore:Accessing the 'model_")
+@pytest.mark.parametrize("game", ["c-interact", "a-interact", "bird"])
+def test_arenas_and_episodes_lead_to_nothing_private(game: str, benchmark: Path) -> None:
+    folder = str(benchmark)
+    bird = {"data_file": f"{folder}/bird.json", "db_dir": folder}
+    with make_game(game, **(bird if game == "bird" else {"data_dir": folder})) as arena:
+        for instance_id in arena.ids[:2]:
+            with arena.episode(instance_id) as episode:
+                for action, data in (("clarify", "What do you mean?"), ("submit_sql", WRONG)):
+                    episode.act(action, data)
+                    assert _leaks(arena, episode) == set()
+
+
 def test_the_walk_finds_what_stands_open(c_interact: Make) -> None:
     class Careless(gymnasium.Wrapper[Any, Any, Any, Any]):
         @property
@@ -149,3 +164,9 @@ def test_the_walk_finds_what_stands_open(c_interact: Make) -> None:
     env = Careless(c_interact())
     env.reset(options={"instance_id": "shop_1"})
     assert GOLD_1 in _leaks(env) and "WHERE price > 10" in _leaks(env)
+
+    class Open:
+        def __init__(self, arena: Any) -> None:
+            self.tasks = arena._tasks
+
+    assert GOLD_1 in _leaks(Open(env.unwrapped._arena))  # type: ignore[attr-defined]

@@ -30,7 +30,7 @@ def _interact(folder: Path) -> dict[str, Any]:
 
 def tasks_of(arena: Arena) -> list[Any]:
     """The tasks of an SQL game, both halves, in the file's order."""
-    tasks: Any = arena.tasks
+    tasks: Any = arena._tasks
     return list(tasks.tasks.values())
 
 

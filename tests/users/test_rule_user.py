@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from samples import examples
 from test_user_encoder import BRIEF
 
-from birdenv.users import Brief, RuleUser, User, guard_answer
+from birdenv.users import Brief, RuleUser, guard_answer
 
 SCRIPT = """
 import hashlib, sys
@@ -60,7 +60,7 @@ def test_a_question_of_100_kb_takes_bounded_time(piece: str) -> None:
     "brief", [Brief("", ()), Brief("", (), ("SELEC ((", "")), Brief("", (), ("SELECT 1",) * 3)]
 )
 def test_a_poor_brief_is_no_obstacle(brief: Brief) -> None:
-    user: User = RuleUser()
+    user = RuleUser()
     for question in ("What is 'x'?", "How to sort?", "Is there a limit?", ""):
         assert user.answer(brief, question).text
 

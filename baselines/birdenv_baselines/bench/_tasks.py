@@ -16,7 +16,16 @@ import gymnasium
 import birdenv
 from birdenv_baselines.bench._databases import Size
 
-__all__ = ["Environment", "Task", "light_tasks", "make_environment", "play", "quick_tasks", "statements"]
+__all__ = [
+    "Environment",
+    "Task",
+    "light_tasks",
+    "make_environment",
+    "play",
+    "quick_tasks",
+    "statements",
+    "write_tasks",
+]
 
 Environment: TypeAlias = gymnasium.Env[Any, Any]
 
@@ -146,11 +155,8 @@ def statements(task: Task, number: int | None = None) -> tuple[str, ...]:
     return texts if number is None else tuple([f"{sql} /* {number} */" for sql in texts])
 
 
-def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path, **settings: Any) -> Environment:
-    """`birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
-
-    The reset option `index` counts `tasks`. The task file is written into `scratch`.
-    """
+def write_tasks(tasks: Sequence[Task], scratch: Path) -> Path:
+    """A task file with these tasks, in their order, in `scratch`."""
     data_file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
         {
@@ -163,8 +169,17 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path, **setti
         for i, task in enumerate(tasks)
     ]
     data_file.write_text(json.dumps(records), encoding="utf-8")
+    return data_file
+
+
+def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path, **settings: Any) -> Environment:
+    """`birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
+
+    The reset option `index` counts `tasks`. The task file is written into `scratch`.
+    """
+    data_file = str(write_tasks(tasks, scratch))
     return gymnasium.make(
-        "birdenv/BirdSql-v0", data_file=str(data_file), db_dir=str(folder), max_turns=999, **settings
+        "birdenv/BirdSql-v0", data_file=data_file, db_dir=str(folder), max_turns=999, **settings
     )
 
 

@@ -5,6 +5,7 @@ But for the last line no text comes twice: SQLite compiles every statement, on b
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -12,7 +13,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+import gymnasium
+
 import birdenv
+from birdenv.databases import Limits, SqliteSource
+from birdenv.tasks import SqlMove, result_text
+from birdenv.tasks.sql._result_text import FETCHED_ROWS
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -41,12 +47,74 @@ def lines(setting: Setting) -> list[Line]:
     needs = tuple(size.db_id for size in setting.quick_sizes)
     most, least = Bar("at most", 10.0), Bar("at least", 0.75)
     again = "env.step, a statement of some 10 ms that comes again"
+    direct = "execute and result text, directly"
     return [
         Line(step, bare, partial(_step, setting), most, needs[:1]),
+        Line(f"{step}, CPU", direct, partial(_step_alone, setting), most, needs[:1]),
+        Line(
+            "gymnasium.make, settings in use already, CPU",
+            "the first of its settings",
+            partial(_make, setting),
+            Bar("at most", 1_000.0),
+            needs[:1],
+        ),
         Line(episodes, floor, partial(_episodes, setting), least, needs),
         Line(mini_dev, floor, partial(_mini_dev_episodes, setting), least, (MINI_DEV,)),
         Line(again, "the same, each a new text", partial(_again, setting), Bar("at least", 50.0), needs[:1]),
     ]
+
+
+def _step_alone(setting: Setting) -> Figure:
+    """What the drivers add: the same statements by the same episode database, and its rows as text."""
+    size, numbers = setting.sizes[0], count()
+
+    def text() -> str:
+        return f"{_FIVE_BY_FIVE} /* {next(numbers)} */"
+
+    with ExitStack() as stack:
+        tasks = quick_tasks(size)
+        environment = stack.enter_context(closing(make_environment(setting.folder, tasks, setting.scratch)))
+        source = stack.enter_context(closing(SqliteSource(setting.folder)))
+        database = stack.enter_context(closing(source.open(size.db_id, Limits())))
+
+        actions: list[SqlMove] = []
+        texts: list[str] = []
+
+        def before() -> None:
+            environment.reset(options={"index": 0})
+            actions[:] = [birdenv.execute_sql(text()) for _ in range(_STEPS)]
+
+        def before_theirs() -> None:
+            texts[:] = [text() for _ in range(_STEPS)]
+
+        def ours() -> None:
+            for action in actions:
+                environment.step(action)
+
+        def theirs() -> None:
+            for sql in texts:
+                result_text(database.execute(sql, FETCHED_ROWS))
+
+        contenders = [Contender(ours, before=before), Contender(theirs, before=before_theirs)]
+        times = side_by_side(contenders, setting.effort, time.process_time)
+        mine, alone = (seconds / _STEPS for seconds in times)
+    return time_added(mine, alone, note=f"{mine / alone:.2f} times as long")
+
+
+def _make(setting: Setting) -> Figure:
+    """Fails without the tasks shared by arenas, and where installed players are looked up each time."""
+    tasks = quick_tasks(setting.sizes[0])
+    with closing(make_environment(setting.folder, tasks, setting.scratch)) as kept:
+        assert kept.spec is not None
+        settings = dict(kept.spec.kwargs)
+
+        def make(**changed: int) -> None:
+            gymnasium.make(kept.spec.id, **(settings | changed)).close()
+
+        mine, first = side_by_side(
+            [Contender(make), Contender(partial(make, max_turns=998))], setting.effort, time.process_time
+        )
+    return Figure(mine * 1e6, "µs", mine, first)
 
 
 def _again(setting: Setting) -> Figure:

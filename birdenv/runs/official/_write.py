@@ -195,7 +195,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
     played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is
     missing, or if the run allowed `execute_sql`, for which the pipeline has no place.
     """
-    tasks_played = cast(InteractTasks, arena.tasks)
+    tasks_played = cast(InteractTasks, arena._tasks)
     if getattr(arena.settings, "execute_sql", False):
         raise InputError(
             "the official files have no place for SQL that was only tried: leave out --execute-sql or "

@@ -13,7 +13,7 @@ from birdenv.databases import open_source
 from birdenv.dialogue import Game, Rules
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Metric
-from birdenv.tasks.bird._loader import BirdTask, load_tasks
+from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
 from birdenv.tasks.sql._tasks import SqlTasks
@@ -121,4 +121,11 @@ def load(settings: BirdSettings) -> BirdTasks:
         raise
 
 
-GAME = Game("bird", SEATS, BirdSettings, load, title="Question -> SQL, scored by execution accuracy (BIRD)")
+GAME = Game(
+    "bird",
+    SEATS,
+    BirdSettings,
+    load,
+    title="Question -> SQL, scored by execution accuracy (BIRD)",
+    record_model=BirdRecord,
+)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from birdenv.errors import InputError
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
 from birdenv.files import read_records
 from birdenv.tasks.sql._dialects import in_dialect
+from birdenv.tasks.sql._records import Filled, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,53 @@ class BirdTask(NamedTuple):
         return bool(self.private.gold)
 
 
+class BirdRecord(BaseModel):
+    """One question of a BIRD file, as it stands there.
+
+    Attributes:
+        question_id: the id; without it, the position in the file.
+        db_id: the database.
+        question: the question.
+        evidence: a hint.
+        SQL: the reference statement, or several that are accepted; without it the task is not graded.
+        difficulty: `simple`, `moderate` or `challenging` in the published files.
+        candidates: public statements to choose from (birdenv's own).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    question_id: str | int | None = None
+    db_id: Filled
+    question: Filled
+    evidence: str = ""
+    difficulty: str = "unknown"
+    SQL: str | tuple[str, ...] = ()
+    candidates: str | tuple[str, ...] = ()
+
+    @field_validator("evidence", "difficulty", "SQL", "candidates", mode="wrap")
+    @classmethod
+    def _null_is_missing(cls, value: Any, check: Any, info: ValidationInfo) -> Any:
+        if value is None:
+            return cls.model_fields[str(info.field_name)].default
+        return check(value)
+
+    @field_validator("question_id", mode="before")
+    @classmethod
+    def _is_id(cls, value: Any) -> Any:
+        is_id = isinstance(value, int | str) and not isinstance(value, bool) and str(value).strip()
+        if value is not None and not is_id:
+            raise ValueError("must be a whole number or text")
+        return value
+
+    @field_validator("SQL", "candidates", mode="before")
+    @classmethod
+    def _are_texts(cls, value: Any) -> Any:
+        values = [value] if isinstance(value, str) else value or []
+        if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
+            raise ValueError("must be text or a list of texts")
+        return tuple(item for item in values if item.strip())
+
+
 DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
@@ -71,50 +120,22 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
     """
     seen: Counter[str] = Counter()
     tasks = []
-    for index, record in enumerate(read_records(path)):
-        question_id = _question_id(record, index, f"{path}: record {index + 1}")
+    for index, raw in enumerate(read_records(path)):
+        named = raw.get("question_id")
+        shown = f" (question_id {named})" if isinstance(named, int | str) and str(named).strip() else ""
+        where = f"{path}: record {index + 1}{'' if isinstance(named, bool) else shown}"
+        record = parsed(BirdRecord, in_dialect(raw, dialect, where), where)
+        question_id = str(index if record.question_id is None else record.question_id)
         seen[question_id] += 1
-        where = f"{path}: record {index + 1} (question_id {question_id})"
-        record = in_dialect(record, dialect, where)
         public = PublicBirdTask(
             index=index,
             question_id=question_id,
             occurrence=seen[question_id],
-            db_id=_text(record, "db_id", where),
-            question=_text(record, "question", where),
-            evidence=_text(record, "evidence", where, default=""),
-            difficulty=_text(record, "difficulty", where, default="unknown"),
-            candidates=_texts(record, "candidates", where),
+            db_id=record.db_id,
+            question=record.question,
+            evidence=record.evidence,
+            difficulty=record.difficulty,
+            candidates=tuple(record.candidates),
         )
-        tasks.append(BirdTask(public, PrivateBirdTask(_texts(record, "SQL", where))))
+        tasks.append(BirdTask(public, PrivateBirdTask(tuple(record.SQL))))
     return tasks
-
-
-def _question_id(record: dict[str, Any], index: int, where: str) -> str:
-    value = record.get("question_id")
-    if value is None:
-        return str(index)
-    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).strip():
-        raise InputError(f"{where}: the field `question_id` must be a whole number or text")
-    return str(value)
-
-
-def _text(record: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
-    value = record.get(key)
-    if value is None:
-        value = default
-    if value is None:
-        raise InputError(f"{where}: the field `{key}` is missing")
-    if not isinstance(value, str):
-        raise InputError(f"{where}: the field `{key}` is {type(value).__name__}, expected text")
-    if default is None and not value.strip():
-        raise InputError(f"{where}: the field `{key}` is empty")
-    return value
-
-
-def _texts(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-    value = record.get(key)
-    values = [value] if isinstance(value, str) else value or []
-    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
-        raise InputError(f"{where}: the field `{key}` must be text or a list of texts")
-    return tuple(item for item in values if item.strip())

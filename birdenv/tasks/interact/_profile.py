@@ -24,6 +24,7 @@ class Profile:
         clarify_later: questions are allowed in the debug attempt and in the follow-up, too.
         all_knowledge_fields: knowledge entries are shown with every field of the file.
         renumber_knowledge: ids of the visible entries are counted anew.
+        asks_back: a question that the user does not understand is asked back, or refused.
         error_text: the debug feedback repeats the database's message, or says only that there was an error.
         category_from_id: Management is told by `_M_` in the instance id, or by the record's `category`.
         infer_category: a follow-up without a `category` gets it from its tests or its parent, or is a Query.
@@ -41,6 +42,7 @@ class Profile:
     clarify_later: bool = False
     all_knowledge_fields: bool = False
     renumber_knowledge: bool = True
+    asks_back: bool = True
     error_text: bool = True
     category_from_id: bool = False
     infer_category: bool = True
@@ -64,6 +66,7 @@ PROFILES = {
             free_submission=False,
             all_knowledge_fields=True,
             renumber_knowledge=False,
+            asks_back=False,
             error_text=False,
             category_from_id=True,
             follow_up_conditions="parent",
@@ -76,6 +79,7 @@ PROFILES = {
             max_actions=60,
             clarify_later=True,
             renumber_knowledge=False,
+            asks_back=False,
             infer_category=False,
             follow_up_conditions="own",
             setup=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import (
     AliasChoices,
@@ -11,15 +11,13 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
-    StringConstraints,
-    ValidationError,
     field_validator,
 )
-from pydantic_core import ErrorDetails
 
 from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
 from birdenv.grading import Category
+from birdenv.tasks.sql._records import Filled, parsed
 
 
 def _as_list(value: Any) -> Any:
@@ -35,9 +33,6 @@ def _as_list(value: Any) -> Any:
         parsed = None
     items = parsed if isinstance(parsed, list) else [value]
     return [item for item in items if str(item).strip()]
-
-
-_Filled = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class _Model(BaseModel):
@@ -98,9 +93,9 @@ class FollowUpRecord(_Solution):
 class TaskRecord(_Solution):
     """The union of the three files' fields (BIRD-Interact README, 'Data Fields')."""
 
-    instance_id: _Filled
+    instance_id: Filled
     selected_database: str
-    amb_user_query: _Filled
+    amb_user_query: Filled
     query: str = ""
     category: Category = "Query"
     high_level: bool | None = None
@@ -133,37 +128,4 @@ class TaskRecord(_Solution):
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
     """The record with types checked; `InputError` names `where` and the first field at fault."""
-    try:
-        return TaskRecord.model_validate(record)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: the field `{field}` {_fault(first)}") from None
-
-
-_EXPECTED = {
-    "bool_parsing": "true or false",
-    "bool_type": "true or false",
-    "dict_type": "a JSON object",
-    "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
-    "int_parsing_size": "a whole number",
-    "int_type": "a whole number",
-    "finite_number": "a whole number",
-    "list_type": "a list",
-    "model_attributes_type": "a JSON object",
-    "model_type": "a JSON object",
-    "string_type": "text",
-    "tuple_type": "a list",
-}
-"""What the types of pydantic's errors ask for, in words."""
-
-
-def _fault(error: ErrorDetails) -> str:
-    kind = error["type"]
-    if kind == "missing":
-        return "is missing"
-    if kind == "string_pattern_mismatch":
-        return "is empty"
-    expected = error["ctx"]["expected"] if kind == "literal_error" else _EXPECTED.get(kind)
-    return f"must be {expected}" if expected else f"cannot be used: {error['msg']}"
+    return parsed(TaskRecord, record, where)

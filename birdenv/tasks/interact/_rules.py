@@ -113,7 +113,7 @@ class InteractRules(Rules):
         return {"candidates": self.task.public.candidates}
 
     def private_brief(self, seat: int) -> Any:
-        return briefs_of(self.task) if seat == USER else None
+        return briefs_of(self.task, asks_back=self.profile.asks_back) if seat == USER else None
 
     def shown(self, seat: int, event: Event) -> Event | None:
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""

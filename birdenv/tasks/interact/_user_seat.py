@@ -29,12 +29,13 @@ class FilteredAnswer:
     entry: dict[str, Any]
 
 
-def briefs_of(task: CInteractTask) -> tuple[Brief, ...]:
+def briefs_of(task: CInteractTask, *, asks_back: bool = True) -> tuple[Brief, ...]:
     """Return the user's brief in each phase.
 
     A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
     brief, follow_up = task.private.brief, task.private.follow_up
+    brief = brief if asks_back else replace(brief, asks_back=False)
     if follow_up is None:
         return (brief,)
     return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)

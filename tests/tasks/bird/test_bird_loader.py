@@ -73,7 +73,7 @@ def row(**changes: object) -> str:
         ('[{"db_id": "a", "quest', "may be cut off"),
         ('{"db_id": "a", "question": "q"}\n{"db_id": "a", "que', "line 2"),
         ('[{"db_id": "a"}]', "`question` is missing"),
-        ('[{"db_id": 3, "question": "q"}]', "`db_id` is int"),
+        ('[{"db_id": 3, "question": "q"}]', "`db_id` must be text"),
         ('[{"db_id": "a", "question": "q", "SQL": 5}]', "`SQL` must be text"),
         ('[{"db_id": "a", "question": " "}]', "`question` is empty"),
         ('[{"db_id": "", "question": "q"}]', "`db_id` is empty"),

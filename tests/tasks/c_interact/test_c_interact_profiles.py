@@ -28,6 +28,16 @@ def test_each_profile_grades_by_its_own_rules(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_only_our_user_asks_back(tmp_path: Path, profile: str) -> None:
+    dialogue = start(tmp_path, QUERY, profile)
+    dialogue.apply(0, Move("clarify", "Could you say more about it?"))
+    dialogue.answer()
+    asked_back = "Which part of my request do you mean?" in dialogue.system_view().message
+    assert asked_back == (profile == "strict")
+    assert dialogue.private_log[-1]["call"] == ("unclear" if asked_back else "unanswerable")
+
+
 @pytest.mark.parametrize(
     ("own", "expected"),
     [

@@ -13,7 +13,6 @@ from birdenv.dialogue import Dialogue, View
 from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
-from birdenv.tasks.interact._user_seat import briefs_of
 from birdenv.users import RulePlayer
 
 DATABASE = """
@@ -144,7 +143,7 @@ class Played(Dialogue):
     def answer(self) -> None:
         """Let the user answer by rules, if it is asked."""
         if self.turn == USER:
-            self.apply(USER, RulePlayer(briefs_of(self.task)).move(self.view(USER)))
+            self.apply(USER, RulePlayer(self.rules.private_brief(USER)).move(self.view(USER)))
 
 
 def start(folder: Path, record: dict[str, Any], profile: str = "strict", **options: Any) -> Played:
