@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP
+from postgres_server import start_postgres
 
 from birdenv.envs.wrappers import Markup
 from birdenv.tasks.sql._markup import NO_SQL, extract_sql, read_output
@@ -36,21 +37,34 @@ def test_reading_an_output(text: str, kind: str, utterance: str) -> None:
     assert read_output(text) == (kind, utterance)
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 @pytest.mark.parametrize(
     ("text", "sql"),
     [
-        ("<t>```postgresql\nSELECT 1\n```</t>", "SELECT 1"),
-        ("<t>SELECT 1</t>", NO_SQL),
-        ("<t>```sql\nSELECT 1\n```</t>", NO_SQL),
-        ("<t>```PostgreSQL\nSELECT 1\n```</t>", NO_SQL),
-        ("```postgresql\nSELECT 1", "SELECT 1"),
-        ("```postgresql\nSELECT 1\n``` ```postgresql\nSELECT 2\n```", "SELECT 1"),
-        ("### Turn 9 ```postgresql\nSELECT 1\n```", NO_SQL),
+        ("<t>```{own}\nSELECT 1\n```</t>", "SELECT 1"),
+        ("<t>```sql\nSELECT 1\n```</t>", "SELECT 1"),
+        ("<t>```SQL\nSELECT 1\n```</t>", "SELECT 1"),
+        ("<t>```{other}\nSELECT 1\n```</t>", "SELECT 1"),
+        ("```{other}\nSELECT 1\n```\n```{own}\nSELECT 2\n```", "SELECT 2"),
+        ("<t>```\nSELECT 1\n```</t>", "SELECT 1"),
+        ("```text\nwell\n```\n```\n  with a AS (SELECT 1) TABLE a\n```", "with a AS (SELECT 1) TABLE a"),
+        ("<t>SELECT 1;</t>", "SELECT 1;"),
+        ("<t>-- so\n(SELECT 1) UNION (SELECT 2)", "-- so\n(SELECT 1) UNION (SELECT 2)"),
+        ("<t>UPDATE t SET a = 1</t>", "UPDATE t SET a = 1"),
+        ("```{own}\nSELECT 1", "SELECT 1"),
+        ("```{own}\nSELECT 1\n``` ```{own}\nSELECT 2\n```", "SELECT 1"),
+        ("```{own} SELECT 1; SELECT 2```", "SELECT 1; SELECT 2"),
+        ("<t>SELECT 1; SELECT 2</t>", NO_SQL),
+        ("<t>The answer is: SELECT 1</t>", NO_SQL),
+        ("```python\nSELECT = 1\n```", NO_SQL),
+        ("### Turn 9 ```{own}\nSELECT 1\n```", NO_SQL),
+        ("<t></t>", NO_SQL),
         ("", NO_SQL),
     ],
 )
-def test_extracting_sql(text: str, sql: str) -> None:
-    assert extract_sql(text, "postgresql") == sql
+def test_extracting_sql(text: str, sql: str, dialect: str) -> None:
+    own, other = ("sqlite", "PostgreSQL") if dialect == "sqlite" else ("postgresql", "SQLite")
+    assert extract_sql(text.format(own=own, other=other), dialect) == sql
 
 
 def _fenced(sql: str) -> str:
@@ -94,7 +108,8 @@ def test_an_episode_in_one_growing_prompt(c_interact: Make) -> None:
         ("<s>Which?</s>", ("clarify", "Which?")),
         ("Which, without tags?", ("clarify", "Which, without tags?")),
         (_fenced("SELECT 1"), ("submit_sql", "SELECT 1")),
-        ("<t>SELECT 1</t>", ("submit_sql", NO_SQL)),
+        ("<t>SELECT 1</t>", ("submit_sql", "SELECT 1")),
+        ("<t>It is one.</t>", ("submit_sql", NO_SQL)),
         ("", ("clarify", "")),
         (None, ("malformed", None)),
         ("x" * 100_000, ("malformed", None)),
@@ -112,7 +127,8 @@ def test_outputs_as_actions(c_interact: Make, output: Any, action: tuple[str, An
     [
         ("<s>Which?</s>", NO_SQL),
         ("```sqlite\nSELECT 1\n``` <s>?</s>", "SELECT 1"),
-        ("SELECT 1", NO_SQL),
+        ("SELECT 1", "SELECT 1"),
+        ("<t>SELECT 1", "SELECT 1"),
     ],
 )
 def test_where_no_question_is_left_every_output_is_a_submission(
@@ -125,8 +141,16 @@ def test_where_no_question_is_left_every_output_is_a_submission(
     assert _last_event(env) == ("submit_sql", sql)
 
 
-def test_another_fence(c_interact: Make) -> None:
-    env = Markup(c_interact(), fence="postgresql")
+def test_what_holds_no_sql_is_told_what_was_expected(c_interact: Make) -> None:
+    env, _ = _started(c_interact)
+    prompt, *_ = env.step("<t>I would count them.</t>")
+    assert "No SQL was found in that. Expected: <t>```sqlite your SQL ```</t>." in prompt
+
+
+def test_a_postgresql_environment_asks_for_its_own_fence(c_interact: Make) -> None:
+    env = Markup(c_interact(dialect="postgres", dsn=start_postgres().admin))
     prompt, _ = env.reset(options={"instance_id": "shop_1"})
     assert "```postgresql" in prompt
+    assert "```sqlite" not in prompt
     assert env.step(f"<t>```postgresql\n{GOLD_1}\n```</t>")[1] == 0.7
+    env.close()

@@ -236,13 +236,29 @@ class AdminConnection:
         """A role that can log in and nothing else."""
         name = sql.Identifier(role)
         self.run(
-            sql.SQL("CREATE ROLE {} LOGIN {} {}; ALTER ROLE {} SET temp_file_limit = {}").format(
-                name,
-                sql.SQL("PASSWORD {}").format(sql.Literal(password)) if password else sql.SQL(""),
-                sql.SQL("IN ROLE {}").format(sql.Identifier(group)) if group else sql.SQL(""),
-                name,
-                sql.Literal(_TEMPORARY_FILES),
+            sql.SQL("CREATE ROLE {} {}").format(
+                name, sql.SQL("IN ROLE {}").format(sql.Identifier(group)) if group else sql.SQL("")
             )
+        )
+        self.reset_role(role, password)
+
+    def reset_role(self, role: str, password: str | None) -> None:
+        """Give a role the settings of a new one, whatever it has made of itself in any database."""
+        name = sql.Identifier(role)
+        assert self._connection is not None
+        places = self._connection.execute(
+            "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"
+            " WHERE s.setrole = (SELECT oid FROM pg_roles WHERE rolname = %s)",
+            [role],
+        ).fetchall()
+        for (database,) in places:
+            place = sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL")
+            self.run(place.format(name, sql.Identifier(database)))
+        self.run(
+            sql.SQL(
+                "ALTER ROLE {0} RESET ALL; ALTER ROLE {0} LOGIN PASSWORD {1};"
+                " ALTER ROLE {0} SET temp_file_limit = {2}"
+            ).format(name, sql.Literal(password), sql.Literal(_TEMPORARY_FILES))
         )
 
     def is_up(self) -> bool:
@@ -269,7 +285,7 @@ class AdminConnection:
             return True
         connection = self.server.connect()
         try:
-            if connection.execute("SELECT current_setting('is_superuser')").fetchone() != ("on",):
+            if not self.server.is_superuser:
                 raise InputError(
                     f"the role at {self.server.shown} is no superuser, which is what it takes to keep "
                     "agents apart: name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"

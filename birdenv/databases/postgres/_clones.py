@@ -90,6 +90,14 @@ class CloneFactory:
         """How many bytes a clone takes on the server beyond what it was at first."""
         return self._maker.attempt(lambda: self._maker.size(clone.name)) - clone.size
 
+    def let_in(self, clone: Clone) -> bool:
+        """Let a clone's owner log in as on the first day; False if the server was lost since it was made.
+
+        A role may set its own password and settings, such as a library that is not there, and give its rights
+        away (DROP OWNED).
+        """
+        return self.is_living(clone) and self._maker.attempt(lambda: self._let_in(clone))
+
     def is_living(self, clone: Clone) -> bool:
         """Whether the server has been up ever since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
@@ -154,8 +162,18 @@ class CloneFactory:
     def _clone_of(self, frozen: Clone) -> Clone:
         name = self._maker.create(frozen.name)
         clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
+        self._let_in(clone)
         clone.session = open_clone(self._server, clone)
         return clone
+
+    def _let_in(self, clone: Clone) -> bool:
+        self._maker.reset_role(clone.owner.role, clone.owner.password)
+        self._maker.run(
+            sql.SQL("GRANT ALL ON DATABASE {} TO {}").format(
+                sql.Identifier(clone.name), sql.Identifier(clone.owner.role)
+            )
+        )
+        return True
 
     def _given(self, clone: Clone) -> Clone:
         """The clone, after its owner was let in, and nobody else."""

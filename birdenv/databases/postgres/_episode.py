@@ -26,7 +26,7 @@ from birdenv.databases.postgres._clones import Clone, open_clone
 from birdenv.databases.postgres._connection import DiskQuota
 from birdenv.databases.postgres._pools import ClonePool, Readers
 from birdenv.databases.postgres._privileges import TemplateCopies
-from birdenv.databases.postgres._session import Session, late
+from birdenv.databases.postgres._session import Session, SessionRefusedError, late
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.databases.sqlite._connection import text_fault
 from birdenv.databases.sqlite.images._image import Checkpoint
@@ -69,8 +69,9 @@ class PrivateClone:
 
     def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
         """Let `work` see the clone as committed, without what the episode's session has for itself."""
-        self._check_living()
-        session = open_clone(self._server, self.clone)
+        session = self._open()
+        if isinstance(session, QueryError):
+            return session
         try:
             result = work(session)
             if session.is_lost and isinstance(result, QueryError):
@@ -93,8 +94,10 @@ class PrivateClone:
     def _on_session(self, work: Callable[[Session], Result]) -> Result:
         session = self.clone.session
         if session is None or session.is_lost:
-            self._check_living()
-            session = self.clone.session = open_clone(self._server, self.clone)
+            opened = self._open()
+            if isinstance(opened, QueryError):
+                return opened
+            session = self.clone.session = opened
         if self._has_waste and not session.in_transaction:
             session.command("VACUUM")
             self._has_waste = False
@@ -103,6 +106,18 @@ class PrivateClone:
         if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
             self._has_waste = True
         return self._crash_error(session, result) if session.is_lost else result
+
+    def _open(self) -> Session | QueryError:
+        """A new session, after what the agent made of its role and its rights was made good.
+
+        Where the server lives and this clone alone refuses its owner, the agent has done that.
+        """
+        if not self._pool.let_in(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+        try:
+            return open_clone(self._server, self.clone)
+        except SessionRefusedError as error:
+            return QueryError("engine", f"no new session in this database: {error}")
 
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
         if to_its_end or not session.in_transaction:
@@ -153,6 +168,16 @@ def _query(session: Session, sql: str, allowance: Allowance, sink: RowSink | Non
             result = replace(late(allowance), elapsed=declared.elapsed + result.elapsed)
     session.command(_END_INSIDE if inside else _END)
     return result
+
+
+def _is_shared(words: tuple[str, ...]) -> bool:
+    """Whether a statement with these first words may run where others read, gold among them.
+
+    What EXPLAIN tells with options (ANALYZE, BUFFERS) is also which tables were read before.
+    """
+    if words[:1] == ("EXPLAIN",):
+        return words[1:] in (("SELECT",), ("WITH",), ("VALUES",), ("TABLE",))
+    return STICKING.isdisjoint(words[:1])
 
 
 def _no_plain_query(error: QueryError) -> QueryError:
@@ -339,7 +364,7 @@ class PostgresDatabase:
         words = first_words(sql)
         if words[:1] == ("COPY",) or words == ("PREPARE", "TRANSACTION"):
             return QueryError("denied", _NO_COPY if words[0] == "COPY" else _NO_PREPARED)
-        if not self.is_private and STICKING.isdisjoint(words[:1]):
+        if not self.is_private and _is_shared(words):
             result = self._read(sql, allowance, None)
             if isinstance(result, QueryResult) or result.kind != "denied":
                 return result

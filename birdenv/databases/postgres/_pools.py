@@ -73,6 +73,10 @@ class ClonePool:
         with suppress(ServerError):
             self._ask(lambda: self._workshop.end_session(process))
 
+    def let_in(self, clone: Clone) -> bool:
+        """Let a clone's owner log in as on the first day; False if the server was lost since it was made."""
+        return self._ask(lambda: self._workshop.let_in(clone))
+
     def is_living(self, clone: Clone) -> bool:
         """Whether the server has been up ever since the clone was made."""
         return self._ask(lambda: self._workshop.is_living(clone))

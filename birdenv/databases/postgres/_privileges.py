@@ -39,6 +39,10 @@ _FUNCTIONS_OF_THE_SERVER: Final = r"""
     ^pg_notification_queue_usage$ ^pg_control_ ^pg_hba_ ^pg_ident_ ^pg_listening_channels$
 """
 
+_STATISTICS: Final = r"^pg_stat(io)?_"
+"""Functions and views that tell what ran. Gold and predictions run where agents read, and agents that may
+read these learn which tables the gold needs."""
+
 _FUNCTIONS_THAT_STICK: Final = r"""
     ^lo_ ^lo(read|write)$ ^set_config$ ^setseed$ ^pg_(try_)?advisory_ ^pg_notify$ ^pg_sleep
     ^txid_current$ ^pg_current_xact_id$ ^(query|table|cursor|schema|database)_to_xml
@@ -85,9 +89,16 @@ END $do$;
 """Neighbours, their sessions and databases, and the server's own state: what would let an agent see them, or
 end them. `information_schema` goes on working: its views read with their owner's rights."""
 
-ONLY_READING: Final = _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_THAT_STICK)) + (
-    """
+ONLY_READING: Final = (
+    _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_THAT_STICK))
+    + _REVOKE_FUNCTIONS.format(pattern=_STATISTICS)
+    + f"""
 DO $do$ DECLARE s record; BEGIN
+  FOR s IN SELECT c.oid::regclass AS name FROM pg_class AS c
+    WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'v' AND c.relname ~ '{_STATISTICS}'
+  LOOP EXECUTE format('REVOKE ALL ON %s FROM PUBLIC', s.name); END LOOP;
+"""
+    """
   FOR s IN SELECT oid::regnamespace AS name FROM pg_namespace
     WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')
   LOOP
@@ -104,6 +115,8 @@ by which it could wait; and the rights of the role `reader` that everybody reads
 
 HAND_OVER: Final = f"""
 DO $do$ DECLARE o record; BEGIN
+  FOR o IN SELECT evtname FROM pg_event_trigger  -- they would run in our own sessions, and nothing fires here
+  LOOP EXECUTE format('DROP EVENT TRIGGER %I CASCADE', o.evtname); END LOOP;
   FOR o IN
     SELECT format('ALTER SCHEMA %s', n.oid::regnamespace) AS what FROM pg_namespace AS n
       WHERE n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')

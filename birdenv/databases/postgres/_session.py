@@ -12,6 +12,7 @@ name (`current_database()`, `current_user`, columns of the catalogs) and message
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -214,9 +215,15 @@ FOREIGN_SETTINGS: Final = "".join(
 )
 """For reading in a database that is not ours, where names mean what its owner says."""
 _CONNECT_SECONDS: Final = 10
+_REFUSED: Final = re.compile(r"FATAL:\s*(?!.*(?:too many|slots|memory|space|fork|database system))(.*)")
+"""What a server says that is there and has room, but no session for this role in this database."""
 _OUR_SECONDS: Final = 30.0  # for a statement of our own, which takes a millisecond
 _OUR_BYTES: Final = 2**20
 _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
+
+
+class SessionRefusedError(ServerError):
+    """The server is there, and refuses a session to one role in one database; its words."""
 
 
 class Session:
@@ -362,7 +369,11 @@ def open_session(
     *,
     reading: bool,
 ) -> Session:
-    """Connect to a database as a role. Raises `ServerError` if that cannot be done."""
+    """Connect to a database as a role.
+
+    Raises `SessionRefusedError` if the server is there and refuses just that, other `ServerError`s if it is
+    not there or has no room.
+    """
     settings = {**_SETTINGS, **(_READING if reading else {})}
     conninfo = make_conninfo(
         server.conninfo(database, role),
@@ -378,9 +389,12 @@ def open_session(
     try:
         return Session(_connect(conninfo), shown)
     except psycopg.Error as error:
+        reason = with_shown_names(one_line(error), shown)
+        refused = _REFUSED.search(reason)
+        if refused:
+            raise SessionRefusedError(refused[1]) from None
         raise ServerError(
-            f"no connection to a database of ours on the PostgreSQL server at {server.shown}: "
-            f"{one_line(error)}"
+            f"no connection to a database of ours on the PostgreSQL server at {server.shown}: {reason}"
         ) from None
 
 

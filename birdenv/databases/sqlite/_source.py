@@ -90,6 +90,14 @@ class SqliteSource:
         """
         return self._file(db_id).path
 
+    def contents_path(self, db_id: str) -> Path:
+        """A file with all the contents, to be opened as immutable: the file of the database, or a private
+        copy where a journal belongs to it. It is there as long as the source.
+
+        Raises `InputError` as `path` does.
+        """
+        return self._file(db_id).image_path
+
     def check(self, db_id: str) -> None:
         """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
         self._file(db_id)

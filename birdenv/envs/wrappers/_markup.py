@@ -9,7 +9,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.envs._spaces import UnicodeText
 from birdenv.tasks import KINDS, SENDERS, Kind, clarify, submit_sql
-from birdenv.tasks.sql._markup import TURN, before_next_turn, extract_sql, read_output
+from birdenv.tasks.sql._markup import TURN, before_next_turn, extract_sql, fence_of, read_output
 
 _PROMPT_LENGTH = 2**22
 _OUTPUT_LENGTH = 2**16
@@ -26,20 +26,21 @@ _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Observation: one prompt that grows from turn to turn. Action: a model's output, read by its tags.
 
-    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL; without a fence of that name it submits
-    `ERROR!`, as the published scripts do. An output without tags goes to the user as it is. Where no question
-    is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its tags.
-    `fence` is the name behind the opening backticks: `sqlite`, or `postgresql`.
+    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL, or `postgresql` where the databases are
+    PostgreSQL's. Other names of SQL are read too, and a single statement without a fence; what holds no SQL
+    submits `ERROR!`, as the published scripts do. An output without tags goes to the user as it is. Where no
+    question is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its
+    tags.
 
     The markup has no `execute_sql`.
     """
 
-    def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]], fence: str = "sqlite") -> None:
-        RecordConstructorArgs.__init__(self, fence=fence)
+    def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
+        RecordConstructorArgs.__init__(self)
         gymnasium.Wrapper.__init__(self, env)
         self.observation_space = UnicodeText(_PROMPT_LENGTH)
         self.action_space = UnicodeText(_OUTPUT_LENGTH)
-        self._fence = fence
+        self._dialect = "sqlite"
         self._prompt = ""
         self._turn = 0
         self._may_ask = True
@@ -48,7 +49,8 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options=options)
-        self._prompt = f"{observation['instruction']}\n\n{_FORMAT.format(fence=self._fence)}\n\n"
+        self._dialect = info["dialect"]
+        self._prompt = f"{observation['instruction']}\n\n{_FORMAT.format(fence=fence_of(self._dialect))}\n\n"
         self._turn = 0
         self._open_turn(observation)
         return self._prompt, info
@@ -67,10 +69,10 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         if not self.action_space.contains(action):
             return "", None
         if not self._may_ask:
-            return before_next_turn(action).strip(), submit_sql(extract_sql(action, self._fence))
+            return before_next_turn(action).strip(), submit_sql(extract_sql(action, self._dialect))
         kind, utterance = read_output(action)
         if kind == "submission":
-            return utterance, submit_sql(extract_sql(action, self._fence))
+            return utterance, submit_sql(extract_sql(action, self._dialect))
         return utterance, clarify(utterance)
 
     def _open_turn(self, observation: dict[str, Any]) -> None:

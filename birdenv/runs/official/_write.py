@@ -37,6 +37,7 @@ from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._interact_measures import passed
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import InteractTasks
+from birdenv.tasks.sql._markup import fence_of
 
 MARKER = "### Turn "
 """What stands before each turn; the pipeline cuts an answer off there."""
@@ -215,7 +216,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
                 run,
                 private[name]["log"],
                 arena.instruction(instance_id),
-                _fence(tasks_played.source.dialect),
+                fence_of(tasks_played.source.dialect),
                 where,
             )
             episodes.append(_Episode(tasks[instance_id], run, dialogue))
@@ -224,10 +225,6 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
             lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))
             directory.write_text(f"{within}/{file}.jsonl", "".join(lines))
     return place
-
-
-def _fence(dialect: str) -> str:
-    return "postgresql" if dialect == "postgres" else dialect
 
 
 def _state(episode: _Episode, turns: int) -> dict[str, Any]:

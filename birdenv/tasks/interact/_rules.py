@@ -22,6 +22,7 @@ from birdenv.tasks.interact._user_seat import (
     user_instruction,
 )
 from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
+from birdenv.tasks.sql._markup import NO_SQL, expected_sql
 
 DONE: Final = "Your SQL is correct. The task is complete."
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
@@ -181,7 +182,10 @@ class InteractRules(Rules):
         if grade.status in ("infra_error", "test_error"):
             self._log_attempt(sql, grade.status, grade)
             return self._break(grade.status)
-        return self._judged(sql, grade)
+        reply = self._judged(sql, grade)
+        if sql == NO_SQL:
+            return reply._replace(text=f"{expected_sql(self.task.private.brief.dialect)} {reply.text}")
+        return reply
 
     def _follow_up_query(self) -> str | None:
         """The request after a pass of phase 1; None where none comes that could be graded."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from birdenv.dialogue import Move, View
+from birdenv.sql import NO_QUERY, first_words, split_statements
 
 TURN = "### Turn "
 """Opens a turn in the prompt. What a model writes behind one of its own is not taken for real."""
 
 NO_SQL = "ERROR!"
-"""The SQL of an output without a fence that opens as it must."""
+"""The SQL of an output in which none is found, as in the published scripts."""
 
 MARKUP_HELP: Final = """\
 Write a question as <s>your question</s>, one question a turn.
@@ -20,7 +22,16 @@ your SQL
 ```</t>."""
 """Tells a model how to write for `read_markup`."""
 
-_FENCES: Final = ("sqlite", "postgresql", "postgres", "sql")
+_FENCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "sqlite": ("sqlite", "sqlite3", "sql"),
+    "postgres": ("postgresql", "postgres", "pgsql", "psql", "sql"),
+}
+"""What an engine's SQL is called behind the opening backticks; first the published name."""
+
+_NAMES: Final = sorted({name for names in _FENCES.values() for name in names}, key=len, reverse=True)
+_BLOCK: Final = re.compile(rf"```({'|'.join(_NAMES)}|)(.*?)(?:```|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG: Final = re.compile(r"</?[st]>")
+_BEGINNINGS: Final = NO_QUERY | {"SELECT", "WITH", "VALUES", "TABLE", "REPLACE", "PRAGMA"}
 
 _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 
@@ -49,14 +60,46 @@ def read_output(text: str) -> Output:
     return Output("untagged", text)
 
 
-def extract_sql(text: str, fence: str = "sqlite") -> str:
-    """The first block fenced as `fence` (case-sensitive), up to the next fence or the end; else `ERROR!`.
+def fence_of(dialect: str) -> str:
+    """Return the published name of an engine's SQL, which stands behind the opening backticks.
 
-    >>> extract_sql("<t>```sqlite\\nSELECT 1\\n```</t>"), extract_sql("<t>SELECT 1</t>")
-    ('SELECT 1', 'ERROR!')
+    >>> fence_of("postgres")
+    'postgresql'
     """
-    _, opened, rest = before_next_turn(text).partition(f"```{fence}")
-    return rest.partition("```")[0].strip() if opened else NO_SQL
+    return _FENCES[dialect][0]
+
+
+def expected_sql(dialect: str) -> str:
+    """Return a sentence that says how SQL has to be written to be read."""
+    return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
+
+
+def extract_sql(text: str, dialect: str = "sqlite") -> str:
+    """Find the SQL of an output: the first block fenced as the dialect's, up to the next fence or the end.
+
+    Without one it is the first block of another SQL, then the first block without a name that begins as SQL
+    does, then the whole text if it is one statement; else `ERROR!`.
+
+    >>> extract_sql("<t>```sqlite\\nSELECT 1\\n```</t>"), extract_sql("<t>SELECT 1</t>"), extract_sql("Well")
+    ('SELECT 1', 'SELECT 1', 'ERROR!')
+    """
+    text = before_next_turn(text)
+    blocks = [(found[1].lower(), found[2].strip()) for found in _BLOCK.finditer(text)]
+    for names in (_FENCES[dialect], _NAMES):
+        for name, block in blocks:
+            if name in names:
+                return block
+    for name, block in blocks:
+        if not name and _begins_as_sql(block):
+            return block
+    bare = _TAG.sub("", text).strip()
+    if not blocks and _begins_as_sql(bare) and len(split_statements(bare)) == 1:
+        return bare
+    return NO_SQL
+
+
+def _begins_as_sql(text: str) -> bool:
+    return not _BEGINNINGS.isdisjoint(first_words(text, 1))
 
 
 def before_next_turn(text: str) -> str:
@@ -72,12 +115,11 @@ def _enclosed(text: str, closing: str) -> str:
 def read_markup(text: str, view: View) -> Move:
     """Read a model's output as a move: a question, or SQL in a fence of any dialect.
 
-    Where no question is possible, the output is searched for SQL in any case. SQL without a fence that opens
-    as it must is `ERROR!`, as in the published scripts.
+    Where no question is possible, the output is searched for SQL in any case. An output without SQL submits
+    `ERROR!`, as in the published scripts.
     """
     output = read_output(text)
     if "clarify" in view.legal and output.kind != "submission":
         return Move("clarify", output.utterance)
-    source = output.utterance if output.kind == "submission" else before_next_turn(text)
-    found = (extract_sql(source, fence) for fence in _FENCES)
-    return Move("submit_sql", next((sql for sql in found if sql != NO_SQL), NO_SQL))
+    source = output.utterance if output.kind == "submission" else text
+    return Move("submit_sql", extract_sql(source))

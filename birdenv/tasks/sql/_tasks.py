@@ -55,7 +55,8 @@ class SqlTasks(TaskList, Generic[T]):
         return {"uuid": instance_id, "database": public.database, "question": public.question}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
-        return {"instance_id": instance_id, "database": self.public(instance_id).database}
+        database = self.public(instance_id).database
+        return {"instance_id": instance_id, "database": database, "dialect": self.source.dialect}
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
         return {"index": self.public(instance_id).index}

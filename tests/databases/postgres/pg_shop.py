@@ -8,6 +8,7 @@ from typing import Any
 
 from birdenv.databases import EpisodeDatabase, Limits, QueryError, QueryResult, Result
 from birdenv.databases.postgres import PostgresServer, PostgresSource, find_dumps, load_dump
+from birdenv.databases.postgres.server._cluster import ADMIN
 
 SHOP = """
 CREATE TYPE mood AS ENUM ('calm', 'cross');
@@ -78,7 +79,7 @@ class Neighbours:
         ((self.process,),) = rows(self._writing.query("SELECT pg_backend_pid()"))
         self._admin = server.connect()
         self._shared = source.open("shop")._around.copies.reading
-        self._inside = server.connect(self._shared)
+        self._inside = server.connect(self._shared, ADMIN)
         self.seen_before = self.seen()
         assert self.seen_before[0] == self.seen_before[2] != self.seen_before[1]
 

@@ -18,6 +18,7 @@ from birdenv.databases.postgres import (
     find_dumps,
     load_dump,
 )
+from birdenv.databases.postgres.server._cluster import ADMIN
 from birdenv.errors import InputError
 
 TABLE = "CREATE TABLE plant (id integer, name text); INSERT INTO plant VALUES {};"
@@ -94,7 +95,7 @@ def test_a_dump_that_was_loaded_before_stays(server: PostgresServer, tmp_path: P
 def test_a_partial_database_is_refused_by_name(server: PostgresServer, tmp_path: Path) -> None:
     sqlite_file(tmp_path, "folder_partial")
     PostgresFolderSource(server, tmp_path).check("folder_partial")
-    with server.connect(database_name("folder_partial")) as connection:
+    with server.connect(database_name("folder_partial"), ADMIN) as connection:
         connection.execute("DELETE FROM plant WHERE id = 2")
     source = PostgresFolderSource(server, tmp_path)
     told = "'folder_partial' is not whole .*: table 'plant' has 1 rows, expected 2; load it again"

@@ -22,6 +22,7 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
+from birdenv.databases.postgres.server._cluster import ADMIN
 from birdenv.errors import InputError
 
 Convert = Callable[..., Loaded]
@@ -49,7 +50,7 @@ def convert(server: PostgresServer, tmp_path: Path) -> Convert:
 @pytest.fixture
 def ask(server: PostgresServer) -> Callable[[str], list[tuple[Any, ...]]]:
     def query(sql: str) -> list[tuple[Any, ...]]:
-        with server.connect(find_template(server, "made").name) as connection:
+        with server.connect(find_template(server, "made").name, ADMIN) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
 
@@ -189,7 +190,7 @@ def test_sql_that_passed_on_the_official_server_runs(
     (task,) = [task for task in map(json.loads, lines) if task["instance_id"].startswith(name)]
     template = find_template(server, name)
     assert verify_template(server, template) == []
-    with server.connect(template.name) as connection:
+    with server.connect(template.name, ADMIN) as connection:
         for sql in (*task["sol_sql"], *task["follow_up"]["sol_sql"]):
             rows = connection.execute(sql.encode()).fetchall()
             assert rows
@@ -218,7 +219,49 @@ def test_golds_of_mini_dev_run_on_the_converted_database(
     folder = shared_data / "mini_dev"
     load_from_sqlite(server, SqliteSource(folder / "dev_databases"), name)
     golds = json.loads((folder / "mini_dev_postgresql_2024.json").read_text())
-    with server.connect(find_template(server, name).name) as connection:
+    with server.connect(find_template(server, name).name, ADMIN) as connection:
         for gold in golds:
             if gold["db_id"] == name:
                 connection.execute(gold["SQL"].encode()).fetchall()
+
+
+def test_a_table_with_the_name_of_a_catalog(convert: Convert, ask: Callable[[str], Any]) -> None:
+    """Filled, keyed and seen by views as any other; SQL reaches it by its schema, and is told so."""
+    loaded = convert(
+        """
+        CREATE TABLE pg_class (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', up INTEGER
+            REFERENCES pg_class (id));
+        CREATE TABLE pg_attribute (class INTEGER REFERENCES pg_class (id));
+        CREATE INDEX pg_index ON pg_class (name);
+        CREATE VIEW pg_views AS SELECT count(*) AS n FROM pg_class;
+        INSERT INTO pg_class VALUES (1, 'a', NULL), (2, 'b', 1); INSERT INTO pg_attribute VALUES (2);
+        """
+    )
+    assert loaded.tables == {"pg_attribute": 1, "pg_class": 2}
+    assert loaded.notes == [
+        "table pg_class has the name of one of PostgreSQL's own: SQL has to say public.pg_class",
+        "table pg_attribute has the name of one of PostgreSQL's own: SQL has to say public.pg_attribute",
+    ]
+    assert ask("SELECT name FROM public.pg_class ORDER BY id") == [("a",), ("b",)]
+    assert ask("SELECT n FROM public.pg_views") == [(2,)]
+    keys = (
+        "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND confrelid = 'public.pg_class'::regclass"
+    )
+    assert ask(keys) == [(2,)]
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["at rest", "while somebody has it open"])
+def test_nothing_is_written_beside_a_source_in_wal_mode(
+    server: PostgresServer, tmp_path: Path, is_open: bool
+) -> None:
+    folder = tmp_path / f"wal_{is_open}"
+    folder.mkdir()
+    writer = sqlite3.connect(folder / f"{folder.name}.sqlite", isolation_level=None)
+    writer.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
+    if not is_open:
+        writer.close()
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert len(before) == (3 if is_open else 1)
+    assert load_from_sqlite(server, SqliteSource(tmp_path), folder.name).tables == {"t": 2}
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    writer.close()

@@ -25,6 +25,7 @@ from birdenv.databases.postgres import (
 )
 from birdenv.databases.postgres.loading._templates import LONGEST_NAME
 from birdenv.databases.postgres.server._binaries import find_binaries
+from birdenv.databases.postgres.server._cluster import ADMIN
 from birdenv.errors import InputError
 
 PREAMBLE = """--
@@ -92,7 +93,7 @@ def _nothing_half_loaded(database_names: Callable[[], set[str]]) -> Iterator[Non
 
 
 def contents(server: PostgresServer, db_id: str, query: str) -> list[tuple[object, ...]]:
-    with server.connect(find_template(server, db_id).name) as connection:
+    with server.connect(find_template(server, db_id).name, ADMIN) as connection:
         return connection.execute(query.encode()).fetchall()
 
 
@@ -240,7 +241,7 @@ def test_a_partial_database_is_refused_by_name(server: PostgresServer, dump: Dum
 
 def test_changes_after_loading_are_seen(server: PostgresServer, dump: Dump) -> None:
     load_dump(server, dump)
-    with server.connect(database_name(dump.db_id)) as connection:
+    with server.connect(database_name(dump.db_id), ADMIN) as connection:
         connection.execute("DELETE FROM book WHERE id = 2; CREATE TABLE extra (x integer)")
     assert verify_template(server, find_template(server, dump.db_id)) == [
         "table 'book' has 1 rows, expected 2",
@@ -253,7 +254,7 @@ def test_changes_after_loading_are_seen(server: PostgresServer, dump: Dump) -> N
 def test_a_database_in_use_is_not_replaced(server: PostgresServer, dump: Dump) -> None:
     load_dump(server, dump)
     with (
-        server.connect(database_name(dump.db_id)) as reader,
+        server.connect(database_name(dump.db_id), ADMIN) as reader,
         pytest.raises(InputError, match=r"is in use.*end the runs that use it"),
     ):
         load_dump(server, dump, again=True)

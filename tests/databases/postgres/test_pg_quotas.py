@@ -11,6 +11,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import Limits, QueryError, QueryResult
 from birdenv.databases.postgres import PostgresDatabase, PostgresServer, PostgresSource, find_server
+from birdenv.databases.postgres.server._cluster import ADMIN
 
 pytestmark = pytest.mark.contains("quota")
 
@@ -71,7 +72,7 @@ def clone_of(database: PostgresDatabase) -> str:
 
 def folder_of(server: PostgresServer, name: str) -> Path:
     """Where the files of a database are."""
-    with server.connect(name) as inside:
+    with server.connect(name, ADMIN) as inside:
         query = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath('pg_class')"
         found = inside.execute(query).fetchone()
     assert found is not None

@@ -27,8 +27,8 @@ from birdenv.databases.postgres import find_server
 server = find_server()
 with server.connect() as connection:
     print(connection.execute("SELECT pg_postmaster_start_time()::text").fetchone()[0], flush=True)
-    connection.execute("CREATE TABLE IF NOT EXISTS visits (x integer)")
-    connection.execute("INSERT INTO visits VALUES (1)")
+    connection.execute("CREATE TABLE IF NOT EXISTS public.visits (x integer)")
+    connection.execute("INSERT INTO public.visits VALUES (1)")
 sys.stdin.read()
 """
 
@@ -115,7 +115,7 @@ def test_it_stops_after_its_last_user_and_keeps_its_data(
     wait_until(lambda: not cluster.is_running())
     with another_user(cache) as (_, second), find_server() as server:
         assert first != second
-        assert value(server, "SELECT count(*) FROM visits") == 2
+        assert value(server, "SELECT count(*) FROM public.visits") == 2
 
 
 def test_a_killed_user_does_not_leave_the_server_behind(cache: Path, wait_until: Callable[..., None]) -> None:
@@ -151,7 +151,7 @@ def test_a_killed_server_is_started_again_with_what_was_flushed(cache: Path) -> 
     with find_server() as server:
         with server.connect() as connection:
             connection.execute("SET synchronous_commit = on")
-            connection.execute("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS x")
+            connection.execute("CREATE TABLE public.kept AS SELECT generate_series(1, 1000) AS x")
         busy = server.connect()
         failure: list[Exception] = []
 
@@ -164,7 +164,7 @@ def test_a_killed_server_is_started_again_with_what_was_flushed(cache: Path) -> 
         working = threading.Thread(target=work)
         working.start()
         os.kill(postmaster(Cluster()), signal.SIGKILL)
-        assert value(server, "SELECT count(*) FROM kept") == 1000
+        assert value(server, "SELECT count(*) FROM public.kept") == 1000
         working.join()
         assert isinstance(failure[0], psycopg.OperationalError)
 
@@ -192,7 +192,7 @@ def test_a_stale_lock_with_the_number_of_another_program_is_no_obstacle(cache: P
     (cluster.place.sockets / ".s.PGSQL.5432.lock").write_text("\n".join(lines) + "\n")
     try:
         with find_server() as server:
-            assert value(server, "SELECT count(*) FROM visits") == 1
+            assert value(server, "SELECT count(*) FROM public.visits") == 1
         assert other.poll() is None
     finally:
         other.kill()
@@ -361,7 +361,7 @@ def test_another_server_is_named_by_dsn_or_variable(monkeypatch: pytest.MonkeyPa
         assert "reader" in server.shown
         assert PASSWORD not in server.shown
         with server.connect("postgres") as connection:
-            assert connection.execute("SELECT count(*) FROM item").fetchone() == (4,)
+            assert connection.execute("SELECT count(*) FROM public.item").fetchone() == (4,)
     monkeypatch.setenv("BIRDENV_DSN", postgres.reader)
     with find_server() as server:
         assert not server.is_ours

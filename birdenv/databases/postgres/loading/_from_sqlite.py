@@ -46,7 +46,7 @@ def load_from_sqlite(
     expected: dict[str, int] | None = None,
 ) -> Loaded:
     """Make the template of one database of a folder in BIRD's layout. Raises as `load` and `source` do."""
-    path = source.path(db_id)
+    path = source.contents_path(db_id)
     digest = hashlib.sha256(f"{_RULES} {source.digest(db_id)}".encode()).hexdigest()
     return load(
         server,
@@ -72,7 +72,7 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
                 _copy(connection, table, contents)
         if mended:
             contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are U+FFFD now")
-        notes = contents.notes + _complete(connection, tables, contents)
+        notes = contents.notes + _hidden(connection, tables) + _complete(connection, tables, contents)
     except sqlite3.Error as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     finally:
@@ -80,19 +80,30 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
     return Filled({table.name: table.rows for table in tables}, notes)
 
 
+def _hidden(connection: psycopg.Connection[Any], tables: Sequence[TablePlan]) -> list[str]:
+    """Which tables a plain name does not reach."""
+    rows = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace")
+    taken = {name for (name,) in rows.fetchall()}
+    return [
+        f"table {table.source} has the name of one of PostgreSQL's own: SQL has to say public.{table.name}"
+        for table in tables
+        if table.name in taken
+    ]
+
+
 def _create(connection: psycopg.Connection[Any], table: TablePlan) -> None:
     columns = [
         sql.SQL("{} {}").format(sql.Identifier(each.name), sql.SQL(each.type)) for each in table.columns
     ]
     connection.execute(
-        sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(table.name), sql.SQL(", ").join(columns))
+        sql.SQL("CREATE TABLE {} ({})").format(_public(table.name), sql.SQL(", ").join(columns))
     )
 
 
 def _copy(connection: psycopg.Connection[Any], table: TablePlan, contents: SqliteContents) -> None:
     nulls = 0
     converters = [_converter(column) for column in table.columns]
-    statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table.name))
+    statement = sql.SQL("COPY {} FROM STDIN").format(_public(table.name))
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in contents.rows(table):
             cells = [
@@ -138,7 +149,7 @@ def _statements(tables: Sequence[TablePlan], contents: SqliteContents) -> Iterat
     for table in tables:
         yield from _own_statements(table)
     for table in tables:
-        name = sql.Identifier(table.name)
+        name = _public(table.name)
         for key in table.foreign_keys:
             targets = (
                 sql.SQL(" ({})").format(_list(key.parent_columns)) if key.parent_columns else sql.SQL("")
@@ -146,16 +157,18 @@ def _statements(tables: Sequence[TablePlan], contents: SqliteContents) -> Iterat
             yield (
                 f"foreign key of {table.source} on {', '.join(key.columns)}",
                 sql.SQL("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}{} {}").format(
-                    name, _list(key.columns), sql.Identifier(key.parent), targets, sql.SQL(key.actions)
+                    name, _list(key.columns), _public(key.parent), targets, sql.SQL(key.actions)
                 ),
             )
+    if contents.views:  # a table of ours comes before one of the catalog's
+        yield "the order of schemas", sql.Composed([sql.SQL("SET search_path = public, pg_catalog")])
     for view, text in contents.views:
         yield f"view {view}", sql.Composed([sql.SQL(text)])
 
 
 def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
     """What concerns one table and no other."""
-    alter = sql.SQL("ALTER TABLE {}").format(sql.Identifier(table.name))
+    alter = sql.SQL("ALTER TABLE {}").format(_public(table.name))
     if table.primary_key:
         key = sql.SQL(" ADD PRIMARY KEY ({})").format(_list(table.primary_key))
         yield f"primary key of {table.source}", alter + key
@@ -173,17 +186,17 @@ def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
         yield (
             f"numbering of {table.source}",
             sql.SQL("SELECT setval(pg_get_serial_sequence({}, {}), max({}) + 1, false) FROM {}").format(
-                sql.Literal(sql.Identifier(table.name).as_string()),
+                sql.Literal(_public(table.name).as_string()),
                 sql.Literal(key_column),
                 sql.Identifier(key_column),
-                sql.Identifier(table.name),
+                _public(table.name),
             ),
         )
     for index in table.indexes:
         named = sql.Identifier(index.name) if index.name else sql.SQL("")
         kind = sql.SQL("UNIQUE INDEX" if index.unique else "INDEX")
         statement = sql.SQL("CREATE {} {} ON {} ({})").format(
-            kind, named, sql.Identifier(table.name), _list(index.columns)
+            kind, named, _public(table.name), _list(index.columns)
         )
         if not index.name:
             statement = alter + sql.SQL(" ADD UNIQUE ({})").format(_list(index.columns))
@@ -194,6 +207,11 @@ def _default(text: str) -> sql.Composed:
     """A default that both engines read alike; anything else as written, for PostgreSQL to judge."""
     known = _LITERAL.fullmatch(text) or _NOW.fullmatch(text)
     return sql.Composed([sql.SQL(" SET DEFAULT "), sql.SQL(text if known else f"({text})")])
+
+
+def _public(table: str) -> sql.Identifier:
+    """The name that means a table of ours, even where the catalog has one of that name (`pg_class`)."""
+    return sql.Identifier("public", table)
 
 
 def _list(names: Sequence[str]) -> sql.Composed:

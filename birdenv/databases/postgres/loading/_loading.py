@@ -12,6 +12,7 @@ The file is JSON: `{"alien": {"signals": 1000, ...}, ...}`, the rows of every ta
 
 from __future__ import annotations
 
+import secrets
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -103,8 +104,7 @@ def _tables(value: Any, where: str) -> dict[str, int]:
 
 
 OWNER: Final = "birdenv_owner"
-"""On the embedded server, the role that loads and owns what templates hold: no superuser, so a dump cannot
-reach the server's files, and a copy's owner can be changed with REASSIGN OWNED."""
+"""Owns what templates hold. It cannot log in and has no rights besides."""
 
 _LOCKS: Final = 0x62697264  # the first key of our advisory locks
 _DISK_FULL: Final = "53100"
@@ -176,21 +176,24 @@ def _load(
     expected: dict[str, int] | None,
 ) -> Loaded:
     name, final = loading_name(db_id), database_name(db_id)
-    _drop(connection, name)  # of a process that was killed: we hold its lock
-    _create(server, connection, name)
+    _drop(server, connection, name)  # of a process that was killed: we hold its lock
     try:
-        with server.connect(name, OWNER if server.is_ours else None) as inside:
+        login = _create(server, connection, name)
+        with server.connect(name, *login) as inside:
             filled = fill(inside)
-            present = row_counts(inside)
-            wrong = differences(filled.rows if filled.rows is not None else present, present)
-            wrong += differences(expected, present) if expected is not None else []
-            if not any(present.values()):
-                wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
-            if wrong:
-                raise InputError(
-                    f"database {db_id!r} would not be whole, so it is not loaded: {'; '.join(wrong)}"
-                )
+            inside.execute("RESET ALL; SET search_path = pg_catalog, pg_temp")
             inside.execute("VACUUM (FREEZE, ANALYZE)")
+        _take_over(server, connection, name)
+        with server.connect(name) as inside:
+            present = row_counts(inside)
+        wrong = differences(filled.rows if filled.rows is not None else present, present)
+        wrong += differences(expected, present) if expected is not None else []
+        if not any(present.values()):
+            wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
+        if wrong:
+            raise InputError(
+                f"database {db_id!r} would not be whole, so it is not loaded: {'; '.join(wrong)}"
+            )
         stamped(connection, name, Stamp(db_id=db_id, digest=digest, source=source, tables=present))
         _replace(connection, name, final, db_id)
     except BaseException:
@@ -199,15 +202,42 @@ def _load(
     return Loaded(db_id, present, filled.notes, skipped=False)
 
 
-def _create(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
+def _create(
+    server: PostgresServer, connection: psycopg.Connection[Any], name: str
+) -> tuple[str, str | None] | tuple[()]:
+    """Make the empty database; gives who is to fill it, a role and its password, if that is not our own.
+
+    A dump is somebody else's program. So it runs as a role that has this one database and nothing else, not
+    even the other templates. Only a superuser can make and remove such a role; any other role of a DSN has
+    few rights itself.
+    """
     new = sql.Identifier(name)
-    if not server.is_ours:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new))
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new)
+    if not server.is_superuser:
+        connection.execute(create)
+        return ()
+    password = None if server.is_ours else secrets.token_urlsafe(24)
+    connection.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(new, sql.Literal(password)))
+    connection.execute(sql.SQL("{} OWNER {}").format(create, new))
+    return name, password
+
+
+def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
+    """Leave nothing of the role that filled a database, nor of what it set for the database."""
+    import psycopg
+
+    if not server.is_superuser:
         return
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
-        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(OWNER)))
-    owner = sql.Identifier(OWNER)
-    connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 OWNER {}").format(new, owner))
+        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            connection.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(OWNER)))
+    filler, owner = sql.Identifier(name), sql.Identifier(OWNER)
+    connection.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true CONNECTION LIMIT -1").format(filler))
+    connection.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(filler))
+    with server.connect(name) as inside:
+        inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(filler, owner))
+        inside.execute(sql.SQL("DROP OWNED BY {}").format(filler))
+    connection.execute(sql.SQL("DROP ROLE {}").format(filler))
 
 
 def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
@@ -228,8 +258,11 @@ def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: 
     connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
 
 
-def _drop(connection: psycopg.Connection[Any], name: str) -> None:
+def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
+    """Drop a database that is being filled, and who fills it."""
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    if server.is_superuser:
+        connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
 
 
 def _drop_quietly(server: PostgresServer, name: str) -> None:
@@ -237,7 +270,7 @@ def _drop_quietly(server: PostgresServer, name: str) -> None:
     import psycopg
 
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
-        _drop(connection, name)
+        _drop(server, connection, name)
 
 
 @contextmanager

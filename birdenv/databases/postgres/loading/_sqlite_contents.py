@@ -358,7 +358,8 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """A connection that only reads; text that is not UTF-8 is mended, and `spoilt` is called for it."""
+    """A connection to a file that nobody writes to; nothing comes to stand beside it, as would for the WAL
+    mode. Text that is not UTF-8 is mended, and `spoilt` is called for it."""
 
     def read(raw: bytes) -> str:
         try:
@@ -367,6 +368,8 @@ def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
             spoilt()
             return raw.decode(errors="replace")
 
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+    )
     connection.text_factory = read
     return connection

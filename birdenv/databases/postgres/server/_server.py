@@ -29,6 +29,8 @@ DSN_VARIABLE: Final = "BIRDENV_DSN"
 MAINTENANCE_DATABASE: Final = "postgres"
 """The database to connect to for what concerns the server as a whole, on the embedded one."""
 
+_CATALOG_ONLY: Final = {"search_path": "pg_catalog,pg_temp"}  # named last, temporary tables hide nothing
+_LOGIN_TRIGGERS: Final = 170_000  # the first version that has them, and the setting against them
 _CONNECT_SECONDS: Final = 10
 _RESTART_SECONDS: Final = 10.0
 _NO_CONNECTION_LEFT: Final = re.compile(
@@ -59,9 +61,14 @@ class PostgresServer:
         self._cluster = cluster
         parts = conninfo_to_dict(conninfo)
         self._secrets = [str(parts[key]) for key in ("password", "sslpassword") if parts.get(key)]
+        self._options = str(parts.get("options") or "")
         self.maintenance = str(parts.get("dbname") or MAINTENANCE_DATABASE)
         self.shown = shown
         self.is_ours = cluster is not None
+        self.version_number = 0
+        """`180004` for 18.4."""
+        self.is_superuser = False
+        """Whether the usual role may do everything there."""
         self.notes: list[str] = []
         """What there is to say about how it was started."""
         if cluster is not None:
@@ -69,26 +76,42 @@ class PostgresServer:
         try:
             with self.connect() as connection:
                 self.version_number = connection.info.server_version
-                """`180004` for 18.4."""
-                row = connection.execute("SELECT current_setting('server_version')").fetchone()
+                row = connection.execute(
+                    "SELECT current_setting('server_version'), current_setting('is_superuser') = 'on'"
+                ).fetchone()
             advice = "name a newer server, or leave --dsn and BIRDENV_DSN out"
             check_version(self.version_number // 10_000, shown, advice)
         except BaseException:
             self.close()
             raise
-        self.version = f"PostgreSQL {str(row[0]).split()[0]}" if row else ""
+        assert row is not None
+        self.is_superuser = bool(row[1])
+        self.version = f"PostgreSQL {str(row[0]).split()[0]}"
 
-    def conninfo(self, database: str, user: str | None = None) -> str:
-        """The connection string for one database, and a role if it is not the usual one.
+    def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
+        """The connection string for one database, and a role (and its password) if it is not the usual one.
 
-        It may hold a password: never print it.
+        The usual role has all rights, and the contents of a database are somebody else's: its sessions look
+        names up in `pg_catalog` alone, whatever the database, the role or the DSN say, and no event trigger
+        runs in them. It may hold a password: never print it.
         """
         from psycopg.conninfo import make_conninfo
 
-        changed = {"dbname": database} if user is None else {"dbname": database, "user": user}
-        return make_conninfo(self._conninfo, application_name="birdenv", **changed)
+        if user is not None:
+            own: dict[str, Any] = {"user": user, "password": password}
+        else:
+            guards = " ".join(f"-c {name}={value}" for name, value in self._guards().items())
+            own = {"options": f"{self._options} {guards}".strip()}
+        return make_conninfo(self._conninfo, dbname=database, application_name="birdenv", **own)
 
-    def connect(self, database: str | None = None, user: str | None = None) -> psycopg.Connection[Any]:
+    def _guards(self) -> dict[str, str]:
+        """The settings of sessions with all rights."""
+        has_login_triggers = self.version_number >= _LOGIN_TRIGGERS
+        return _CATALOG_ONLY | ({"event_triggers": "off"} if has_login_triggers and self.is_superuser else {})
+
+    def connect(
+        self, database: str | None = None, user: str | None = None, password: str | None = None
+    ) -> psycopg.Connection[Any]:
         """A connection in autocommit mode; the embedded server is started again if it was killed.
 
         Raises `InputError` if there is no such database, `ServerError` if there is no connection to be had.
@@ -96,7 +119,7 @@ class PostgresServer:
         end = time.monotonic() + _RESTART_SECONDS
         while True:
             try:
-                return self._connect(database or self.maintenance, user)
+                return self._connect(database or self.maintenance, user, password)
             except _OutOfReachError:
                 if self._cluster is None or time.monotonic() > end:
                     raise
@@ -116,11 +139,11 @@ class PostgresServer:
     ) -> None:
         self.close()
 
-    def _connect(self, database: str, user: str | None) -> psycopg.Connection[Any]:
+    def _connect(self, database: str, user: str | None, password: str | None) -> psycopg.Connection[Any]:
         import psycopg
 
         dsn = psycopg.conninfo.make_conninfo(
-            self.conninfo(database, user), connect_timeout=_CONNECT_SECONDS, client_encoding="UTF8"
+            self.conninfo(database, user, password), connect_timeout=_CONNECT_SECONDS, client_encoding="UTF8"
         )
         try:
             return psycopg.connect(dsn, autocommit=True, prepare_threshold=None)
