@@ -22,13 +22,14 @@ _SHOWN_TOGETHER: Final = 1_024  # rows
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one statement may cost. `in_all` is above 0 where `seconds` is the rest of so many for several
-    statements."""
+    """What one statement may cost: `seconds` as of `Limits`. `in_all` is above 0 where they are the rest of
+    so many for several statements. `wall_seconds`: where `seconds` count processor time."""
 
     rows: int
     seconds: float
     bytes: float
     in_all: float = 0.0
+    wall_seconds: float = float("inf")
 
 
 class RowSink(Protocol):

@@ -12,21 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.errors import InputError
 
-_STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times the seconds of a statement
+_STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times a statement's seconds
+WALL_TIME: Final = 4.0
+"""What waits, or is kept waiting, is over after so many times its seconds of processor time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Caps on one statement, from its start to the last row fetched.
 
-    `seconds`: wall-clock time; beyond it the answer is a `timeout` error. `rows`: rows fetched at most; if
-    one more was there the result is `truncated`. `bytes`: size of the fetched cells (text and blobs by
-    length, 8 for each cell besides); beyond it the answer is a `too_large` error. One call of `run` or
-    `state` gets `seconds_in_all` for everything that it does, and a state holds at most `bytes` in all.
+    `seconds`: processor time that the statement itself uses; beyond it the answer is a `timeout` error, as it
+    is beyond `wall_seconds` by the wall clock, whichever comes first. So a verdict does not depend on what
+    else the machine does. On PostgreSQL, which does not tell a statement's processor time, `seconds` are by
+    the wall clock.
+
+    `rows`: rows fetched at most; if one more was there the result is `truncated`. `bytes`: size of the
+    fetched cells (text and blobs by length, 8 for each cell besides); beyond it the answer is a `too_large`
+    error. One call of `run` or `state` gets `seconds_in_all` for everything that it does, and a state holds
+    at most `bytes` in all.
 
     Raises `InputError` for a limit that lets nothing run.
     """
@@ -43,8 +50,18 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """The wall-clock time of several statements together: four times `seconds`."""
+        """What `seconds` are for one statement, for several together: four times as many."""
         return _STATEMENTS_TIME * self.seconds
+
+    @property
+    def wall_seconds(self) -> float:
+        """The wall-clock time of one statement where `seconds` count processor time: four times `seconds`."""
+        return WALL_TIME * self.seconds
+
+    @property
+    def wall_seconds_in_all(self) -> float:
+        """What `wall_seconds` are for one statement, for several together."""
+        return WALL_TIME * self.seconds_in_all
 
 
 Cell: TypeAlias = Any
@@ -54,7 +71,7 @@ Row: TypeAlias = tuple[Cell, ...]
 
 ErrorKind: TypeAlias = Literal["syntax", "missing", "constraint", "denied", "timeout", "too_large", "engine"]
 """`syntax`: does not parse. `missing`: no such table, column or function. `constraint`: a rule of the data.
-`denied`: refused by the guard. `timeout`: the deadline passed. `too_large`: a row, byte or length cap.
+`denied`: refused by the guard. `timeout`: it took too long. `too_large`: a row, byte or length cap.
 `engine`: anything else that the engine says."""
 
 

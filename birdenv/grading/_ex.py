@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, result_cache
 from birdenv.grading._rows import FetchedRows, GoldRows
+from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._sql_cleaning import clean_sql
 from birdenv.grading._statements import Statements, Watch
 from birdenv.grading._verdict import ExStatus, ExVerdict
@@ -100,7 +103,8 @@ class ExGrader:
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
     those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
-    one of the golds' is not run.
+    one of the golds' is not run. Where a time limit ended a statement, the pair is graded once more, alone
+    and with twice the limit, before that is the verdict.
     """
 
     def __init__(
@@ -118,7 +122,10 @@ class ExGrader:
         self._clean = clean
         self._metrics = tuple(metrics)
         self._explain = explain
-        self._statements = Statements(source, limits, cache or result_cache, watch)
+        self._limits = limits
+        self._statements_under = lru_cache(maxsize=2)(
+            lambda limits: Statements(source, limits, cache or result_cache, watch)
+        )
         self._needs_all_rows = needs_all_rows(self._metrics)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
@@ -127,6 +134,18 @@ class ExGrader:
         A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
         Raises `InputError` if the database cannot be opened.
         """
+        return with_second_run(
+            lambda limits: self._grade(db_id, golds, prediction, limits),
+            self._limits,
+            lambda verdict: verdict.was_late,
+        )
+
+    def grade_once(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
+        """As `grade`, without a second run: for callers who see to it themselves (`ExVerdict.was_late`)."""
+        return self._grade(db_id, golds, prediction, self._limits)
+
+    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
+        statements = self._statements_under(limits)
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
@@ -136,8 +155,8 @@ class ExGrader:
         places: list[int] = []  # of the usable ones among the golds
         failed: list[QueryError] = []
         seconds = 0.0
-        scope = self._statements.scope(db_id)
-        for place, gold in enumerate(self._statements.golds(scope, db_id, golds)):
+        scope = statements.scope(db_id)
+        for place, gold in enumerate(statements.golds(scope, db_id, golds)):
             if isinstance(gold, QueryError):
                 failed.append(gold)
                 seconds += gold.elapsed
@@ -147,12 +166,13 @@ class ExGrader:
                 seconds += gold.result.elapsed
         if not usable:
             reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
-            return self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
+            verdict = self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
+            return replace(verdict, was_late=any(map(is_late, failed)))
 
-        pred = self._statements.prediction(scope, db_id, sql, usable, all_rows=self._needs_all_rows)
+        pred = statements.prediction(scope, db_id, sql, usable, all_rows=self._needs_all_rows)
         submitted = pred
         if sql != prediction:
-            submitted = self._statements.prediction(scope, db_id, prediction, usable)
+            submitted = statements.prediction(scope, db_id, prediction, usable)
         best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
@@ -174,6 +194,7 @@ class ExGrader:
             clean_steps=steps,
             gold_seconds=seconds,
             pred_seconds=pred.elapsed,
+            was_late=any(map(is_late, (*failed, pred, submitted))),
             gold_result=gold.result,
             pred_result=fetched.result if fetched else None,
         )

@@ -29,6 +29,7 @@ from typing import Any, Final
 from birdenv.databases import FileId, Key, QueryError
 from birdenv.errors import InputError
 from birdenv.grading._rows import FetchedRows
+from birdenv.grading._second_run import SECOND_TIME
 from birdenv.processes._messages import packed, unpacked
 
 _MOST_CELLS: Final = 2_000_000  # a result with more is too large to keep, and too large to pack for trying
@@ -156,7 +157,7 @@ class ResultStore:
             return self._connect() is not None
 
     def find(self, key: Key) -> FetchedRows | QueryError | None:
-        """Give the result of a query, if it did not take longer than is allowed now.
+        """Give the result of a query, if it did not take longer than its second run may take now.
 
         It is the caller's to change.
         """
@@ -176,7 +177,7 @@ class ResultStore:
             value = decoded(data)
         except ValueError:
             return None
-        return None if value.elapsed > key.scope.limits.seconds else value
+        return None if value.elapsed > SECOND_TIME * key.scope.limits.seconds else value
 
     def keep(self, key: Key, value: object) -> None:
         """Remember the result of a query, unless it is too large or may be the machine's."""

@@ -21,8 +21,10 @@ from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
 from birdenv.grading._scoring_pool import ScoringPool, WorkerCrash
 from birdenv.grading._scoring_worker import ScoringConfig, sql_digest
+from birdenv.grading._second_run import is_late, second_limits
 from birdenv.grading._verdict import ExStatus, ExVerdict, without_results
 from birdenv.grading.compare._metrics import Metric
+from birdenv.processes._alone import alone
 
 _TOGETHER_SECONDS: Final = 0.05  # of work that is handed out at once (a message costs about 0.0002); the
 # time that a pair is taken to need as long as nothing is known of its database
@@ -129,7 +131,11 @@ def score_pairs(
     """The verdicts of `ExGrader` on all pairs, in their order, without the results (`gold_result` and
     `pred_result` are None).
 
-    Pairs that are the same are graded once, and a gold runs once, whatever its predictions. More than one
+    Pairs that are the same are graded once, and a gold runs once, whatever its predictions. Where a time
+    limit ended a statement, the pair is graded once more when all others are done, alone and with twice the
+    limit, before that is the verdict.
+
+    More than one
     worker, and any number with `isolation="process"`, are processes that grade whole pairs; one that dies
     costs its own pair only, and is replaced. Where a server runs the SQL, workers are threads. Verdicts do
     not depend on the number of workers.
@@ -156,12 +162,50 @@ def score_pairs(
     distinct = list(numbers)
     verdicts: list[ExVerdict | None] = [None] * len(pairs)
 
-    def judged(number: int, verdict: ExVerdict) -> None:
+    late: list[int] = []
+
+    def judged(number: int, verdict: ExVerdict, *, may_be_late: bool = False) -> None:
+        if verdict.was_late and not may_be_late:
+            late.append(number)
+            return
         for place in numbers[distinct[number]]:
             verdicts[place] = verdict
         if on_done is not None:
             on_done(len(numbers[distinct[number]]))
 
+    settings = _Settings(source, limits, clean, tuple(metrics), store, check_every)
+    _score(distinct, settings, workers, judged)
+    if late:
+        again = sorted(late)
+        with alone():
+            _score(
+                [distinct[number] for number in again],
+                settings._replace(limits=second_limits(limits)),
+                1,
+                lambda place, verdict: judged(again[place], verdict, may_be_late=True),
+            )
+    if store is not None:
+        store.flush()
+    assert None not in verdicts
+    return cast(list[ExVerdict], verdicts)
+
+
+class _Settings(NamedTuple):
+    """See `score_pairs`."""
+
+    source: DatabaseSource
+    limits: Limits
+    clean: bool
+    metrics: tuple[Metric, ...]
+    store: ResultStore | None
+    check_every: int
+
+
+def _score(
+    distinct: Sequence[Pair], settings: _Settings, workers: int, judged: Callable[[int, ExVerdict], None]
+) -> None:
+    """Grade each pair once."""
+    source, limits, clean, metrics, store, check_every = settings
     workers = min(workers, max(len(distinct), 1))
     cache = ResultCache(store, check_every=check_every)
     if not isinstance(source, SqliteSource):
@@ -177,16 +221,12 @@ def score_pairs(
             source.isolation,
             (limits.seconds, limits.rows, limits.bytes),
             clean,
-            tuple(metrics),
+            metrics,
             None if store is None else (str(store.path), store.most_bytes),
             check_every,
         )
         with ScoringPool(setting, workers) as pool:
             _Scoring(distinct, schedule, pool, workers, metrics, store, judged).run()
-    if store is not None:
-        store.flush()
-    assert None not in verdicts
-    return cast(list[ExVerdict], verdicts)
 
 
 def _schedule(pairs: Sequence[Pair], source: SqliteSource) -> Schedule:
@@ -201,7 +241,7 @@ def _in_this_process(
     while taken := schedule.take(0, 1):
         for number in taken:
             began = time.monotonic()
-            judged(number, without_results(grader.grade(*pairs[number])))
+            judged(number, without_results(grader.grade_once(*pairs[number])))
             schedule.took(pairs[number].db_id, time.monotonic() - began)
 
 
@@ -215,8 +255,12 @@ def _in_threads(
     """On a server, whose own processes do the work, and end it when it is late."""
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
+
+    def graded(pair: Pair) -> ExVerdict:
+        return without_results(grader.grade_once(*pair))
+
     with ThreadPoolExecutor(workers) as pool:
-        for number, verdict in enumerate(pool.map(lambda pair: without_results(grader.grade(*pair)), pairs)):
+        for number, verdict in enumerate(pool.map(graded, pairs)):
             judged(number, verdict)
 
 
@@ -304,6 +348,5 @@ class _Scoring:
     def _given_up(self, error: QueryError) -> ExVerdict:
         status: ExStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
         scores: dict[str, float] = dict.fromkeys(self._metrics, 0.0)
-        return ExVerdict(
-            False, False, f"the query failed: {error.message}", status, error=error, metrics=scores
-        )
+        reason, late = f"the query failed: {error.message}", is_late(error)
+        return ExVerdict(False, False, reason, status, error, metrics=scores, was_late=late)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from birdenv.databases import ISOLATIONS, QueryError, crash_error
+from birdenv.databases import ISOLATIONS, Limits, QueryError, crash_error
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading._scoring_worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.grading._verdict import ExVerdict, verdict_of
@@ -69,7 +69,7 @@ class ScoringPool:
     at work."""
 
     def __init__(self, setting: ScoringConfig, size: int) -> None:
-        self._setting = setting
+        self._limits = Limits(*setting.limits)
         self._startup_crashes = 0
         prepare = packed(("setting", setting.plain()))
         self.group = WorkerGroup(
@@ -89,7 +89,7 @@ class ScoringPool:
         if self.group.items(worker) and len(message) > _MOST_AHEAD:
             return False
         statements = max(len(golds) for _, _, golds, _, _ in work) + 2
-        self.group.send(worker, message, _PATIENCE_SECONDS + statements * (self._setting.limits[0] + 1))
+        self.group.send(worker, message, _PATIENCE_SECONDS + statements * (self._limits.wall_seconds + 1))
         return True
 
     def finish(self) -> str:
@@ -137,4 +137,4 @@ class ScoringPool:
         self._startup_crashes = self._startup_crashes + 1 if number < 0 else 0
         if self._startup_crashes >= _MOST_STARTUP_CRASHES:
             raise BirdenvError(f"worker processes die before they do anything: {crash.error}")
-        return WorkerCrash(worker, number, statement, crash_error(crash.error, self._setting.limits[0]))
+        return WorkerCrash(worker, number, statement, crash_error(crash.error, self._limits))

@@ -136,7 +136,7 @@ class _Grading:
             self._number, self._known = number, known
             PAGE.pack_into(self._page, 0, number, _NONE)
             began = time.monotonic()
-            verdict = self._grader.grade(db_id, golds, prediction)
+            verdict = self._grader.grade_once(db_id, golds, prediction)
             now = time.monotonic()
             done.append((number, plain_verdict(verdict), now - began))
             left -= 1

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from birdenv.databases import DatabaseSource, Key, Limits, QueryError, Result, ResultCache, Scope
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, fetched_rows, rows_needed, whole
+from birdenv.grading._second_run import is_late, with_second_run
 
 _Gold: TypeAlias = GoldRows | QueryError
 _Fetched: TypeAlias = FetchedRows | QueryError
@@ -116,21 +117,26 @@ def cached_query(
 ) -> Result:
     """Give what a query returns on a fresh database, from the cache where it is known.
 
+    A query that a limit ended has a second run (`with_second_run`).
+
     Raises `InputError` if the database cannot be opened.
     """
 
-    def run() -> _Fetched:
+    def run(limits: Limits) -> _Fetched:
         with source.open(db_id, limits) as database:
             result = database.query(sql)
         return result if isinstance(result, QueryError) else fetched_rows(result)
 
+    def run_graded() -> _Fetched:
+        return with_second_run(run, limits, is_late)
+
     if cache is None:
-        found = run()
+        found = run_graded()
     else:
         scope = source.scope(db_id, limits)
         found = cache.get(
             Key(scope, "query", None, sql),
-            run,
+            run_graded,
             reuse=_if_whole,
             is_current=lambda: source.scope(db_id, limits) == scope,
         )

@@ -28,7 +28,7 @@ class ExVerdict:
     before the last row; then `pred_result` is truncated, as it is where only the first of many rows were
     kept. `expected`, `returned`: the first row of each side without a partner, as text. `metrics`: those that
     the grader was asked for, from 0 to 1, of the cleaned SQL like `ex`. Times in seconds, as measured by the
-    database when the statement was executed.
+    database when the statement was executed. `was_late`: a time limit ended one of the statements.
     """
 
     ex: bool
@@ -47,6 +47,7 @@ class ExVerdict:
     clean_steps: tuple[str, ...] = ()
     gold_seconds: float = 0.0
     pred_seconds: float = 0.0
+    was_late: bool = False
     gold_result: QueryResult | None = field(default=None, repr=False)
     pred_result: QueryResult | None = field(default=None, repr=False)
 

@@ -24,7 +24,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int]) -> Non
     if os.getppid() != owner:
         return  # it died before
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
-    for stopper in (signal.SIGXCPU, signal.SIGALRM):
+    for stopper in (signal.SIGXCPU, signal.SIGALRM, signal.SIGPROF):
         signal.signal(stopper, signal.SIG_DFL)
     set_limit(resource.RLIMIT_CORE, 0)
     connection = socket.socket(fileno=descriptor)

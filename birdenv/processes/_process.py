@@ -59,7 +59,7 @@ class WorkerCrashError(BirdenvError):
     """A worker has ended, or had to be ended, before it answered.
 
     Attributes:
-        was_late: time was up; it was killed here or by the kernel.
+        was_late: time was up, by a clock; it was killed here or by the kernel.
         exit_code: what it ended with by itself, negative for a signal; None if it was killed here.
     """
 
@@ -151,7 +151,8 @@ class Process:
         if code >= 0:
             return WorkerCrashError(f"it ended with exit code {code}", exit_code=code)
         name = signal.Signals(-code).name
-        return WorkerCrashError(f"it was ended by {name}", was_late=name == "SIGALRM", exit_code=code)
+        was_late = name in ("SIGALRM", "SIGPROF")
+        return WorkerCrashError(f"it was ended by {name}", was_late=was_late, exit_code=code)
 
     def strike(self) -> None:
         """Kill the process with its group, without waiting for its end."""

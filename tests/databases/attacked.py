@@ -17,7 +17,7 @@ DOORS = ("grading", "grading what was written", "agent", "agent that wrote befor
 
 SECONDS = 0.3
 GRACE = 1.0
-SLACK = 3.0  # for a machine that does other things besides
+SLACK = 3.0  # by the wall clock, for a machine that does other things besides
 LIMITS = Limits(seconds=SECONDS, rows=1_000, bytes=50_000_000)
 NEIGHBOURS = "SELECT id, name, city FROM customers ORDER BY id"
 
@@ -39,11 +39,12 @@ class Attacked:
             assert isinstance(self.database.execute("CREATE TABLE moved (a)"), QueryResult)
 
     def run(self, sql: str) -> Result:
-        """The answer, which is there in time."""
-        began = time.monotonic()
+        """The answer, which is there in time: of the processor here, and by the wall clock anywhere."""
+        began, used_before = time.monotonic(), time.thread_time()
         result = (self.database.query if self.is_grading else self.database.execute)(sql)
-        taken = time.monotonic() - began
-        assert taken < SECONDS + GRACE + SLACK, f"{taken:.1f} s for {sql[:200]}"
+        taken, used = time.monotonic() - began, time.thread_time() - used_before
+        assert used < SECONDS + GRACE, f"{used:.1f} s of CPU time for {sql[:200]}"
+        assert taken < LIMITS.wall_seconds + GRACE + SLACK, f"{taken:.1f} s for {sql[:200]}"
         return result
 
     def close(self) -> None:

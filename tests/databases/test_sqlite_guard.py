@@ -31,6 +31,7 @@ from birdenv.databases.sqlite._authorizer_rules import (
     is_repeatable,
     outside_a_copy,
 )
+from birdenv.databases.sqlite._deadline import NEVER, Deadline
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import kind_of_work
 from birdenv.databases.sqlite.images._image import ImageKind
@@ -300,7 +301,7 @@ def test_what_is_plain_reading_is_what_the_rules_say(
     connection = sqlite3.connect(":memory:")
     for _ in range(2):  # the second time from memory
         watch = StatementGuard(connection, private=False)
-        watch.start("", float("inf"), reading=True)
+        watch.start("", Deadline(NEVER, NEVER), reading=True)
         answer = watch._authorize(action, first, second, "main", None)
         is_unmarked = watch.refusal is None and not watch.wants_count and watch.is_repeatable
         assert (answer == sqlite3.SQLITE_OK and is_unmarked) == is_plain

@@ -13,6 +13,7 @@ SETTING = """
 import os, sys, threading, time
 from birdenv.databases import Limits, QueryError, SqliteSource
 from birdenv.databases.sqlite import _guard
+from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._guard import watchdog
 
 _guard._TICK_INSTRUCTIONS = 2**30
@@ -87,7 +88,7 @@ def test_statements_of_the_parent_do_not_run_in_a_forked_child(root: Path) -> No
 inherited = source.open("town", Limits(seconds=0.2))
 inherited.execute("CREATE TABLE c (d)")
 reader = inherited._file.borrow()
-reader._guard.start("", time.monotonic() + 99, reading=True)
+reader._guard.start("", Deadline(99, 99), reading=True)
 child = os.fork()
 if child == 0:
     print(outcome())

@@ -89,9 +89,9 @@ def test_what_nothing_can_interrupt_is_killed_and_the_episode_is_told(
         neighbour.execute("DELETE FROM orders")
         began = time.monotonic()
         killed = error(episode, UNSTOPPABLE)
-        assert time.monotonic() - began < LIMITS.seconds + 4, "a loaded machine gets some slack"
+        assert time.monotonic() - began < LIMITS.wall_seconds + 4, "a loaded machine gets some slack"
         assert killed.kind == "timeout"
-        assert "ending the process" in killed.message
+        assert "time by ending the process" in killed.message
         assert "lost" not in killed.message, "there was nothing to lose yet"
         assert value(episode, CUSTOMERS) == 3
         assert value(neighbour, "SELECT count(*) FROM orders") == 0

@@ -115,7 +115,7 @@ class PostgresQueries:
         """
         state, kind, message = session.fatal, error.kind, self._dsn.without_secrets(error.message)
         if kind == "timeout":
-            return QueryError(kind, f"stopped after {limits.seconds:g} s")
+            return QueryError(kind, f"stopped after {limits.seconds:g} s of wall time")
         if kind == "too_large" and not state.startswith(_SERVER_LIMITS):
             return QueryError(kind, f"the rows take more than {limits.bytes} bytes")
         if session.is_lost or state.startswith(_ENDED):

@@ -416,5 +416,6 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 def late(allowance: Allowance) -> QueryError:
     """What is said of a statement that was stopped at its deadline."""
     if allowance.in_all:
-        return QueryError("timeout", f"stopped after {allowance.in_all:g} s for everything together")
-    return QueryError("timeout", f"stopped after {allowance.seconds:g} s")
+        together = f"{allowance.in_all:g} s of wall time for everything together"
+        return QueryError("timeout", f"stopped after {together}")
+    return QueryError("timeout", f"stopped after {allowance.seconds:g} s of wall time")

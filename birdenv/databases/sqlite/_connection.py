@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
+from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
 from birdenv.sql import LONGEST_SQL, first_keyword, quoted
@@ -138,6 +139,7 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     return "engine", message
 
 
+_NO_END: Final = Allowance(0, NEVER, NEVER)
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
@@ -178,6 +180,7 @@ class GuardedConnection:
             lists_files=file is None,
             virtual_tables=virtual_tables,
         )
+        self._killable = killable
         self._can_read_tables = not private
         self.is_spoilt = False
 
@@ -200,10 +203,10 @@ class GuardedConnection:
                 return failure
             self._can_read_tables = True
         self._guard.refusal = None
-        if allowance.seconds <= 0:
-            return QueryError("timeout", _timeout_message(allowance))
+        if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
+            return QueryError("timeout", timeout_message(allowance, None))
         began = monotonic()
-        deadline = began + allowance.seconds
+        deadline = self._deadline(allowance)
         while True:
             try:
                 return self._run(sql, allowance, began, deadline, reading, sink)
@@ -216,7 +219,7 @@ class GuardedConnection:
         sql: str,
         allowance: Allowance,
         began: float,
-        deadline: float,
+        deadline: Deadline,
         reading: bool,
         sink: RowSink | None,
     ) -> Result:
@@ -241,14 +244,14 @@ class GuardedConnection:
         finally:
             ended = guard.finish()
         if guard.expired:
-            return QueryError("timeout", _timeout_message(allowance), ended - began)
+            return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
         return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
 
-    def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
+    def _may_try_again(self, error: BaseException, sql: str, deadline: Deadline, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
 
         A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
@@ -266,7 +269,7 @@ class GuardedConnection:
             return True
         return False
 
-    def _program(self, sql: str, deadline: float, reading: bool) -> list[Row] | None:
+    def _program(self, sql: str, deadline: Deadline, reading: bool) -> list[Row] | None:
         """What SQLite compiles a statement to; None if it does not say, as of an `EXPLAIN`."""
         guard = self._guard
         try:
@@ -283,14 +286,14 @@ class GuardedConnection:
         """What `work` gives, run without rules because the agent has no say in it; an error as a value."""
         began = monotonic()
         try:
-            with self._guard.trusted(allowance.seconds if allowance else float("inf")):
+            with self._guard.trusted(self._deadline(allowance or _NO_END)):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
             if self._is_ctrl_c(error):
                 raise KeyboardInterrupt from error
             elapsed = monotonic() - began
             if allowance is not None and self._guard.expired:
-                return QueryError("timeout", _timeout_message(allowance), elapsed)
+                return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
 
     def _is_ctrl_c(self, error: BaseException) -> bool:
@@ -303,13 +306,17 @@ class GuardedConnection:
             return not guard.expired
         return is_denial(error) and guard.refusal is None and not guard.wants_count
 
+    def _deadline(self, allowance: Allowance) -> Deadline:
+        """Of a statement that starts now."""
+        return Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
+
     def close(self) -> None:
         self._connection.close()
 
     def _explain(self, error: BaseException, sql: str, allowance: Allowance, elapsed: float) -> QueryError:
         guard = self._guard
         if guard.expired:
-            return QueryError("timeout", _timeout_message(allowance), elapsed)
+            return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if guard.refusal is not None:
             # The one statement that is refused after it has begun; it disconnects virtual tables first.
             self.is_spoilt = self.is_spoilt or first_keyword(sql) == "VACUUM"
@@ -350,9 +357,3 @@ def _bound_reason(bound: int) -> str:
         f"this statement may only handle values of up to {bound} bytes, because nothing could stop its"
         " functions on larger ones in time"
     )
-
-
-def _timeout_message(allowance: Allowance) -> str:
-    if allowance.in_all:
-        return f"stopped after {allowance.in_all:g} s for everything together"
-    return f"stopped after {allowance.seconds:g} s"

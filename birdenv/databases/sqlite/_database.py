@@ -9,7 +9,6 @@ statement can leave behind (transactions, temporary tables, pragmas) lives in th
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -32,6 +31,7 @@ from birdenv.databases.sqlite._connection import (
     kind_and_message,
     text_fault,
 )
+from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
@@ -73,7 +73,7 @@ class SqliteDatabase:
         """Run one statement of any kind, as the agent's own.
 
         `rows`: fetch at most so many (never more than `limits.rows`). The time that the first writing
-        statement takes to make the image is not counted against its deadline. Raises `ValueError` for
+        statement takes to make the image is not counted against its limits. Raises `ValueError` for
         negative `rows`.
         """
         return self._execute(sql, self._allowance(rows))
@@ -92,7 +92,7 @@ class SqliteDatabase:
         enough.
 
         The result has no rows; it is truncated if the sink, or `limits.rows`, ended it before the last row.
-        The sink's own time counts against the deadline.
+        The sink's own time counts against the limits.
         """
         return self._query(sql, self._allowance(None), sink)
 
@@ -103,7 +103,7 @@ class SqliteDatabase:
         result, which is empty if there was no statement. All of it gets `limits.seconds_in_all`: the
         statement that exceeds it is a `timeout`.
         """
-        deadline = time.monotonic() + self._limits.seconds_in_all
+        deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())
         for script in statements:
             if len(script) > LONGEST_SQL:
@@ -122,7 +122,7 @@ class SqliteDatabase:
         Each table is read under `limits`, all together under `limits.seconds_in_all` and `limits.bytes`; what
         goes beyond is an error in the contents.
         """
-        deadline = time.monotonic() + self._limits.seconds_in_all
+        deadline = self._deadline_in_all()
         return self._on_connection(lambda connection: self._state(connection, like, deadline))
 
     def checkpoint(self) -> Checkpoint | QueryError:
@@ -135,7 +135,7 @@ class SqliteDatabase:
         if self._image is None or self._private is None:
             return Checkpoint(self._file.version, 0, {})
         image, connection = self._image, self._private
-        allowance = self._allowance_until(time.monotonic() + self._limits.seconds_in_all)
+        allowance = self._allowance_until(self._deadline_in_all())
         failure = connection.ours(_roll_back, allowance)
         if isinstance(failure, QueryError):
             return failure
@@ -183,15 +183,27 @@ class SqliteDatabase:
                 raise ValueError(f"rows cannot be negative: {rows}")
             limits = self._limits
             cap = limits.rows if rows is None else min(rows, limits.rows)
-            allowance = self._allowances[rows] = Allowance(cap, limits.seconds, limits.bytes)
+            allowance = self._allowances[rows] = Allowance(
+                cap, limits.seconds, limits.bytes, wall_seconds=limits.wall_seconds
+            )
         return allowance
 
-    def _allowance_until(self, deadline: float) -> Allowance:
+    def _deadline_in_all(self) -> Deadline:
+        """Of several statements together, the first of which starts now."""
+        limits = self._limits
+        return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all, of_process=self._file.killable)
+
+    def _allowance_until(self, deadline: Deadline) -> Allowance:
         """What the next of several statements may cost, if there is a deadline for all of them."""
-        allowance, left = self._allowance(None), deadline - time.monotonic()
-        if left >= allowance.seconds:
+        allowance, left, wall_left = self._allowance(None), deadline.seconds_left, deadline.wall_seconds_left
+        if left >= allowance.seconds and wall_left >= allowance.wall_seconds:
             return allowance
-        return replace(allowance, seconds=left, in_all=self._limits.seconds_in_all)
+        return replace(
+            allowance,
+            seconds=min(left, allowance.seconds),
+            wall_seconds=min(wall_left, allowance.wall_seconds),
+            in_all=self._limits.seconds_in_all,
+        )
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
         fault = text_fault(sql)
@@ -265,10 +277,16 @@ class SqliteDatabase:
             image.close()
 
     def _state(
-        self, connection: GuardedConnection, like: DatabaseState | None, deadline: float
+        self, connection: GuardedConnection, like: DatabaseState | None, deadline: Deadline
     ) -> DatabaseState | QueryError:
         limits = self._limits
-        in_all = Allowance(limits.rows, deadline - time.monotonic(), limits.bytes, limits.seconds_in_all)
+        in_all = Allowance(
+            limits.rows,
+            deadline.seconds_left,
+            limits.bytes,
+            limits.seconds_in_all,
+            deadline.wall_seconds_left,
+        )
         found = connection.ours(lambda ours: _read_definitions(ours, deadline), in_all)
         if isinstance(found, QueryError):
             return found
@@ -290,12 +308,12 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _read_definitions(
-    connection: sqlite3.Connection, deadline: float
+    connection: sqlite3.Connection, deadline: Deadline
 ) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
     """The schema, its SQL and the queries for its contents, after a rollback of what is not committed."""
 
     def fetch(sql: str) -> list[tuple[Any, ...]]:
-        if time.monotonic() > deadline:
+        if deadline.expiry():
             raise sqlite3.OperationalError("interrupted")
         return connection.execute(sql).fetchall()
 

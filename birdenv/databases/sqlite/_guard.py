@@ -33,6 +33,7 @@ from birdenv.databases.sqlite._authorizer_rules import (
     beyond_reading,
     outside_a_copy,
 )
+from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
@@ -45,7 +46,7 @@ from birdenv.databases.sqlite._value_bounds import (
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
 _LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it
-_KILL_AFTER = 0.9  # seconds beyond the deadline
+_KILL_AFTER = 0.9  # seconds beyond the deadline, by either clock
 _LONGEST_ALARM = 1e6  # seconds
 
 
@@ -58,7 +59,7 @@ class Watched(Protocol):
         """In a forked child: nothing of the parent's runs here."""
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the statement that runs now, if `now` (`time.monotonic`) is beyond its deadline."""
+        """Interrupt the statement that runs now, if it is late at `now` (`time.monotonic`)."""
 
 
 class _Watchdog:
@@ -127,14 +128,19 @@ watchdog = _Watchdog()
 os.register_at_fork(after_in_child=watchdog.start_again)
 
 
-def set_alarm(deadline: float) -> None:
-    """Have the kernel end this process (SIGALRM) soon after the deadline, on `time.monotonic`'s scale."""
-    seconds = max(deadline - time.monotonic(), 0.0)
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
+def set_alarms(deadline: Deadline) -> None:
+    """Have the kernel end this process soon after the deadline: SIGPROF for processor time, SIGALRM for the
+    wall clock."""
+    for timer, seconds in (
+        (signal.ITIMER_PROF, deadline.seconds_left),
+        (signal.ITIMER_REAL, deadline.wall_seconds_left),
+    ):
+        signal.setitimer(timer, min(max(seconds, 0.0), _LONGEST_ALARM) + _KILL_AFTER)
 
 
-def clear_alarm() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
+def clear_alarms() -> None:
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+        signal.setitimer(timer, 0)
 
 
 _TICK_INSTRUCTIONS = (
@@ -142,7 +148,6 @@ _TICK_INSTRUCTIONS = (
 )
 _MOST_REMEMBERED = 512  # statements
 _OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
-_NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
@@ -166,7 +171,7 @@ class StatementGuard:
     where the schema does not change.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
-    whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
+    by which clock it was late, also when nothing could stop it, and `wants_count` whether the
     statement has to be counted (`count`) before it may run, and `interrupted` whether Ctrl-C came while a
     function of ours ran in it.
     """
@@ -188,7 +193,8 @@ class StatementGuard:
         self._killable = killable
         self._reading = not private
         self._trusted = False
-        self._deadline = _NEVER
+        self._deadline: Deadline | None = None
+        self._soonest = NEVER  # at which the statement that runs can be late
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
         self._bound = LARGEST_VALUE
@@ -197,7 +203,8 @@ class StatementGuard:
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
-        self.expired = self.interrupted = False
+        self.expired: Expiry | None = None
+        self.interrupted = False
         self.refusal: Refusal | None = None
         self.wants_count = False
         if not killable:
@@ -225,15 +232,16 @@ class StatementGuard:
         """Bytes that a value could have in the statement that ran last."""
         return self._bound
 
-    def start(self, sql: str, deadline: float, *, reading: bool, counting: bool = False) -> None:
-        """Start the clock for a statement; `deadline` is on `time.monotonic`'s scale.
+    def start(self, sql: str, deadline: Deadline, *, reading: bool, counting: bool = False) -> None:
+        """Start the clock for a statement.
 
         `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN` of ours, which
         calls no function.
         """
         self._reading = reading or not self._private
         self.refusal = None
-        self.wants_count = self._is_counted = self.expired = self._changes_schema = False
+        self.expired = None
+        self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = False
         if counting or self._trusted:
             self._is_counted = True
@@ -247,21 +255,22 @@ class StatementGuard:
         ):
             self._set_bounds(sql)
         self._deadline = deadline
+        self._soonest = deadline.soonest
         if not watchdog.is_awake:
             watchdog.wake()
         if self._killable:
-            set_alarm(deadline)
+            set_alarms(deadline)
 
     def finish(self) -> float:
         """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
         now = time.monotonic()
-        if now > self._deadline:
+        if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt
-                self.expired = True
-                self._deadline = _NEVER
-        self._deadline = _NEVER
+                self._look_at_clocks()
+                self._soonest = NEVER
+        self._soonest = NEVER
         if self._killable:
-            clear_alarm()
+            clear_alarms()
         if self._changes_schema:
             self._bounds.clear()  # the same text may mean something else now
         return now
@@ -274,35 +283,39 @@ class StatementGuard:
 
     @property
     def is_running(self) -> bool:
-        return self._deadline < _NEVER
+        return self._soonest < NEVER
 
     def forget_parent(self) -> None:
         """In a forked child: whatever ran, ran in the parent."""
         self._lock = threading.Lock()
-        self._deadline = _NEVER
+        self._soonest = NEVER
 
     def interrupt_if_late(self, now: float) -> None:
-        if now <= self._deadline:
+        if now <= self._soonest:
             return
-        with self._lock:
-            if now > self._deadline:
-                self.expired = True
+        with self._lock, suppress(OSError):  # the latter: its thread has ended
+            if now > self._soonest and self._look_at_clocks():
                 self._connection.interrupt()
 
+    def _look_at_clocks(self) -> bool:
+        """Whether the statement that runs is late."""
+        if self.expired is None and self._deadline is not None:
+            self.expired = self._deadline.expiry()
+        return self.expired is not None
+
     @contextmanager
-    def trusted(self, seconds: float = _NEVER) -> Iterator[None]:
-        """No rules inside, and a clock of its own: for statements of ours that run no text of the agent's."""
+    def trusted(self, deadline: Deadline) -> Iterator[None]:
+        """No rules inside: for statements of ours that run no text of the agent's."""
         self._trusted = True
         try:
-            self.start("", time.monotonic() + seconds, reading=False)
+            self.start("", deadline, reading=False)
             yield
         finally:
             self.finish()
             self._trusted = False
 
     def _tick(self) -> int:
-        self.expired = self.expired or time.monotonic() > self._deadline
-        return int(self.expired)
+        return int(time.monotonic() > self._soonest and self._look_at_clocks())
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None

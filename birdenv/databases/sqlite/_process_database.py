@@ -7,6 +7,7 @@ an image in the worker that ran it, and the episode keeps that worker to its end
 from __future__ import annotations
 
 import pickle
+import signal
 import time
 from collections.abc import Iterable
 from types import TracebackType
@@ -43,7 +44,7 @@ _PATIENCE_SECONDS: Final = 60.0  # beyond all limits: making an image, moving ro
 class ProcessDatabase:
     """One episode's database, as `SqliteDatabase`, with statements that run elsewhere.
 
-    A statement that no deadline can stop costs its worker: the answer is a `timeout` that says so, and the
+    A statement that nothing else can stop costs its worker: the answer is a `timeout` that says so, and the
     episode goes on from its last checkpoint (`checkpoint`, `restore`), or from the file.
     """
 
@@ -143,7 +144,7 @@ class ProcessDatabase:
         except WorkerCrashError as crash:
             sweep()  # the private files that it may have had
             lost = "; what the episode had changed since its last checkpoint is lost" if had_image else ""
-            return crash_error(crash, self._limits.seconds, lost)
+            return crash_error(crash, self._limits, lost)
         except BaseException:  # Ctrl-C, or a sink that fails: nobody waits for this answer any more
             worker.kill()
             raise
@@ -160,7 +161,7 @@ class ProcessDatabase:
 
         `sink` gets the rows of a `scan`. Raises `InputError` if the database cannot be used.
         """
-        patience = self._limits.seconds_in_all + _PATIENCE_SECONDS
+        patience = self._limits.wall_seconds_in_all + _PATIENCE_SECONDS
         most_bytes = self._limits.bytes + _FRAME_BYTES
         try:
             worker.send(pickle.dumps(request), time.monotonic() + patience)
@@ -195,10 +196,13 @@ def _show(kind: bytes, part: Any, sink: RowSink) -> bool | None:
     raise MessageError("not a part of a worker's answer")
 
 
-def crash_error(crash: WorkerCrashError, seconds: float, lost: str = "") -> QueryError:
-    """What a statement gives whose worker has died; `seconds` is what it had."""
+def crash_error(crash: WorkerCrashError, limits: Limits, lost: str = "") -> QueryError:
+    """What a statement under `limits` gives whose worker has died."""
     if crash.was_late:
-        message = f"stopped after {seconds:g} s by ending the process that ran it{lost}"
+        by_processor = crash.exit_code == -signal.SIGPROF
+        seconds = limits.seconds if by_processor else limits.wall_seconds
+        time_of = "CPU time" if by_processor else "wall time"
+        message = f"stopped after {seconds:g} s of {time_of} by ending the process that ran it{lost}"
         return QueryError("timeout", message, seconds)
     return QueryError("engine", f"the process that ran it died: {crash}{lost}")
 

@@ -213,8 +213,8 @@ _MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
 class KillableSource(SqliteSource):
     """Gives the answers of `isolation="process"`, from the very process that asks.
 
-    A statement that nothing can interrupt ends the process, by SIGALRM, a second after its deadline. Only
-    queries run here (`EpisodeDatabase.query` and `scan`).
+    A statement that nothing can interrupt ends the process, by SIGPROF or SIGALRM, a second after its
+    deadline. Only queries run here (`EpisodeDatabase.query` and `scan`).
 
     Args:
         root: the directory, as of `SqliteSource`.

@@ -1,8 +1,9 @@
 """What runs in a worker process: one episode's statements at a time, under limits that the kernel enforces.
 
-The process holds nothing but the databases' files; it is made to be killed. Every statement sets an alarm
-that ends the process a second after the statement's deadline, so that even one function call that nothing can
-interrupt is over then, whether or not the process that owns this one is still there.
+The process holds nothing but the databases' files; it is made to be killed. Every statement sets alarms
+that end the process a second after the statement's deadline, by processor time or by the wall clock, so that
+even one function call that nothing can interrupt is over then, whether or not the process that owns this one
+is still there.
 
 What it sends is taken apart without trusting it: plain values only (a hostile database cannot make its reader
 run anything), then checked for their shape.

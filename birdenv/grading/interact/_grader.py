@@ -10,11 +10,12 @@ A Query by our own rules: it may only read, and the gold runs on a pristine copy
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Key, Limits, QueryError, Result, result_cache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
+from birdenv.grading._second_run import NotedSource, with_second_run
 from birdenv.grading._sql_cleaning import without_outer_distinct
 from birdenv.grading.compare._strict import compare_strict
 from birdenv.grading.interact._job import (
@@ -102,22 +103,35 @@ class InteractGrader:
     """Grades c-Interact submissions under any rules; may be used by several threads."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
-        self._query = StrictQueryGrader(source, limits)
-        self._management = ManagementGrader(source, limits)
-        self._published = ReferenceGrader(source, limits)
+        self._source = source
+        self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission. Raises `InputError` if the database cannot be opened.
 
         What the prediction leaves in an open transaction is lost, and counts as not done (under strict
-        rules). `base_pred` is the prediction's too: where it fails, the prediction fails.
+        rules). `base_pred` is the prediction's too: where it fails, the prediction fails. Where a limit ended
+        a statement, everything runs once more, alone and with twice the limit, before that is the verdict.
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
         if not job.gold:
             return Grade(False, "infra_error", "there is no gold SQL")
+        grade, _ = with_second_run(
+            lambda limits: self._grade_once(job, prediction, limits), self._limits, lambda found: found[1]
+        )
+        return grade
+
+    def _grade_once(self, job: GradingJob, prediction: str, limits: Limits) -> tuple[Grade, bool]:
+        """The grade, and whether a limit may have made it what it is."""
+        noted = NotedSource(self._source)
+        source = cast(DatabaseSource, noted)
+        grader: ReferenceGrader | ManagementGrader | StrictQueryGrader
         if job.rules.comparison == "published":
-            return self._published.grade(job, prediction)
-        if job.category == "Management":
-            return self._management.grade(job, prediction)
-        return self._query.grade(job, prediction)
+            grader = ReferenceGrader(source, limits)
+        elif job.category == "Management":
+            grader = ManagementGrader(source, limits)
+        else:
+            grader = StrictQueryGrader(source, limits)
+        grade = grader.grade(job, prediction)
+        return grade, noted.was_late or (noted.state_was_late and grade.status == "infra_error")

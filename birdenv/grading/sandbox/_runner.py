@@ -126,15 +126,16 @@ _LONGEST_REASON: Final = 500
 class HarnessLimits:
     """Caps on all tests of one task together.
 
-    `seconds`: wall clock, the database's time included; a query that is running then is not cut short, but
-    ends by the limits of its database. `cpu_seconds`: processor time of the tests' process. `memory_bytes`:
-    besides the interpreter. `output_characters`: printed. `queries`: asked of the database. `result_bytes`:
-    of one result, text and blobs by length; a larger one is an error to the test.
+    `seconds`: wall clock, the database's time included, for tests that wait; a query that is running then is
+    not cut short, but ends by the limits of its database. `cpu_seconds`: processor time of the tests'
+    process, which ends tests that work. `memory_bytes`: besides the interpreter. `output_characters`:
+    printed. `queries`: asked of the database. `result_bytes`: of one result, text and blobs by length; a
+    larger one is an error to the test.
 
     Raises `InputError` for a limit that lets nothing run.
     """
 
-    seconds: float = 60.0
+    seconds: float = 240.0
     cpu_seconds: int = 20
     memory_bytes: int = 512 * 2**20
     output_characters: int = 65_536

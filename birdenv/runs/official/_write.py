@@ -36,8 +36,8 @@ from birdenv.files import read_records
 from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._interact_measures import passed
 from birdenv.tasks import SYSTEM, USER
-from birdenv.tasks.c_interact import InteractTasks
 from birdenv.tasks.sql._markup import fence_of
+from birdenv.tasks.c_interact import USED_UP, InteractTasks
 
 MARKER = "### Turn "
 """What stands before each turn; the pipeline cuts an answer off there."""
@@ -127,11 +127,15 @@ def _is_submission(move: Mapping[str, Any]) -> bool:
     return move["action"] == "submit_sql" and isinstance(move["data"], str)
 
 
+def _used_an_attempt_up(move: Mapping[str, Any]) -> bool:
+    metadata = move["metadata"]
+    return metadata is not None and USED_UP in str(metadata.get("reply"))
+
+
 def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, Any]]) -> list[int]:
     """The index of the move that each attempt was.
 
-    A refused move costs a question while there is one, and is an attempt (`malformed`) only after that: of
-    the refused moves before a submission the last ones are the attempts.
+    A refused move is an attempt (`malformed`) only where the reply to it says so.
     """
     found: list[int] = []
     for index in range(len(moves) - 1, -1, -1):
@@ -141,7 +145,7 @@ def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, 
             if left == 0 or is_malformed:
                 raise ValueError("a submission that is no attempt")
             found.append(index)
-        elif is_malformed and moves[index]["metadata"] is not None:
+        elif is_malformed and _used_an_attempt_up(moves[index]):
             found.append(index)
     if len(found) != len(attempts):
         raise ValueError("an attempt without a move")

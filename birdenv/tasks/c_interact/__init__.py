@@ -1,6 +1,7 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
 from birdenv.tasks.c_interact._game import GAME, CInteractSettings
+from birdenv.tasks.c_interact._messages import USED_UP
 from birdenv.tasks.c_interact._rules import CInteractRules
 from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
@@ -23,6 +24,7 @@ __all__ = [
     "DONE",
     "GAME",
     "PROFILES",
+    "USED_UP",
     "Attempt",
     "AttemptName",
     "Benchmark",

@@ -13,7 +13,8 @@ from birdenv.tasks.sql._result_text import not_executed
 
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
-COUNTS_AS_EMPTY = "With the budget of questions used up it counts as an empty submission."
+USED_UP = "counts as an empty submission"
+"""In every reply to a move that was no submission and has used an attempt up."""
 
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
@@ -21,8 +22,12 @@ meant, then write the SQL.
 - clarify asks the user one question. You may ask {questions}.
 - submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
 If it is right, a follow-up request may come, again with one more attempt if you need it.
-An action that is not possible costs a question; with none left it counts as an empty submission.
+An action that is not possible costs a question; with none left it counts as an empty submission.{later}
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+
+_LATER = """
+After your first submission no more questions are possible. There, an action that is not possible is free
+{free} in a phase; the next one uses up the attempt."""
 
 _EXECUTE = """
 - execute_sql runs one statement on your own copy of the database and shows the result."""
@@ -37,8 +42,12 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
         all_fields=profile.all_knowledge_fields,
         renumber=profile.renumber_knowledge,
     )
+    free = profile.free_refusals
     rules = _RULES.format(
-        engine=engine, questions=_count(questions, "question"), execute=_EXECUTE if execute_sql else ""
+        engine=engine,
+        questions=_count(questions, "question"),
+        execute=_EXECUTE if execute_sql else "",
+        later=_LATER.format(free=_times(free)) if free else "",
     )
     return "\n\n".join(
         (
@@ -53,6 +62,22 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 def cost(left: int) -> str:
     """What a refused action cost."""
     return f"That cost you one question; you have {_count(left, 'question')} left."
+
+
+def free_refusal(free: int) -> str:
+    """What a refused action cost where it cost nothing."""
+    return f"That is free {_times(free)} in a phase; the next one uses up the attempt."
+
+
+def used_up(profile: Profile, *, has_submitted: bool) -> str:
+    """Why a refused action was taken for a submission."""
+    if has_submitted and profile.free_refusals:
+        free = f"It was free {_times(profile.free_refusals)} in this phase"
+        return f"{free}; this one uses up the attempt: it {USED_UP}."
+    if has_submitted and not profile.clarify_later:
+        rule = f"by the rules of the profile {profile.name} it {USED_UP}"
+        return f"After the first submission there are no questions to pay with: {rule}."
+    return f"With the budget of questions used up it {USED_UP}."
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
@@ -71,8 +96,10 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
     return f"{not_executed(error, error_text)}\nYou have one more attempt: submit_sql."
 
 
-def failed(error: QueryError | None, error_text: bool) -> str:
+def failed(status: str, error: QueryError | None, error_text: bool) -> str:
     """The last word on a failed debug attempt."""
+    if status in ("malformed", "no_submission"):
+        return "That was not a SQL submission. The episode ends."
     if error is None:
         return "Your SQL is not correct. The episode ends."
     return f"{not_executed(error, error_text)}\nThe episode ends."
@@ -81,6 +108,10 @@ def failed(error: QueryError | None, error_text: bool) -> str:
 def follow_up(query: str, may_clarify: bool) -> str:
     asking = "" if may_clarify else " No further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _count(number: int, noun: str) -> str:

@@ -30,12 +30,13 @@ class CInteractRules(InteractRules):
     """Clarification within the turn budget, SQL, one debug attempt; then the follow-up, one debug attempt.
 
     A refused action (illegal, malformed, empty) costs one clarification turn. Where none is left it counts as
-    an empty submission of the current attempt, so that every episode ends.
+    an empty submission of the current attempt, so that every episode ends; after the first submission only
+    beyond those that the profile lets pass in each phase (`Profile.free_refusals`).
 
     Attributes:
         questions: questions asked.
         max_questions: the budget of questions.
-        turns_left: questions left.
+        turns_left: questions left in the budget; after the first submission it may be of no use.
     """
 
     seats = SEATS
@@ -61,10 +62,12 @@ class CInteractRules(InteractRules):
         self._execute_sql = execute_sql
         self._executions = 0
         self._debug = False
+        self._refusals = 0  # of this phase, after the first submission
         self._actions = 0
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        return {"turns_left": self.turns_left} if seat == SYSTEM else {}
+        left = self.turns_left if self._may_clarify() else 0
+        return {"turns_left": left} if seat == SYSTEM else {}
 
     def play(self, seat: int, move: Move) -> Reply:
         if seat == USER:
@@ -89,7 +92,11 @@ class CInteractRules(InteractRules):
         if self._may_clarify() and self.turns_left > 0:
             self.turns_left -= 1
             return self._limited(self._reply(f"{said} {messages.cost(self.turns_left)}"))
-        return self._limited(self._failed("", "malformed", said=f"{said} {messages.COUNTS_AS_EMPTY} "))
+        if self._has_submitted and self._refusals < self.profile.free_refusals:
+            self._refusals += 1
+            return self._limited(self._reply(f"{said} {messages.free_refusal(self.profile.free_refusals)}"))
+        why_empty = messages.used_up(self.profile, has_submitted=self._has_submitted)
+        return self._limited(self._failed("", "malformed", said=f"{said} {why_empty} "))
 
     def progress_fields(self) -> dict[str, Any]:
         return {"questions": self.questions, "max_questions": self.max_questions}
@@ -102,9 +109,12 @@ class CInteractRules(InteractRules):
             legal.append("execute_sql")
         return (*legal, "submit_sql")
 
+    @property
+    def _has_submitted(self) -> bool:
+        return self._phase == 2 or self._debug
+
     def _may_clarify(self) -> bool:
-        before_submission = self._phase == 1 and not self._debug
-        in_time = before_submission or self.profile.clarify_later
+        in_time = not self._has_submitted or self.profile.clarify_later
         return in_time and (self.turns_left > 0 or not self.profile.enforced)
 
     def _limited(self, reply: Reply) -> Reply:
@@ -122,7 +132,7 @@ class CInteractRules(InteractRules):
         if query is None:
             return self._end(DONE)
         self._move_on(sql, grade)
-        self._debug = False
+        self._debug, self._refusals = False, 0
         return self._reply(messages.follow_up(query, self._may_clarify()))
 
     def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
@@ -130,7 +140,7 @@ class CInteractRules(InteractRules):
         self._log_attempt(sql, status, grade)
         error = grade.error if grade is not None else None
         if self._debug:
-            return self._end(said + messages.failed(error, self.profile.error_text))
+            return self._end(said + messages.failed(status, error, self.profile.error_text))
         self._debug = True
         return self._reply(said + messages.debug(status, error, self.profile.error_text))
 

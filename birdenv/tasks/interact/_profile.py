@@ -22,6 +22,8 @@ class Profile:
         enforced: a question beyond the budget is refused, or answered all the same.
         max_actions: actions after which an episode is truncated, where the budget is not enforced.
         clarify_later: questions are allowed in the debug attempt and in the follow-up, too.
+        free_refusals: moves that are not possible and cost nothing, in each phase after the first submission;
+            the next one is an empty submission, as every one is where there are none.
         all_knowledge_fields: knowledge entries are shown with every field of the file.
         renumber_knowledge: ids of the visible entries are counted anew.
         asks_back: a question that the user does not understand is asked back, or refused.
@@ -40,6 +42,7 @@ class Profile:
     enforced: bool = True
     max_actions: int | None = None
     clarify_later: bool = False
+    free_refusals: int = 0
     all_knowledge_fields: bool = False
     renumber_knowledge: bool = True
     asks_back: bool = True
@@ -60,7 +63,7 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("strict"),
+        Profile("strict", free_refusals=2),
         Profile(
             "shell",
             free_submission=False,

@@ -87,7 +87,7 @@ def test_turn_budget(
 def test_a_question_beyond_the_budget_is_an_empty_submission(tmp_path: Path) -> None:
     episode = start(tmp_path, QUERY, patience=0)
     ask(episode), ask(episode)
-    for expected in (["malformed"], ["malformed", "malformed"]):
+    for expected in (["malformed"], ["malformed"], ["malformed"], ["malformed", "malformed"]):
         ask(episode)
         assert [attempt.status for attempt in episode.attempts] == expected
     assert episode.terminated
@@ -111,9 +111,44 @@ def test_a_refused_action_costs_a_question_while_there_are_some(tmp_path: Path) 
 
 def test_no_question_is_possible_after_the_first_submission(tmp_path: Path) -> None:
     episode = start(tmp_path, QUERY)
+    assert (episode.system_view().turns_left, ask(episode) != "") == (5, True)
     submit(episode, WRONG)
-    assert episode.system_view().legal == ("submit_sql",)
-    assert "empty submission" in ask(episode)
+    assert (episode.system_view().legal, episode.system_view().turns_left) == (("submit_sql",), 0)
+    not_now = "clarify is not possible now; possible: submit_sql."
+    for _ in range(2):
+        free = "That is free twice in a phase; the next one uses up the attempt."
+        assert ask(episode) == f"{not_now} {free}"
+        assert not episode.terminated
+    last = ask(episode)
+    assert last.startswith(f"{not_now} It was free twice in this phase; this one uses up the attempt")
+    assert "budget" not in last
+    assert episode.terminated
+
+
+def test_refused_moves_are_free_twice_in_each_phase(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY)
+    submit(episode, WRONG)
+    ask(episode), ask(episode)
+    submit(episode, RIGHT)
+    for statuses in (2, 2, 3, 4):
+        ask(episode)
+        assert len(episode.attempts) == statuses
+    assert (episode.terminated, episode.rewards[0]) == (True, 0.5)
+
+
+def test_what_uses_up_an_attempt_is_said_at_the_beginning(tmp_path: Path) -> None:
+    words = "free\ntwice in a phase; the next one uses up the attempt."
+    assert words in start(tmp_path / "strict", QUERY).system_view().instruction
+    assert words not in start(tmp_path / "shell", QUERY, "shell").system_view().instruction
+
+
+def test_shell_keeps_the_published_rule_and_says_so(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY, "shell")
+    submit(episode, WRONG)
+    assert episode.system_view().turns_left == 0
+    last = ask(episode)
+    assert "by the rules of the profile shell it counts as an empty submission" in last
+    assert "budget" not in last
     assert episode.terminated
 
 

@@ -1,0 +1,88 @@
+"""The second run of what a limit ended.
+
+Limits count the processor time that a statement uses itself, and that grows too where others share the core
+and its caches (up to twice was seen). So what is graded is not called a timeout before it has run once more,
+alone and with twice the limit. What an agent tries out in an episode has no second run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from birdenv.databases import DatabaseSource, DatabaseState, EpisodeDatabase, Limits, QueryError
+from birdenv.processes._alone import alone
+
+SECOND_TIME: Final = 2.0
+"""So many times the limit is allowed in the second run."""
+
+_T = TypeVar("_T")
+
+
+def second_limits(limits: Limits) -> Limits:
+    """The limits of the second run."""
+    return replace(limits, seconds=SECOND_TIME * limits.seconds)
+
+
+def is_late(result: object) -> bool:
+    """Whether a time limit ended the statement of this result, or the reading of a part of this state."""
+    if isinstance(result, DatabaseState):
+        return any(map(is_late, result.contents.values()))
+    return isinstance(result, QueryError) and result.kind == "timeout"
+
+
+def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
+    """What `run` gives under the limits; if it was late, what it gives in its second run."""
+    found = run(limits)
+    if not was_late(found):
+        return found
+    with alone():
+        return run(second_limits(limits))
+
+
+class NotedSource:
+    """Databases of a source, and whether a time limit ended anything on them.
+
+    Attributes:
+        was_late: a statement was ended.
+        state_was_late: the reading of a state was ended.
+    """
+
+    def __init__(self, source: DatabaseSource) -> None:
+        self._source = source
+        self.was_late = self.state_was_late = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def open(self, db_id: str, limits: Limits) -> Any:
+        return _NotedDatabase(self._source.open(db_id, limits), self)
+
+
+class _NotedDatabase:
+    def __init__(self, database: EpisodeDatabase, notes: NotedSource) -> None:
+        self._database = database
+        self._notes = notes
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._database, name)
+        return method if name not in ("run", "query", "state") else self._noting(name, method)
+
+    def __enter__(self) -> _NotedDatabase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            result = method(*arguments, **named)
+            if is_late(result):
+                if name == "state":
+                    self._notes.state_was_late = True
+                else:
+                    self._notes.was_late = True
+            return result
+
+        return call

@@ -1,0 +1,69 @@
+"""Limits count the processor time that a statement used itself; the wall clock is the last resort."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from database_files import write_database
+
+from birdenv.databases import Isolation, Limits, QueryError, QueryResult, Result, Row, SqliteSource
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000) SELECT i FROM n"
+LIMITS = Limits(seconds=0.2)
+
+
+def message(result: Result) -> str:
+    assert isinstance(result, QueryError)
+    return result.message
+
+
+class Waiting:
+    """A sink that waits at every batch of rows, as a busy machine lets statements wait."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def begin(self, columns: tuple[str, ...]) -> None:
+        self.rows = 0
+
+    def see(self, rows: list[Row]) -> bool:
+        self.rows += len(rows)
+        time.sleep(self.seconds)
+        return True
+
+
+@pytest.fixture(params=["inline", "process"])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteSource:
+    write_database(tmp_path, "town", "CREATE TABLE a (b)")
+    isolation: Isolation = request.param
+    return SqliteSource(tmp_path, isolation)
+
+
+def test_a_statement_that_is_kept_waiting_is_not_late(source: SqliteSource) -> None:
+    sink = Waiting(0.1)  # three batches
+    with source.open("town", LIMITS) as database:
+        end = database.scan(ROWS, sink)
+    assert isinstance(end, QueryResult), end
+    assert (sink.rows, end.elapsed > LIMITS.seconds) == (3000, True)
+
+
+def test_after_four_times_the_limit_the_wall_clock_ends_it(source: SqliteSource) -> None:
+    with source.open("town", LIMITS) as database:
+        end = database.scan(ROWS, Waiting(LIMITS.wall_seconds))
+    assert isinstance(end, QueryError)
+    assert (end.kind, end.message.split(" by ending")[0]) == ("timeout", "stopped after 0.8 s of wall time")
+
+
+def test_a_statement_that_works_is_ended_by_its_processor_time(source: SqliteSource) -> None:
+    with source.open("town", LIMITS) as database:
+        end = message(database.query(ENDLESS))
+        script = message(database.run([ENDLESS.replace("FROM n)", "FROM n LIMIT 100000)")] * 1_000))
+    # The wall clock's word is for a machine on which even this statement got less than a quarter of a core.
+    assert end in ("stopped after 0.2 s of CPU time", "stopped after 0.8 s of wall time")
+    assert script.removesuffix(" for everything together") in (
+        "stopped after 0.8 s of CPU time",
+        "stopped after 3.2 s of wall time",
+    )
