@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from birdenv.dialogue import Action, Move, PlayerContext, Seat, View, find_game
@@ -21,6 +27,9 @@ _SHORT = {
     "get_knowledge_definition": "define",
     "get_all_knowledge_definitions": "knowledge",
 }
+_SQL = re.compile(
+    r"\s*(select|insert|update|delete|create|drop|with\s+(recursive\s+)?\w+\s+as)\b", re.IGNORECASE
+)
 
 
 def human(argument: str, context: PlayerContext) -> Terminal:
@@ -35,47 +44,153 @@ def human(argument: str, context: PlayerContext) -> Terminal:
 
 
 class Terminal:
-    """Shows the dialogue on standard output and reads one move a line."""
+    """Shows the dialogue on standard output and reads moves.
+
+    A move is a word with what belongs to it. SQL may have several lines: it ends with `;` at the end of a
+    line, or with an empty line. A line that begins with no known word is a question, where one can be asked.
+    """
 
     def __init__(self, seat: Seat) -> None:
-        self._seat = seat
         self._introduced = False
         self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
+        spoken = (word for word, a in self._actions.items() if [f.kind for f in a.fields] == ["text"])
+        self._spoken = next(spoken, "")
 
     def move(self, view: View) -> Move | None:
         """Show what was said since, and read a move."""
         if not self._introduced:
-            print(f"\n{view.instruction}")
+            print(f"\n{readable(view.instruction)}")
             self._introduced = True
-        if view.message:
-            print(f"\n[{view.sender}] {view.message}")
+        self._show_message(view)
         possible = {word: action for word, action in self._actions.items() if action.name in view.legal}
-        print(f"({_left(view)}type {self._help(possible, view)})")
+        print(readable(f"({_left(view)}type {self._help(possible, view)})"))
         while True:
             try:
-                line = input("> ").strip()
+                line = _read(lambda text: _is_whole(text, possible)).strip()
             except EOFError:
                 return Move("quit")
             word, _, rest = line.partition(" ")
-            action = possible.get(word)
             if word == "quit":
                 return Move("quit")
             if word == "wait" and view.waits:
                 return None
             if word == "show":
-                print(view.instruction)
-            elif action is None:
-                print(f"Type {self._help(possible, view)}")
-            else:
-                data = _data(action, rest.strip(), view)
-                if action.fault(data, view.choices) is None:
-                    return Move(action.name, data)
-                print(f"{word} needs more after it: {_use(word, action)}")
+                print(readable(view.instruction))
+                continue
+            if word not in possible and self._is_question(line, word, possible):
+                word, rest = self._spoken, line
+            action = possible.get(word)
+            if action is None:
+                sql = "That reads like SQL: type a word before it. " if _SQL.match(line) else ""
+                print(readable(f"{sql}Type {self._help(possible, view)}"))
+                continue
+            data = _data(action, rest.strip(), view)
+            if action.fault(data, view.choices) is None:
+                return Move(action.name, data)
+            print(f"{word} needs more after it: {_use(word, action)}")
 
-    def _help(self, possible: dict[str, Action], view: View) -> str:
+    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
+        """Show the last reply and what the episode came to."""
+        self._show_message(view)
+        shown = ", ".join(f"{name} {value}" for name, value in outcome.items() if value is not None)
+        print(readable(f"The episode is over: {shown}"))
+
+    def _show_message(self, view: View) -> None:
+        if view.message:
+            print(f"\n{readable(f'[{view.sender}] {view.message}')}")
+
+    def _is_question(self, line: str, word: str, possible: Mapping[str, Action]) -> bool:
+        """Words that are no command of the seat's, now or later, and no SQL."""
+        return bool(line) and self._spoken in possible and word not in self._actions and not _SQL.match(line)
+
+    def _help(self, possible: Mapping[str, Action], view: View) -> str:
         uses = [_use(word, action) for word, action in possible.items()]
+        plain = [f"or a plain line for {self._spoken}"] if self._spoken in possible else []
         waiting = ["wait"] if view.waits else []
-        return ", ".join([*uses, *waiting, "show (the instruction again)", "or quit"])
+        ends = " SQL ends with ; or an empty line." if any(map(_is_code, possible.values())) else ""
+        return ", ".join([*uses, *waiting, "show (the instruction again)", "quit", *plain]) + f".{ends}"
+
+
+def readable(text: str) -> str:
+    """Wrap long lines of words to the width of the terminal, and write knowledge entries (JSON) as text.
+
+    Tables and code (lines with `|`, and lines that are indented) stay as they are.
+    """
+    width = shutil.get_terminal_size((100, 24)).columns
+    lines = []
+    for line in text.split("\n"):
+        entry = _entry(line)
+        if entry is None and (len(line) <= width or "|" in line or line.startswith((" ", "\t"))):
+            lines.append(line)
+        else:
+            hanging = "  " if entry is not None else ""
+            lines += textwrap.wrap(entry or line, width, subsequent_indent=hanging, break_long_words=False)
+    return "\n".join(lines)
+
+
+def _entry(line: str) -> str | None:
+    """A line of JSON as text; None if it is none."""
+    if not line.startswith("{"):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    known = {name: value for name, value in entry.items() if name != "id" and value not in (None, "", [], -1)}
+    title = known.pop("knowledge", "")
+    parts = [str(known.pop(name)).strip() for name in ("description", "definition") if name in known]
+    parts += [f"{name}: {value}" for name, value in known.items()]
+    return f"- {title}: {' = '.join(parts)}" if title else f"- {'; '.join(parts)}"
+
+
+def _read(is_whole: Callable[[str], bool]) -> str:
+    """Read lines until they are a whole move; at a terminal with editing and history."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return _session()(is_whole)
+    text = input("> ")
+    while not is_whole(text):
+        try:
+            text += "\n" + input("  ")
+        except EOFError:
+            break
+    return text
+
+
+@cache
+def _session() -> Callable[[Callable[[str], bool]], str]:
+    """One line editor a process, so that its history holds what was typed in earlier episodes."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+    session: PromptSession[str] = PromptSession("> ", multiline=True, key_bindings=keys)
+    state: dict[str, Callable[[str], bool]] = {}
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if state["is_whole"](buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    def read(is_whole: Callable[[str], bool]) -> str:
+        state["is_whole"] = is_whole
+        return str(session.prompt())
+
+    return read
+
+
+def _is_whole(text: str, possible: Mapping[str, Action]) -> bool:
+    """Whether nothing more needs to be typed: only SQL may go on in the next line."""
+    action = possible.get(text.strip().partition(" ")[0].partition("\n")[0])
+    if action is None or not _is_code(action):
+        return True
+    return text.rstrip(" \t").endswith((";", "\n"))
+
+
+def _is_code(action: Action) -> bool:
+    return any(field.kind == "code" for field in action.fields)
 
 
 def _data(action: Action, text: str, view: View) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
@@ -16,6 +16,7 @@ from birdenv.tasks import as_script, in_dialect
 from birdenv.tasks.c_interact import (
     CInteractRules,
     CInteractTask,
+    DatabaseNotes,
     TaskRecord,
     parse_record,
     read_notes,
@@ -25,6 +26,7 @@ from birdenv.tasks.c_interact import (
 _NO_TRUTH = f"sol_sql is empty: the ground truth is missing. {WHERE_TO_ASK}"
 
 Progress = Callable[[str], object]
+OracleTasks = Literal["all", "present", "none"]
 
 
 def verify_records(
@@ -32,20 +34,29 @@ def verify_records(
     folder: Path | None,
     *,
     source: DatabaseSource | None = None,
+    dialect: str = "sqlite",
+    oracle: OracleTasks = "all",
     partial: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Check every record, then let an oracle play each task that has gold.
 
     `folder` holds the databases and their notes; without one, only the records themselves are checked. The
-    oracle plays on `source`, by default the folder's SQLite files. With `partial`, tasks without gold are
-    counted and left out. `progress` is called with each task's id as it is done.
+    oracle plays on `source`, by default the folder's SQLite files, and `oracle` says which tasks: `all` (a
+    database that is not there is a problem), those whose database is `present`, or `none`, for which no
+    database is needed; then `dialect` says whose SQL the records hold. With `partial`, tasks without gold
+    are counted and left out. `progress` is called with each task's id as it is done.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    oracle = None if folder is None else _Checker(folder, source or SqliteSource(folder))
-    dialect = source.dialect if source is not None else "sqlite"
+    if folder is not None and source is None and oracle != "none":
+        source = SqliteSource(folder)
+    checker = None if source is None or folder is None else _Checker(folder, source)
+    notes = None if folder is None else functools.cache(functools.partial(read_notes, folder))
+    there = set(source.names()) if source is not None else set()
+    dialect = source.dialect if source is not None else dialect
     figures = {"tasks": len(raw_records), "with gold": 0, "without gold": 0, "oracle passed": 0}
+    figures |= {"not tried: no database": 0} if oracle == "present" else {}
     seen: set[str] = set()
     for index, raw in enumerate(raw_records):
         name = str(raw.get("instance_id", f"record {index + 1}"))
@@ -56,12 +67,15 @@ def verify_records(
             found += _structural(record, partial)
             warnings += [Problem(name, text) for text in _doubts(record)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
-            if oracle is not None:
-                found += oracle.unknown_ids(record)
-                if record.sol_sql and not found:
-                    found += oracle.failures(record, index)
+            if notes is not None:
+                found += _unknown_ids(record, notes(record.selected_database))
+            if record.sol_sql and not found and checker is not None:
+                if oracle == "present" and record.selected_database not in there:
+                    figures["not tried: no database"] += 1
+                else:
+                    found += checker.failures(record, index)
                     figures["oracle passed"] += not found
-                    warnings += [Problem(name, text) for text in oracle.doubts(record, index)]
+                    warnings += [Problem(name, text) for text in checker.doubts(record, index)]
         except BirdenvError as error:
             found.append(str(error).removeprefix(f"{name}: "))
         problems += [Problem(name, text, truth_missing=text == _NO_TRUTH) for text in found]
@@ -101,6 +115,20 @@ def _doubts(record: TaskRecord) -> Iterator[str]:
         yield "follow_up.category is missing and is inferred"
 
 
+def _unknown_ids(record: TaskRecord, notes: DatabaseNotes) -> Iterator[str]:
+    known = {entry.id for entry in notes.knowledge}
+    follow_up = record.follow_up
+    mentioned = {
+        "deleted_knowledge": [i for item in record.knowledge_ambiguity for i in item.deleted_knowledge],
+        "external_knowledge": record.external_knowledge,
+        "follow_up.external_knowledge": follow_up.external_knowledge if follow_up else (),
+    }
+    for field, ids in mentioned.items():
+        missing = ", ".join(str(i) for i in sorted(set(ids) - known))
+        if missing:
+            yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
+
+
 class _Oracle:
     """Submits the gold of each phase, and never asks."""
 
@@ -113,25 +141,12 @@ class _Oracle:
 
 
 class _Checker:
-    """The checks that need the benchmark's folder: its knowledge bases, and its databases for the oracle."""
+    """The checks that need the databases."""
 
     def __init__(self, folder: Path, source: DatabaseSource) -> None:
         self._source = source
         self._grader = InteractGrader(self._source)
         self._notes = functools.cache(functools.partial(read_notes, folder))
-
-    def unknown_ids(self, record: TaskRecord) -> Iterator[str]:
-        known = {entry.id for entry in self._notes(record.selected_database).knowledge}
-        follow_up = record.follow_up
-        mentioned = {
-            "deleted_knowledge": [i for item in record.knowledge_ambiguity for i in item.deleted_knowledge],
-            "external_knowledge": record.external_knowledge,
-            "follow_up.external_knowledge": follow_up.external_knowledge if follow_up else (),
-        }
-        for field, ids in mentioned.items():
-            missing = ", ".join(str(i) for i in sorted(set(ids) - known))
-            if missing:
-                yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
 
     def doubts(self, record: TaskRecord, index: int) -> Iterator[str]:
         """Clean-up that fails behind the gold that it was written for; elsewhere its errors are ignored."""

@@ -1,5 +1,7 @@
 """`birdenv summary`: the figures of a run, with intervals.
 
+`birdenv runs`: the runs of a folder.
+
 `birdenv compare`: runs side by side.
 """
 
@@ -12,7 +14,7 @@ from typing import Annotated
 import typer
 
 from birdenv.errors import InputError
-from birdenv.files import check_writable, write_bytes
+from birdenv.files import check_writable, file_errors, write_bytes
 from birdenv.runs import compare as compare_runs
 from birdenv.runs import comparison_text, forest_plot, read_run, report
 
@@ -44,6 +46,34 @@ def compare(
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
     text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
     print(text, end="")
+
+
+def runs(
+    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
+) -> None:
+    """List the runs of a folder, oldest first: who played, how far, the first figure, and where.
+
+    Example: birdenv runs results
+    """
+    with file_errors(root):
+        found = {path.resolve() for path in root.glob("**/run-*/config.json")}
+    if not found:
+        raise InputError(f"{root} holds no run; commands that play make them in results/, or in --output")
+    for path in sorted((path.parent for path in found), key=lambda path: (path.name, path)):
+        print(_run_line(path))
+
+
+def _run_line(path: Path) -> str:
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    try:
+        run = read_run(path)
+        made = report(run)
+    except InputError as error:
+        return f"{shown}: {error}"
+    figure = made.figures[0]
+    first = "" if figure.value is None else f"{figure.measure.title} {100 * figure.value:.1f} %"
+    players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
+    return f"{shown}  {run.game}  {players}  {len(run.outcomes)}/{run.expected} episodes  {first}".rstrip()
 
 
 def summary(

@@ -14,7 +14,7 @@ from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
-from birdenv.runs import pairs_of_run, write_pairs
+from birdenv.runs import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
 
@@ -29,7 +29,17 @@ def bird(
     difficulty: options.Difficulty = None,
     database: options.Database = None,
     instance: options.Instance = None,
+    ungraded: options.Ungraded = "skip",
+    strict_data: options.StrictData = False,
     no_evidence: Annotated[bool, typer.Option("--no-evidence", help="Hide the hints.")] = False,
+    no_schema: Annotated[
+        bool,
+        typer.Option(
+            "--no-schema",
+            help="Give question and hint only, so that the agent finds the schema by SQL, as in the "
+            "reference harness.",
+        ),
+    ] = False,
     max_turns: Annotated[int, typer.Option("--max-turns", min=1, help="Actions per episode.")] = 20,
     sql_timeout: Annotated[
         float, typer.Option("--sql-timeout", help="Seconds per statement, when grading too.")
@@ -41,10 +51,13 @@ def bird(
             "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
         ),
     ] = None,
-    export_pairs: Annotated[
+    pairs: Annotated[
         Path | None,
         typer.Option(
-            "--export-pairs", help="Write gold.txt, preds.txt and pairs.jsonl for `birdenv evaluate` here."
+            "--export-pairs",
+            help="Write gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` into "
+            "a new run_YYYYMMDD_HHMMSS in this folder (evaluate looks in `run`), or this one if its name is "
+            "run_... .",
         ),
     ] = None,
     metrics: Metrics = None,
@@ -76,13 +89,14 @@ def bird(
         raise InputError(f"--difficulty {difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}")
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
-    if export_pairs is not None and repeats > 1:
+    if pairs is not None and repeats > 1:
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     asked = asked_for(metrics)
-    settings = options.selected(difficulty, database, instance, offset, limit) | {
+    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data) | {
         "data_file": None if data_file is None else str(data_file),
         "db_dir": None if db_dir is None else str(db_dir),
         "evidence": not no_evidence,
+        "show_schema": not no_schema,
         "max_turns": max_turns,
         "clean": clean,
         "sql_timeout": sql_timeout,
@@ -93,9 +107,9 @@ def bird(
     }
     arena = load_game("bird", settings, agent)
     tasks = cast(BirdTasks, arena._tasks)
-    _check_databases(tasks)
-    if export_pairs is not None:
-        check_writable(export_pairs / "pairs.jsonl")
+    place = None if pairs is None else export_folder(pairs)
+    if place is not None:
+        check_writable(place / "pairs.jsonl")
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
     directory = run_game(
         arena,
@@ -105,25 +119,8 @@ def bird(
     )
     if asked.r_ves:
         add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
-    if export_pairs is not None:
-        records = (directory.read(stream) for stream in ("runs", "private"))
-        write_pairs(export_pairs, pairs_of_run(*records), tasks.source.dialect)
+    if place is not None:
+        export_pairs(directory, place, tasks.source.dialect)
         on = "" if dialect == "sqlite" else f" --dialect {dialect}{'' if dsn is None else ' --dsn ...'}"
-        command = f"birdenv evaluate --run_dir {export_pairs} --db {tasks.data_folder}{on}"
-        print(f"Pairs: {export_pairs} (next: {command})")
-
-
-def _check_databases(tasks: BirdTasks) -> None:
-    """Every database must be there: EX over a part of a task file is another number."""
-    source = tasks.source
-    needed = sorted({task.public.db_id for task in tasks.tasks.values()})
-    there = set(source.names())
-    for name in needed:
-        try:
-            source.check(name)
-        except InputError as error:
-            usable = [name for name in needed if name in there]
-            if name in there or not usable:
-                raise
-            only = " ".join(f"--database {name}" for name in usable)
-            raise InputError(f"{error}; to play only the tasks that can be played: {only}") from None
+        command = f"birdenv evaluate --run_dir {place} --db {tasks.data_folder}{on}"
+        print(f"Pairs: {place} (next: {command})")

@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import Report, demo_folder, merge_files, verify_records
+from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
 from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import Dialect, Dsn, databases_in
@@ -32,6 +32,9 @@ from birdenv.tasks.c_interact import find_task_file
 app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data.")
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
+NoOracle = Annotated[
+    bool, typer.Option("--no-oracle", help="Do not run the gold: check the records alone, without databases.")
+]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[
     Path | None, typer.Option("--dir", help="Folder of the <db>/ folders, if not where the task file is.")
@@ -45,20 +48,22 @@ def merge(
     out: Annotated[Path, typer.Argument(help="The merged task file to write.")],
     partial: Partial = False,
     directory: Databases = None,
+    no_oracle: NoOracle = False,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     report: JsonReport = None,
 ) -> None:
     """Put ground truth into a public task file, then verify the result.
 
-    OUT is written only if every check passes, the oracle's run included (where the databases stand beside
-    PUBLIC or are named with --dir). Exit code 1 if one does not.
+    OUT is written only if every check passes. Exit code 1 if one does not. No database is needed: an oracle
+    runs the gold on those databases that are there, beside PUBLIC or in --dir, and the report says how many
+    tasks were not tried. `birdenv data verify` tries them all.
     """
     _own_file("OUT", out, public, ground_truth)
     _own_file("--report", report, public, ground_truth, out)
     merged = merge_files(public, ground_truth, partial=partial)
     folder = directory or _folder_of(public, merged.records)
-    verdict = _verify(merged.records, folder, partial, dialect, dsn)
+    verdict = _verify(merged.records, folder, partial, dialect, dsn, "none" if no_oracle else "present")
     verdict = Report(
         (*merged.problems, *verdict.problems),
         verdict.warnings,
@@ -72,10 +77,9 @@ def merge(
     write_records(out, merged.records)
     print(f"Written: {out} ({len(merged.records)} tasks)")
     if folder is None:
-        print(
-            f"The databases are not beside {public.name}: knowledge ids and the oracle's run were NOT "
-            f"checked. Next: birdenv data verify {out} --dir FOLDER"
-        )
+        print(f"The databases are not beside {public.name}: knowledge ids and the gold were NOT checked.")
+    if folder is None or no_oracle or verdict.figures.get("not tried: no database"):
+        print(f"Next, when the databases are there: birdenv data verify {out} --dir {folder or 'FOLDER'}")
 
 
 @app.command()
@@ -83,6 +87,7 @@ def verify(
     data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
     partial: Partial = False,
     directory: Databases = None,
+    no_oracle: NoOracle = False,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     report: JsonReport = None,
@@ -94,7 +99,8 @@ def verify(
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path
     _own_file("--report", report, file)
-    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn)
+    oracle: OracleTasks = "none" if no_oracle else "all"
+    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle)
     _show(verdict, report)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
@@ -111,18 +117,31 @@ def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
 
 
 def _verify(
-    records: list[dict[str, Any]], folder: Path | None, partial: bool, dialect: str, dsn: str | None
+    records: list[dict[str, Any]],
+    folder: Path | None,
+    partial: bool,
+    dialect: str,
+    dsn: str | None,
+    oracle: OracleTasks,
 ) -> Report:
     if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
-    source = None if folder is None else databases_in(folder, dialect, dsn, "auto", "oracle")
+    source = None
+    if folder is not None and oracle != "none":
+        source = databases_in(folder, dialect, dsn, "auto", "oracle")
     console = Console(stderr=True)
     steps = track(
         range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
     )
     ticks = iter(steps)
     verdict = verify_records(
-        records, folder, source=source, partial=partial, progress=lambda _: next(ticks, None)
+        records,
+        folder,
+        source=source,
+        dialect=dialect,
+        oracle=oracle,
+        partial=partial,
+        progress=lambda _: next(ticks, None),
     )
     next(ticks, None)  # lets the bar close
     return verdict

@@ -13,6 +13,7 @@ import birdenv
 from birdenv.benchmarks import demo_folder
 from birdenv.databases import SqliteSource, examine
 from birdenv.errors import InputError
+from birdenv.tasks import PUBLISHED
 
 _IMAGES = {
     "reflink": "a clone made by the file system",
@@ -53,9 +54,17 @@ def doctor(
     print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
     if health.swept:
         print(f"Removed what {len(health.swept)} killed process(es) had left there")
+    _tell_data()
     _tell_postgres()
     if health.chosen is None or health.worker:
         raise typer.Exit(1)
+
+
+def _tell_data() -> None:
+    print(f"\nBenchmark data: the demo, in {demo_folder()}, unless a command names others:")
+    print("  birdenv bird TASK_FILE FOLDER                     FOLDER/<db_id>/<db_id>.sqlite, or dumps")
+    print("  birdenv c-interact FOLDER [--data TASK_FILE]      the task file is looked for in FOLDER")
+    print(f"  {PUBLISHED}")
 
 
 def _tell_postgres() -> None:

@@ -31,9 +31,18 @@ from birdenv.databases import (
     SqliteFileSource,
 )
 from birdenv.errors import InputError
-from birdenv.files import is_directory
+from birdenv.files import exists, is_directory
 from birdenv.grading import EM_LEVELS, Normalisation, PairGrader, PairRules, RunQuery
-from birdenv.runs import ScoredPair, evaluate_pairs, inspection_text, queries_on, read_details, read_pairs
+from birdenv.runs import (
+    SOURCES,
+    RunDirectory,
+    ScoredPair,
+    evaluate_pairs,
+    inspection_text,
+    queries_on,
+    read_details,
+    read_pairs,
+)
 
 
 def inspect(
@@ -228,6 +237,14 @@ def evaluate(
     dates: Annotated[
         str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
     ] = "exact",
+    source: Annotated[
+        str,
+        typer.Option(
+            "--source",
+            help="Where both are there and disagree: pairs (pairs.jsonl) or lines (gold.txt, preds.txt); "
+            "auto stops.",
+        ),
+    ] = "auto",
     isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
@@ -237,9 +254,12 @@ def evaluate(
 ) -> None:
     """Score the pairs of a run by EM and ESM.
 
+    EM (exact match) compares the text of two queries, ESM (execution match) the rows that they return.
+
     Reads gold.txt and preds.txt, a query on each line (or pairs.jsonl, if it is there), and writes
     eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. Such a folder is made by
-    `birdenv bird --export-pairs`.
+    `birdenv bird --export-pairs`; the folder of a run of `birdenv bird` will do, too, and its databases are
+    used if --db is left out.
 
     EM compares the text: strict as it is; conservative without comments, spacing and the case of keywords;
     folded without the case and needless quotes of names, too. ESM compares what the queries return.
@@ -266,7 +286,10 @@ def evaluate(
     )
     folder = find_run(run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
-    pairs = read_pairs(folder, allow_truncate=allow_truncate)
+    chosen = _one_of("--source", source, SOURCES)
+    pairs = read_pairs(folder, allow_truncate=allow_truncate, source=chosen)
+    if db is None and dsn is None:
+        db, dialect = _of_run(folder, dialect)
     console = Console(stderr=True)
     with opened_cache(cache, paranoid) as known:
         database = pair_database(dialect, dsn, db, pairs, limits, isolation, rules, known)
@@ -283,6 +306,16 @@ def evaluate(
     print(done.text, end="")
     if done.note:
         print(f"Note: {done.note}", file=sys.stderr)
+
+
+def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
+    """The databases and the dialect of a run of birdenv's; nothing for another folder."""
+    if not exists(folder / "runs.jsonl"):
+        return None, dialect
+    config = RunDirectory(folder).read_config(hint="")
+    engine = str(config.get("engine", "")).lower()
+    of_run = "postgres" if engine.startswith("postgres") else "sqlite"
+    return Path(str(config.get("db_dir"))), dialect or of_run
 
 
 def _limits(seconds: float) -> Limits:

@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "inspect": "_evaluate:inspect",
     "summary": "_analyse:summary",
     "compare": "_analyse:compare",
+    "runs": "_analyse:runs",
     "doctor": "_doctor:doctor",
     "data": "_data:app",
     "db": "_db:app",

@@ -10,6 +10,7 @@ Every command imports this module, also only to show its help: the rooms are imp
 from __future__ import annotations
 
 import sys
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -62,7 +63,9 @@ Agent = Annotated[
     str,
     typer.Option("--agent", help="Who plays: a name (see above), name:argument, or module:factory."),
 ]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many tasks.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many of the playable tasks.")
+]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]
 Difficulty = Annotated[str | None, typer.Option("--difficulty", help="Only tasks of this difficulty.")]
 Database = Annotated[
@@ -71,14 +74,75 @@ Database = Annotated[
 Instance = Annotated[
     list[str] | None, typer.Option("--instance", help="Only the task with this id; may be repeated.")
 ]
+Ungraded = Annotated[
+    str,
+    typer.Option(
+        "--ungraded", help="Tasks without gold SQL: skip, or include (played, and left out of every rate)."
+    ),
+]
+StrictData = Annotated[
+    bool,
+    typer.Option("--strict-data", help="Stop if a task would be left out because it cannot be played."),
+]
 Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Where run folders are made; by default results/<agent>-<game>."),
+    typer.Option("--output", "-o", help="Where run folders are made; by default results/<players>-<game>."),
 ]
+_command: ContextVar[typer.Context | None] = ContextVar("command", default=None)
+"""The command that is called: what its options are is known when the last of them is read."""
+
+_NOT_KEPT = frozenset({"resume", "verbose"})
+
+
+def _as_before(context: typer.Context, run: Path | None) -> Path | None:
+    """Let a run that is resumed have the options that it was started with, where none is given now.
+
+    Raises `InputError` if there is no such run, or if another command made it.
+    """
+    _command.set(context)
+    if run is None:
+        return None
+    from birdenv.runs import RunDirectory
+
+    directory = RunDirectory.existing(run)
+    before = directory.read_config().get("command")
+    if isinstance(before, dict) and isinstance(before.get("options"), dict):
+        if before.get("name") != context.info_name:
+            raise InputError(
+                f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that"
+            )
+        context.default_map = before["options"]
+    return directory.path
+
+
+def command_given() -> dict[str, Any]:
+    """The command that is called, with its options as `--resume` needs them. No password is among them."""
+    context = _command.get()
+    if context is None:
+        return {}
+    given: dict[str, Any] = {}
+    for name, value in context.params.items():
+        if value not in (None, False, []) and name not in _NOT_KEPT:
+            given[name] = str(value.absolute()) if isinstance(value, Path) else value
+    if "dsn" in given:
+        from birdenv.databases import PostgresQueries
+
+        given["dsn"] = PostgresQueries(given["dsn"]).shown  # without the password
+    if context.args:
+        given["further"] = list(context.args)
+    return {"command": {"name": context.info_name, "options": given}}
+
+
 Resume = Annotated[
     Path | None,
-    typer.Option("--resume", "-r", help="Go on with this run folder; give the same options as before."),
+    typer.Option(
+        "--resume",
+        "-r",
+        is_eager=True,
+        callback=_as_before,
+        help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
+    ),
 ]
 Repeats = Annotated[
     int,
@@ -126,6 +190,8 @@ def selected(
     instance: list[str] | None,
     offset: int,
     limit: int | None,
+    ungraded: str,
+    strict_data: bool,
 ) -> dict[str, Any]:
     """Return the options that choose tasks as settings of a game."""
     return {
@@ -134,13 +200,18 @@ def selected(
         "instances": tuple(instance) if instance else None,
         "offset": offset,
         "limit": limit,
+        "ungraded": ungraded,
+        "strict_data": strict_data,
     }
 
 
 RunDir = Annotated[
     Path | None,
     typer.Option(
-        "--run_dir", "--run-dir", help="Folder with gold.txt and preds.txt; default: the newest run."
+        "--run_dir",
+        "--run-dir",
+        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
+        "latest). Default: the newest run_... in --runs_root.",
     ),
 ]
 RunsRoot = Annotated[
@@ -153,10 +224,10 @@ def find_run(run_dir: Path | None, runs_root: Path) -> Path:
 
     Raises `InputError` if there is none.
     """
-    from birdenv.runs import holds_pairs, newest_run
+    from birdenv.runs import holds_pairs, newest_run, pairs_folder
 
     if run_dir is not None:
-        return run_dir
+        return pairs_folder(run_dir)
     found = newest_run(runs_root, holds_pairs)
     for reason in found.skipped:
         print(f"Warning: passed over {reason}", file=sys.stderr)

@@ -50,7 +50,7 @@ def load(
         agent,
     )
     tasks = cast("InteractTasks", arena._tasks)
-    missing = missing_ground_truth(list(tasks.tasks.values()))
+    missing = missing_ground_truth(tasks.everything if tasks.notes else list(tasks.tasks.values()))
     if missing:
         where = f"ground truth is missing in {tasks.data_file}: {missing}"
         print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
@@ -71,6 +71,8 @@ def a_interact(
     difficulty: options.Difficulty = None,
     database: options.Database = None,
     instance: options.Instance = None,
+    ungraded: options.Ungraded = "skip",
+    strict_data: options.StrictData = False,
     patience: Annotated[
         int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
     ] = 3,
@@ -107,7 +109,7 @@ def a_interact(
     """
     from birdenv.cli._running import RunOptions, run_game
 
-    settings = options.selected(difficulty, database, instance, offset, limit)
+    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn}
     arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
@@ -128,6 +130,8 @@ def c_interact(
     difficulty: options.Difficulty = None,
     database: options.Database = None,
     instance: options.Instance = None,
+    ungraded: options.Ungraded = "skip",
+    strict_data: options.StrictData = False,
     patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
     profile: Annotated[
         str,
@@ -173,7 +177,7 @@ def c_interact(
 
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = options.selected(difficulty, database, instance, offset, limit)
+    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn, "execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, agent, isolation, dialect, settings)
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
@@ -207,7 +211,7 @@ def play(
     from birdenv.dialogue import find_game
 
     found = find_game(game)
-    given = read_extra(context.args, found)
+    given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
     arena = load_game(game, given, agent)
     run_game(arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats), players)

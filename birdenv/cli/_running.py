@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.dialogue import Arena, PlayerSpec, find_game, read_settings
+from birdenv.cli._options import command_given
+from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, prepare, run
+from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, folder_name, prepare, run
 
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
@@ -81,19 +82,18 @@ def run_game(
     )
     seating = plan.seating()  # before anything is written
     try:
-        config = plan.config()
+        config = plan.config() | command_given()
         if options.resume is not None:
             directory = RunDirectory.existing(options.resume)
         else:
-            name = options.agent.partition(":")[0].replace("/", "-")
-            directory = RunDirectory.create(options.output or Path("results") / f"{name}-{game.name}")
+            place = Path("results") / folder_name(plan.names(), game.name)
+            directory = RunDirectory.create(options.output or place)
         for warning in prepare(directory, config, resume=options.resume is not None):
             print(f"Warning: {warning}", file=sys.stderr)
         summary = _with_progress(plan, directory, options, seating)
     except KeyboardInterrupt:
         print(
-            "Evaluation aborted. Finished episodes are saved; to go on: the same command with "
-            f"--resume {directory.path}",
+            f"Evaluation aborted. Finished episodes are saved; to go on: {_resume_command(game, directory)}",
             file=sys.stderr,
         )
         raise typer.Exit(INTERRUPTED) from None
@@ -101,7 +101,7 @@ def run_game(
         seating.close()
     print(summary.text, end="")
     print(f"Results: {directory.path}")
-    _tell_broken(directory)
+    _tell_broken(arena, directory)
     return directory
 
 
@@ -118,7 +118,12 @@ def _name(record: Mapping[str, Any]) -> str:
     return episode_name(record["instance_id"], record.get("repeat"))
 
 
-def _tell_broken(directory: RunDirectory) -> None:
+def _resume_command(game: Game, directory: RunDirectory) -> str:
+    name = directory.read_config().get("command", {}).get("name", f"play {game.name}")
+    return f"birdenv {name} --resume {directory.path}"
+
+
+def _tell_broken(arena: Arena, directory: RunDirectory) -> None:
     """Episodes that broke off count as failures; nobody should find that out from the score."""
     broken = [record for record in directory.read("runs").values() if "error" in record]
     if broken:
@@ -126,7 +131,7 @@ def _tell_broken(directory: RunDirectory) -> None:
         print(
             f"Warning: {len(broken)} episode(s) broke off and count as failed. The first, "
             f"{_name(first)}: {first['error']}\n"
-            f"To play them again: the same command with --resume {directory.path}",
+            f"To play them again: {_resume_command(arena.game, directory)}",
             file=sys.stderr,
         )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from random import Random
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
@@ -194,6 +194,13 @@ def _ships_with_birdenv(entry: EntryPoint) -> bool:
     return entry.dist is not None and entry.dist.name == "birdenv"
 
 
+@runtime_checkable
+class SeesEnd(Protocol):
+    """A player that is told how its dialogue ended: its last view, and the public outcome."""
+
+    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None: ...
+
+
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
     """Return the random stream of one seat in one episode: the same in every process and hash seed.
 
@@ -238,3 +245,6 @@ def play(
         silent = 0 if spoke else silent + 1
         if silent >= patience:
             dialogue.stop("silence")
+    for seat, player in enumerate(players):
+        if isinstance(player, SeesEnd):
+            player.see_end(dialogue.view(seat), dialogue.outcome())

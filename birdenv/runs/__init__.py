@@ -7,7 +7,7 @@ from birdenv.runs._bird_measures import (
     difficulty_table,
     is_rated,
 )
-from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._directory import RunDirectory, episode_name, folder_name, run_folder
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
@@ -15,9 +15,10 @@ from birdenv.runs._speeds import read_speeds, speed_record, write_speeds
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._comparison import RunComparison, compare, comparison_text
 from birdenv.runs.analysis._plot import forest_plot
-from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, run_folder
+from birdenv.runs.analysis._recorded_run import RecordedRun, read_run
 from birdenv.runs.analysis._report import RunReport, report
 from birdenv.runs.evaluate._evaluate import (
+    METRIC_WORDS,
     Evaluation,
     evaluate_pairs,
     inspection_text,
@@ -25,11 +26,14 @@ from birdenv.runs.evaluate._evaluate import (
     read_details,
 )
 from birdenv.runs.evaluate._pairs import (
+    SOURCES,
     NewestRun,
     ScoredPair,
+    export_folder,
     export_pairs,
     holds_pairs,
     newest_run,
+    pairs_folder,
     pairs_of_run,
     read_pairs,
     write_pairs,
@@ -48,7 +52,9 @@ from birdenv.runs.regrade._interact import (
 __all__ = [
     "AS_PLAYED",
     "METRIC_TITLES",
+    "METRIC_WORDS",
     "R_VES_NOTE",
+    "SOURCES",
     "BirdRegrade",
     "Evaluation",
     "NewestRun",
@@ -71,12 +77,15 @@ __all__ = [
     "difficulty_table",
     "episode_name",
     "evaluate_pairs",
+    "export_folder",
     "export_pairs",
+    "folder_name",
     "forest_plot",
     "holds_pairs",
     "inspection_text",
     "is_rated",
     "newest_run",
+    "pairs_folder",
     "pairs_of_run",
     "prepare",
     "queries_on",

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -18,6 +19,8 @@ from typing import Any
 import birdenv
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
+
+_CONFIG = "config.json"
 
 
 def path_digest(path: Path) -> str | None:
@@ -43,12 +46,52 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
+def run_folder(path: Path) -> Path:
+    """Return the run folder that a path names: itself, or the `latest` run of a folder of runs.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if exists(path / _CONFIG):
+        return path.parent / path.resolve().name if path.is_symlink() else path
+    latest = path / "latest"
+    if exists(latest / _CONFIG):
+        return path / latest.resolve().name
+    runs = sorted(path.glob(f"run-*/{_CONFIG}")) if is_directory(path) else []
+    if runs:  # a file system without links
+        return max(runs, key=lambda config: config.stat().st_mtime_ns).parent
+    raise InputError(
+        f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
+        "(`birdenv runs` lists them)"
+    )
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
+_LONGEST_NAME = 60
+
 STREAMS = ("runs", "private", "timings")
 """`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
 
-_CONFIG = "config.json"
 _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
 """Fields of `runs.jsonl` that not every record has, and what they hold."""
+
+
+def folder_name(players: Sequence[str], game: str) -> str:
+    """The name of the folder of all runs of one system: its players, by seat, and the game.
+
+    It holds no character that a file system minds, is never too long, and no two systems share one: a name
+    that had to be changed ends in eight digits of its SHA-256.
+
+    >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird")
+    ('asks-first+rule-c-interact', 'mine=agent-bird')
+    """
+    names = []
+    for player in filter(None, players):
+        name = _UNSAFE.sub("-", player.replace(":", "=", 1))
+        if name != player.replace(":", "=", 1) or "=" in player or len(name) > _LONGEST_NAME:
+            name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(player.encode()).hexdigest()[:8]}"
+        names.append(name)
+    return f"{'+'.join(names)}-{game}"
 
 
 class RunDirectory:
@@ -88,12 +131,8 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """A run to resume; `InputError` if it is not one."""
-        if not exists(path / _CONFIG):
-            raise InputError(
-                f"{path} is not a run directory (no config.json); --resume takes a run-... folder"
-            )
-        return cls(path)
+        """The run that a path names, as `run_folder`."""
+        return cls(run_folder(path))
 
     def file(self, stream: str) -> Path:
         return self.path / f"{stream}.jsonl"

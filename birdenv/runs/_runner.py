@@ -34,7 +34,7 @@ from birdenv.runs.analysis._report import report
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
 
-_FREE = frozenset({"code_sha256", "data_file", "db_dir", "parallel", "server"})
+_FREE = frozenset({"code_sha256", "command", "data_file", "db_dir", "parallel", "server"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
 
 _TRIALS = 3

@@ -86,9 +86,9 @@ def test_a_person_plays_with_every_tool(
             "names",
             "define 1",
             "knowledge",
-            "run SELECT 1",
+            "run SELECT 1;",
             "ask What do you mean by 'late'?",
-            "submit SELECT 1",
+            "submit SELECT 1;",
             "quit",
         ]
     )

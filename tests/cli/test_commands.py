@@ -187,8 +187,12 @@ def test_merge_and_play_mini_interact(birdenv: Command, shared_data: Path, tmp_p
     figures = found["figures"]
     assert found["episodes"]["rated"] == 2
     assert (figures["reward"]["value"], figures["phase_2"]["passed"]) == (1.0, 2)
-    assert found["status"]["skipped"] == 259
-    assert "cybermarket, exchange_traded_funds, hulushows" in ran.err
+    assert found["tasks"] == 2, "tasks without gold are not played unless asked for"
+    assert "39 because their databases are not there (cybermarket, exchange_traded_funds, hul" in ran.err
+    assert "259 because they have no gold SQL" in ran.err
+    asked = ("--ungraded", "include", "-n", "5", "-o", tmp_path / "all")
+    assert birdenv("c-interact", data, "--data", merged, "--agent", "oracle", *asked).code == 0
+    assert overall(tmp_path / "all")["status"]["skipped"] >= 3
 
 
 @pytest.mark.parametrize("number", [26, pytest.param(261, marks=pytest.mark.real_tasks)])
@@ -207,13 +211,30 @@ def test_asks_first_talks_to_the_end_on_mini_interact(
 def test_a_person_plays_at_the_terminal(
     birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = iter(["hello", "ask What do you mean by 'late'?", "submit SELECT 1", "quit"])
+    """A plain line is a question, SQL may have several lines, and the last submission has its verdict."""
+    typed = [
+        "SELECT 1",
+        "What do you mean by 'late'?",
+        "submit SELECT",
+        "  1",
+        "",
+        "ask again?",
+        "submit SELECT 2;",
+    ]
+    lines = iter(typed)
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     ran = birdenv("c-interact", "--agent", "human", "-n", "1", "-o", tmp_path)
     assert ran.code == 0
     [run] = [json.loads(line) for line in (tmp_path / "latest" / "runs.jsonl").read_text().splitlines()]
     assert run["questions"] == 1
-    assert [attempt["status"] for attempt in run["attempts"]] == ["wrong_result"]
+    submitted = [event["data"] for event in run["example"]["events"] if event["action"] == "submit_sql"]
+    assert submitted == ["SELECT\n  1", "SELECT 2;"]
+    assert "That reads like SQL" in ran.out
+    assert "Your SQL is not correct. The episode ends." in ran.out
+    assert "The episode is over: " in ran.out and "reward 0" in ran.out
+    assert '{"id":' not in ran.out, "knowledge is text"
+    shown = ran.out[: ran.out.index("=====")]
+    assert max(len(line) for line in shown.splitlines() if "|" not in line) <= 160
 
 
 def test_merge_without_databases_at_hand_says_what_it_did_not_check(

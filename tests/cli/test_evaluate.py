@@ -41,6 +41,9 @@ ESM - 3/9 33.3% (of attempted: 3/7 42.9%)
    pred_fail: 1
      timeout: 1
  other_error: 0
+
+EM: exact match, the text of two queries.
+ESM: execution match, the rows that two queries return.
 """
 
 
@@ -117,8 +120,12 @@ def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) 
     assert found["config"]["exec_timeout"] == 0.5
     assert found["versions"]["engine"].lower().startswith(engine)
     canon = (run_dir / "eval" / "canon" / "preds.txt").read_text().split("\n")
-    assert canon[0] == "select name from item where id = 1"
-    assert len(canon) == 10
+    assert canon[0].lower() == "select name from item where id = 1", "what EM compares"
+    assert canon[0].startswith("SELECT ")
+    assert canon[3] == "None"
+    ran_sql = (run_dir / "eval" / "canon" / "ran_preds.txt").read_text().split("\n")
+    assert ran_sql[0] == "select name from item where id = 1", "what ran"
+    assert len(canon) == len(ran_sql) == 10
 
 
 def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: Path) -> None:
@@ -144,6 +151,8 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
 def test_without_esm_no_database_is_needed(birdenv: Command, run_dir: Path) -> None:
     ran = birdenv("evaluate", "--run_dir", run_dir, "--no_esm")
     assert ran.code == 0, ran
+    assert "\nESM - not computed (--no_esm)\n" in ran.out
+    assert "breakdown" not in ran.out
     found = summary(run_dir)
     assert found["esm_breakdown"]["skipped"] == found["total"]
     assert found["counts"]["em"] == {"pass": 2, "fail": 6}
@@ -176,7 +185,7 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     ran = birdenv(
         "evaluate", "--run_dir", folder, "--db", database, "--etm", "--no_em", "--isolation", "inline"
     )
-    assert "\nEM  - 0/4 0.0% (of attempted: 0/0 0.0%)\n" in ran.out
+    assert "\nEM  - not computed (--no_em)\n" in ran.out
     assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
 
 
@@ -226,6 +235,32 @@ def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: 
     assert all(record["db_id"] and record["instance_id"] for record in details(folder))
 
 
+def test_a_run_of_birdenv_is_a_folder_of_pairs(birdenv: Command, tmp_path: Path) -> None:
+    results = tmp_path / "out"
+    assert birdenv("bird", "--agent", "oracle", "-n", "3", "-o", results).code == 0
+    run = results / (results / "latest").readlink()
+    for named in (results, run):
+        ran = birdenv("evaluate", "--run_dir", named, "--isolation", "inline")
+        assert ran.code == 0, ran
+        assert f"run_dir: {run}\n" in ran.out
+        assert "\nESM - 3/3 100.0% (of attempted: 3/3 100.0%)\n" in ran.out
+        assert birdenv("inspect", "--run_dir", named).code == 0
+    assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "-o", tmp_path / "c").code == 0
+    refused(birdenv("evaluate", "--run_dir", tmp_path / "c"), "only runs of bird")
+
+
+def test_files_that_disagree(birdenv: Command, run_dir: Path, database: Path) -> None:
+    records = [{"gold_sql": gold, "predicted_sql": pred} for gold, pred in PAIRS]
+    records[5]["predicted_sql"] = "SELECT 5"
+    (run_dir / "pairs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    evaluate = ("evaluate", "--run_dir", run_dir, "--db", database, "--no_esm")
+    refused(birdenv(*evaluate), "pair 5: 'SELECT 5' and 'DROP TABLE item'", "--source")
+    refused(birdenv(*evaluate, "--source", "both"), "auto, pairs, lines")
+    for source, pred in (("pairs", "SELECT 5"), ("lines", "DROP TABLE item")):
+        assert birdenv(*evaluate, "--source", source).code == 0
+        assert details(run_dir)[5]["pred_sql"] == pred
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -272,9 +307,10 @@ def test_details_that_are_damaged(birdenv: Command, run_dir: Path) -> None:
     path = run_dir / "eval" / "details.jsonl"
     path.parent.mkdir()
     good = '{"idx": 0, "bucket": "mismatch", "gold_sql": "SELECT \\u001b[31m", "more": 1}\n'
-    path.write_text(good + '{"idx": 1, "buck')
-    ran = birdenv("inspect", "--run_dir", run_dir)
-    assert ran.code == 0
+    for end in ("", "\n", "\r\n\n", "\0\0\0"):
+        path.write_text(good + '{"idx": 1, "buck' + end)
+        ran = birdenv("inspect", "--run_dir", run_dir)
+        assert ran.code == 0, ran
     assert "    mismatch:   1  (100.0%)" in ran.out
     assert "\x1b" not in ran.out
     path.write_text('{"idx": 1, "buck\n' + good)

@@ -65,7 +65,8 @@ def test_repeats(birdenv: Command, tmp_path: Path) -> None:
         assert " repeat 1 " in ran.err
         assert "3 tasks, 2 times each; 6 episodes" in birdenv("summary", tmp_path / game).out
         resumed = birdenv(*arguments, "--resume", tmp_path / game / "latest")
-        refused(resumed, "repeats: 2 then, 1 now")
+        assert resumed.code == 0, "the options are the run's own"
+        refused(birdenv(*arguments, "--repeats", "3", "--resume", tmp_path / game), "repeats: 2 then, 3 now")
 
 
 def test_pairs_are_of_tasks_played_once(birdenv: Command, tmp_path: Path) -> None:

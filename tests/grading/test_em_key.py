@@ -7,7 +7,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import PostgresQueries, QueryResult
 from birdenv.grading import EmLevel, em_key
-from birdenv.grading.em_esm._exact_match import KEYWORDS
+from birdenv.grading.em_esm._exact_match import KEYWORDS, em_keys
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,19 @@ def test_keywords_are_the_servers() -> None:
     assert isinstance(answer, QueryResult)
     assert {word for (word,) in answer.rows} == KEYWORDS["postgres"]
     assert len(KEYWORDS["sqlite"]) == 147
+
+
+@pytest.mark.parametrize(
+    ("gold", "pred", "same"),
+    [
+        ('SELECT "Name" FROM "Item"', "SELECT name FROM item", True),
+        ("SELECT T.name FROM item AS T", 'SELECT "T"."name" FROM "item" AS "T"', True),
+        ('SELECT a FROM t WHERE a = "Bob"', 'SELECT a FROM t WHERE a = "bob"', False),
+        ("SELECT a FROM t WHERE a = 'Bob'", 'SELECT a FROM t WHERE a = "Bob"', False),
+    ],
+)
+def test_names_in_double_quotes_on_sqlite(gold: str, pred: str, same: bool) -> None:
+    """A word in double quotes may be a string there: it is a name if a query of the pair says so."""
+    keys = em_keys(gold, pred, "sqlite", "folded")
+    assert (keys[0] == keys[1]) is same
+    assert len(set(em_keys(gold, pred, "sqlite"))) == 2

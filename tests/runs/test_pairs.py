@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, ScoredPair, export_pairs, holds_pairs, read_pairs, write_pairs
+from birdenv.runs import (
+    RunDirectory,
+    ScoredPair,
+    export_folder,
+    export_pairs,
+    holds_pairs,
+    read_pairs,
+    write_pairs,
+)
 
+USAGE = {"prompt_tokens": 7}
 ODD = [
     "SELECT 'a\u2028b'",
     "SELECT 'a\fb\vc\x85d'",
@@ -128,17 +138,20 @@ def test_from_a_run(tmp_path: Path) -> None:
     for name, result, private in records:
         directory.append(
             {
-                "runs": {"instance_id": name, "status": "completed", "result": result},
+                "runs": {"instance_id": name, "status": "completed", "result": result, "usage": USAGE},
                 "private": {"instance_id": name, **private},
-                "timings": {"instance_id": name},
+                "timings": {"instance_id": name, **({"wall_s": 1.5} if name == "1" else {})},
             }
         )
     assert export_pairs(directory, tmp_path / "out") == 2
     assert read_pairs(tmp_path / "out") == [
         ScoredPair(0, "SELECT 1", "SELECT 1\n-- x", "a", "1", "simple"),
-        ScoredPair(1, "SELECT 2", "", "b", "2"),
+        ScoredPair(1, "SELECT 2", "None", "b", "2"),
     ]
-    assert (tmp_path / "out" / "preds.txt").read_text() == "SELECT 1\n\n"
+    assert (tmp_path / "out" / "preds.txt").read_text() == "SELECT 1\nNone\n"
+    spent = [json.loads(line) for line in (tmp_path / "out" / "summary.jsonl").read_text().splitlines()]
+    assert [line["latency_s"] for line in spent] == [1.5, None]
+    assert (spent[0]["prompt_tokens"], spent[0]["cost_usd"]) == (7, None)
     first, second = map(json.loads, (tmp_path / "out" / "pairs.jsonl").read_text().splitlines())
     assert first == {
         "idx": 0,
@@ -149,6 +162,31 @@ def test_from_a_run(tmp_path: Path) -> None:
         "difficulty": "simple",
     }
     assert "difficulty" not in second
+
+
+@pytest.mark.parametrize("file", ["preds.txt", "gold.txt"])
+def test_files_that_disagree_name_the_first_difference(tmp_path: Path, file: str) -> None:
+    pairs = [ScoredPair(i, f"SELECT {i}", f"SELECT\n{i}") for i in range(3)]
+    write_pairs(tmp_path, pairs, "sqlite")
+    assert read_pairs(tmp_path) == pairs
+    (tmp_path / file).write_text("SELECT 0\nSELECT 9\nSELECT 8\n")
+    with pytest.raises(InputError, match=f"{file} disagree.*pair 1: 'SELECT\\s1' and 'SELECT 9'.*--source"):
+        read_pairs(tmp_path)
+    assert read_pairs(tmp_path, source="pairs") == pairs
+    by_line = read_pairs(tmp_path, source="lines")
+    assert (by_line[1].pred if file == "preds.txt" else by_line[1].gold) == "SELECT 9"
+    (tmp_path / file).write_text("SELECT 0\n")
+    with pytest.raises(InputError, match="pair 1 is in one of them only"):
+        read_pairs(tmp_path)
+
+
+def test_the_folder_of_an_export_has_the_name_that_evaluate_looks_for(tmp_path: Path) -> None:
+    made = [export_folder(tmp_path)]
+    made[0].mkdir()
+    made.append(export_folder(tmp_path))
+    assert all(re.fullmatch(r"run_\d{8}_\d{6}", folder.name) for folder in made)
+    assert made[0] < made[1]
+    assert export_folder(tmp_path / "run_1") == tmp_path / "run_1"
 
 
 def test_records_of_score_are_pairs(tmp_path: Path) -> None:

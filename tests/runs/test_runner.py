@@ -154,7 +154,7 @@ def golds(task: Any) -> list[str]:
 
 def toy_run(folder: Path, *records: dict[str, Any], agent: str) -> dict[str, Any]:
     """The figures of a run over records of the toy benchmark."""
-    arena = c_interact(write_benchmark(folder / "toy", *records))
+    arena = c_interact(write_benchmark(folder / "toy", *records), ungraded="include")
     directory = RunDirectory.create(folder / "runs")
     plan = plan_of(arena, agent)
     prepare(directory, plan.config(), resume=False)

@@ -5,6 +5,10 @@ space between tokens and writes keywords in upper case. `folded` besides that wr
 dialect compares them (lower case), drops quotes that a name does not need, and writes `<>` as `!=` (in SQLite
 `==` as `=` too). Nothing is reordered, and no alias is renamed.
 
+SQLite takes a word in double quotes for a string where no column has that name. So its quotes are dropped
+only where it is certainly a name: beside a dot, after FROM, JOIN or AS, or if either query of the pair has
+the same name without quotes.
+
 The words with a meaning of their own in SQL, by dialect, in lower case.
 
 SQLite: its list of keywords (sqlite.org/lang_keywords.html). PostgreSQL: `pg_get_keywords()` of version 18.
@@ -81,13 +85,30 @@ EM_LEVELS: Final[tuple[EmLevel, ...]] = get_args(EmLevel)
 
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _SQLITE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
-def em_key(sql: str, dialect: str, level: EmLevel = "conservative") -> str:
+def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
+    """The keys of a pair, as `em_key`; what is a name in one query is one in the other."""
+    names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
+    return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
+
+
+def _certain_names(sql: str, dialect: str) -> frozenset[str]:
+    """Words without quotes that are no keywords, in lower case."""
+    try:
+        words = [token.text for token in sql_tokens(sql, dialect) if token.kind == "word"]
+    except ValueError:
+        return _NO_NAMES
+    return frozenset(_lower(word) for word in words if not _is_keyword(word, dialect))
+
+
+def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
     """The key of a query: two queries match exactly if their keys are equal.
 
-    `dialect`: `sqlite` or `postgres`. Text with a quote that never ends is its own key, without the white
-    space around it.
+    `dialect`: `sqlite` or `postgres`. `names`: words in lower case that are names of the database also where
+    they stand in double quotes. Text with a quote that never ends is its own key, without the white space
+    around it.
     """
     if level == "strict":
         return sql.strip()
@@ -97,8 +118,9 @@ def em_key(sql: str, dialect: str, level: EmLevel = "conservative") -> str:
         return sql.strip()
     while tokens and tokens[-1].text == ";":
         tokens.pop()
-    spell = _folded if level == "folded" else _conservative
-    return " ".join(spell(tokens, place, dialect) for place in range(len(tokens)))
+    if level == "folded":
+        return " ".join(_folded(tokens, place, dialect, names) for place in range(len(tokens)))
+    return " ".join(_conservative(tokens, place, dialect) for place in range(len(tokens)))
 
 
 def _conservative(tokens: Sequence[Token], place: int, dialect: str) -> str:
@@ -109,26 +131,30 @@ def _conservative(tokens: Sequence[Token], place: int, dialect: str) -> str:
     return token.text.upper() if is_keyword else token.text
 
 
-def _folded(tokens: Sequence[Token], place: int, dialect: str) -> str:
+def _folded(tokens: Sequence[Token], place: int, dialect: str, names: frozenset[str]) -> str:
     token = tokens[place]
     if token.kind == "word":
         spelt = _conservative(tokens, place, dialect)
         return spelt if spelt != token.text or _is_keyword(token.text, dialect) else _lower(token.text)
     if token.kind == "quoted":
-        return _without_needless_quotes(tokens, place, dialect)
+        return _without_needless_quotes(tokens, place, dialect, names)
     if token.text == "<>":
         return "!="
     return "=" if token.text == "==" and dialect == "sqlite" else token.text
 
 
-def _without_needless_quotes(tokens: Sequence[Token], place: int, dialect: str) -> str:
-    """SQLite takes a word in double quotes for a string where no column has that name, and then its case
-    matters: such quotes stay, but for names that are certain because a dot stands beside them."""
+def _without_needless_quotes(tokens: Sequence[Token], place: int, dialect: str, names: frozenset[str]) -> str:
     text = tokens[place].text
     name = text[1:-1]
     if dialect == "postgres":
         return name if _PLAIN_NAME.fullmatch(name) and not _is_keyword(name, dialect) else text
-    is_certain = text[0] != '"' or _is_qualified(tokens, place) or _text(tokens, place + 1) == "."
+    is_certain = (
+        text[0] != '"'
+        or _is_qualified(tokens, place)
+        or _text(tokens, place + 1) == "."
+        or _text(tokens, place - 1).upper() in ("FROM", "JOIN", "AS")
+        or _lower(name) in names
+    )
     plain = _SQLITE_NAME.fullmatch(name) and not _is_keyword(name, dialect)
     return _lower(name) if is_certain and plain else text
 
@@ -143,7 +169,7 @@ def _is_qualified(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _text(tokens: Sequence[Token], place: int) -> str:
-    return tokens[place].text if place < len(tokens) else ""
+    return tokens[place].text if 0 <= place < len(tokens) else ""
 
 
 def _lower(name: str) -> str:

@@ -15,7 +15,7 @@ from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
-from birdenv.grading.em_esm._exact_match import EmLevel, em_key
+from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
 from birdenv.grading.em_esm._structural import SCHEMA_QUERIES, structural_match
 from birdenv.sql import is_single_query
 
@@ -57,6 +57,7 @@ class PairVerdict:
 
     `em`, `esm`, `etm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
     text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.
+    `keys`: what EM compares, of gold and prediction.
     """
 
     gold: Cleaned
@@ -74,6 +75,7 @@ class PairVerdict:
     pred_seconds: float | None = None
     modes: Mapping[str, bool] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    keys: tuple[str, str] = ("", "")
 
     @property
     def is_empty(self) -> bool:
@@ -116,7 +118,8 @@ class PairGrader:
         A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
         runs first; the database says that something is no plain query with the error kind `denied`.
         """
-        verdict = PairVerdict(self._cleaned(gold), self._cleaned(pred), "skipped")
+        sides = self._cleaned(gold), self._cleaned(pred)
+        verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         verdict = self._by_text(verdict) or self._with_keys(self._by_results(verdict, db_id), db_id)
         if not self.rules.esm:
             reason = verdict.reason if verdict.bucket == "skipped" else "disabled"
@@ -147,8 +150,8 @@ class PairGrader:
         """EM, and the structural match of what is a query on both sides."""
         rules, dialect = self.rules, self.dialect
         if rules.em:
-            keys = [em_key(side.sql, dialect, rules.em_level) for side in (pair.gold, pair.pred)]
-            pair = replace(pair, em=keys[0] == keys[1])
+            keys = em_keys(pair.gold.sql, pair.pred.sql, dialect, rules.em_level)
+            pair = replace(pair, keys=keys, em=keys[0] == keys[1])
         if rules.etm and pair.bucket != "non_select":
             match = structural_match(pair.gold.sql, pair.pred.sql, self._schema(db_id), dialect)
             pair = replace(pair, etm=match)

@@ -9,8 +9,7 @@ from typing import Any
 
 from birdenv.dialogue import GameMeasures, Measure, Record
 from birdenv.errors import InputError
-from birdenv.files import exists
-from birdenv.runs._directory import RunDirectory
+from birdenv.runs._directory import RunDirectory, run_folder
 from birdenv.runs._measured_games import game_measures
 from birdenv.runs.analysis._outcomes import Outcome, measures_of, outcome
 
@@ -100,19 +99,6 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
         tuple(made for _, made in order),
         tuple(records[name] for name, _ in order),
         tuple(private.get(name, {}) for name, _ in order),
-    )
-
-
-def run_folder(path: Path) -> Path:
-    """The folder itself if it is a run's, else that of the `latest` run in it. Raises `InputError`."""
-    if exists(path / "config.json"):
-        return path
-    latest = path / "latest"
-    if exists(latest / "config.json"):
-        return path / latest.resolve().name
-    raise InputError(
-        f"{path} is not a run: give a run-... folder, or the results/<agent>-<game> folder above it for its "
-        "latest run"
     )
 
 

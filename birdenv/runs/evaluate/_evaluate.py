@@ -1,5 +1,5 @@
-"""EM and ESM of all pairs of a run: `eval/details.jsonl`, `eval/eval_summary.json`, the cleaned text in
-`eval/canon/`, and the block for the console.
+"""EM and ESM of all pairs of a run: `eval/details.jsonl`, `eval/eval_summary.json`, what EM compares
+and what ran in `eval/canon/`, and the block for the console.
 
 What went wrong in an evaluation: counts and a few examples of each bucket of `eval/details.jsonl`.
 
@@ -28,7 +28,8 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """The records of an evaluated run; a torn last line is dropped, unknown fields are kept.
+    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
+    fields are kept.
 
     Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
     """
@@ -36,7 +37,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
     if not exists(path):
         raise InputError(f"{path}: no such file; run `birdenv evaluate --run_dir {folder}` first")
     with file_errors(path):
-        lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+        lines = path.read_bytes().decode("utf-8", "replace").rstrip("\x00\r\n\t ").split("\n")
     records: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -134,6 +135,12 @@ def _is_marked(verdict: PairVerdict) -> bool:
 
 
 METRICS = ("em", "esm", "etm")
+METRIC_WORDS: Final[Mapping[str, str]] = {
+    "em": "exact match, the text of two queries",
+    "esm": "execution match, the rows that two queries return",
+    "etm": "structural match, two queries in a normal form",
+}
+"""The metrics of pairs in words, for every output that shows them."""
 _MODES = ("multiset", "ordered", "bird")
 
 
@@ -191,10 +198,12 @@ def evaluate_pairs(
     golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
     summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
     summary |= {"config": dict(config), "versions": _versions() | dict(versions)}
-    write_lines(out / "canon", golds, preds, grader.dialect)
+    keys = [v.keys[0] for v in verdicts], [v.keys[1] for v in verdicts]
+    write_lines(out / "canon", *keys, grader.dialect)
+    write_lines(out / "canon", golds, preds, grader.dialect, prefix="ran_")
     write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
     write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    text = _text(summary, [m for m in METRICS if m != "etm" or grader.rules.etm])
+    text = _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
     return Evaluation(summary, text, postgres_note(verdicts) if grader.dialect == "sqlite" else "")
 
 
@@ -263,16 +272,21 @@ def _percent(part: int, whole: int) -> float:
     return round(100 * part / whole, 1) if whole else 0.0
 
 
-def _text(summary: Mapping[str, Any], metrics: Sequence[str]) -> str:
+def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     skips, total = summary["skips"], summary["total"]
     lines = ["=== EVAL SUMMARY ===", f"total: {total}"]
     lines.append(f"empty_preds: {skips['empty_pred']} ; unanswerable: {skips['unanswerable']}")
-    for metric in metrics:
+    for metric in METRICS:
+        if not asked[metric]:
+            lines += [f"{metric.upper():<3} - not computed (--no_{metric})"] if metric != "etm" else []
+            continue
         passed, rate = summary["counts"][metric]["pass"], summary["rates"][metric]
         lines.append(
             f"{metric.upper():<3} - {passed}/{total} {rate['pass_pct_total']}% "
             f"(of attempted: {passed}/{rate['attempted']} {rate['pass_pct_attempted']}%)"
         )
-    lines += ["", "=== ESM breakdown ==="]
-    lines += [f"{bucket:>12}: {count}" for bucket, count in summary["esm_breakdown"].items()]
+    if asked["esm"]:
+        lines += ["", "=== ESM breakdown ==="]
+        lines += [f"{bucket:>12}: {count}" for bucket, count in summary["esm_breakdown"].items()]
+    lines += ["", *(f"{metric.upper()}: {METRIC_WORDS[metric]}." for metric in METRICS if asked[metric])]
     return "\n".join(lines) + "\n"

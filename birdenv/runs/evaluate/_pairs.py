@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from textwrap import shorten
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
-from birdenv.runs._directory import RunDirectory
+from birdenv.runs._directory import RunDirectory, run_folder
 from birdenv.sql import one_line
 
 _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
@@ -75,7 +77,15 @@ def _has_date(name: str) -> bool:
 
 _GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
 _NAMES = ("db_id", "instance_id", "difficulty")
+_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _LFS = b"version https://git-lfs"
+
+UNANSWERED: Final = "None"
+"""What is exported for an answer that never came: the reference's text for "no answer in SQL"."""
+
+Source = Literal["auto", "pairs", "lines"]
+SOURCES: Final[tuple[Source, ...]] = get_args(Source)
+"""Where pairs are read: `pairs.jsonl`, the two text files, or the first where the others agree with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +101,41 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Whether a folder has what `read_pairs` needs."""
+    """Whether a folder has files of pairs."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
-def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[ScoredPair]:
-    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files.
+def pairs_folder(path: Path) -> Path:
+    """The folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the latest)."""
+    if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
+        return path
+    try:
+        return run_folder(path)
+    except InputError:
+        return path
 
-    Only a line feed ends a line, so other separators may stand in a query; a carriage return before it and a
-    byte order mark are not part of the text. `allow_truncate`: of files of different lengths, the
-    longer one is cut; else they are an `InputError`, as is a missing, empty or unreadable file.
+
+def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
+    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files; of the
+    folder of a run of BIRD, what its episodes submitted.
+
+    By default it is an `InputError` if `pairs.jsonl` and the text files beside it say different things;
+    `source` `pairs` or `lines` chooses. Only a line feed ends a line, so other separators may stand in a
+    query; a carriage return before it and a byte order mark are not part of the text. `allow_truncate`: of
+    files of different lengths, the longer one is cut; else they are an `InputError`, as is a missing, empty
+    or unreadable file.
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; --run_dir takes a folder with {_GOLD} and {_PREDS}")
-    if exists(folder / _PAIRS):
-        return _from_records(folder / _PAIRS)
+    if source != "lines" and exists(folder / _PAIRS):
+        pairs = _from_records(folder / _PAIRS)
+        if source == "auto":
+            _check_agreement(folder, pairs)
+        return pairs
+    if source == "auto" and exists(folder / "config.json") and not exists(folder / _PREDS):
+        return _from_run(RunDirectory(folder))
+    if source == "pairs":
+        raise InputError(f"{folder} holds no {_PAIRS}, which --source pairs asks for")
     missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
     if missing:
         raise InputError(f"{folder} holds no {' and no '.join(missing)}; is the run still going on?")
@@ -120,23 +150,89 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False) -> list[ScoredPair
     return [ScoredPair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
 
 
+def _from_run(directory: RunDirectory) -> list[ScoredPair]:
+    game = directory.read_config(hint="").get("game")
+    if game != "bird":
+        raise InputError(f"{directory.path} is a run of {game}: only runs of bird hold pairs")
+    pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
+    if not pairs:
+        raise InputError(f"{directory.path}: no episode with gold SQL is finished yet")
+    return pairs
+
+
+def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
+    """Raise `InputError` naming the first pair that a text file spells differently."""
+    for name, queries in ((_GOLD, [p.gold for p in pairs]), (_PREDS, [p.pred for p in pairs])):
+        if not exists(folder / name):
+            continue
+        lines = _lines(folder / name)
+        for number, (sql, line) in enumerate(zip_longest(queries, lines)):
+            if sql is None or line is None:
+                what = f"pair {number} is in one of them only"
+            elif line in (sql, *(one_line(sql, dialect) for dialect in ("sqlite", "postgres"))):
+                continue
+            else:
+                what = f"the first difference is pair {number}: {_start(sql)} and {_start(line)}"
+            raise InputError(
+                f"{folder}: {_PAIRS} and {name} disagree, {what}; score one of them: --source pairs or "
+                "--source lines"
+            )
+
+
+def _start(sql: str) -> str:
+    return repr(shorten(sql, 80)) if sql.strip() else "nothing"
+
+
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
     """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
 
-def write_lines(folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str) -> None:
-    """Write `gold.txt` and `preds.txt`."""
+def write_lines(
+    folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
+) -> None:
+    """Write `gold.txt` and `preds.txt`, with a prefix to their names."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
-        write_text(folder / name, "".join(one_line(sql, dialect) + "\n" for sql in queries))
+        write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
-    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are."""
-    pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
+    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are.
+
+    `summary.jsonl` beside them has a line for each pair: `latency_s` (seconds of the episode), and tokens and
+    cost where the agent reports them.
+    """
+    runs, timings = directory.read("runs"), directory.read("timings")
+    pairs = pairs_of_run(runs, directory.read("private"))
     write_pairs(folder, pairs, dialect)
+    write_records(
+        folder / "summary.jsonl",
+        (
+            {
+                "idx": pair.idx,
+                "instance_id": pair.instance_id,
+                "db_id": pair.db_id,
+                "status": runs[pair.instance_id]["status"],
+                "latency_s": timings.get(pair.instance_id, {}).get("wall_s"),
+                **dict.fromkeys(_USAGE),
+                **runs[pair.instance_id].get("usage", {}),
+            }
+            for pair in pairs
+        ),
+    )
     return len(pairs)
+
+
+def export_folder(place: Path) -> Path:
+    """The folder that pairs are exported to: `place` if its name is `run_...`, else a new
+    `run_YYYYMMDD_HHMMSS` in it."""
+    if place.name.startswith("run_"):
+        return place
+    moment = datetime.now()
+    while exists(folder := place / moment.strftime("run_%Y%m%d_%H%M%S")):
+        moment += timedelta(seconds=1)
+    return folder
 
 
 def pairs_of_run(
@@ -144,7 +240,8 @@ def pairs_of_run(
 ) -> list[ScoredPair]:
     """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
 
-    Of several golds it is the one that matched, else the first. Without a submission the prediction is empty.
+    Of several golds it is the one that matched, else the first. Without a submission the prediction is
+    `None`, so that it counts as an answer that is wrong.
     Tasks without gold, and episodes that could not be played, have no pair.
     """
     pairs: list[ScoredPair] = []
@@ -153,7 +250,7 @@ def pairs_of_run(
         if golds:
             gold = golds[private[name].get("matched_gold") or 0]
             result = run["result"]
-            pred = result.get("predicted_sql") or ""
+            pred = result.get("predicted_sql") or UNANSWERED
             known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
             pairs.append(ScoredPair(len(pairs), gold, pred, instance_id=name, **known))
     return pairs

@@ -36,8 +36,8 @@ from birdenv.files import read_records
 from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._interact_measures import passed
 from birdenv.tasks import SYSTEM, USER
-from birdenv.tasks.sql._markup import fence_of
 from birdenv.tasks.c_interact import USED_UP, InteractTasks
+from birdenv.tasks.sql._markup import fence_of
 
 MARKER = "### Turn "
 """What stands before each turn; the pipeline cuts an answer off there."""

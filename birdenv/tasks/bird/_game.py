@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
-from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.tasks.sql._view import TURNS
 
@@ -28,6 +28,7 @@ class BirdSettings(SqlSettings):
     data_file: str | None = Field(None, description="Task file (JSON or JSONL); default: demo.")
     db_dir: str | None = Field(None, description="Folder of <db_id>/<db_id>.sqlite.")
     evidence: bool = Field(True, description="Show the hint that comes with a question.")
+    show_schema: bool = Field(True, description="Show the schema; without it, agents find it by SQL.")
     max_turns: int = Field(20, description="Actions until the episode is truncated.")
     clean: bool = Field(False, description="Strip code fences and the like before EX.")
     metrics: tuple[Metric, ...] = Field((), description="Metrics that are worked out beside EX.")
@@ -71,6 +72,7 @@ class BirdTasks(SqlTasks[BirdTask]):
             self.source,
             self.grader,
             evidence=settings.evidence,
+            show_schema=settings.show_schema,
             max_turns=settings.max_turns,
             limits=settings.limits,
         )
@@ -89,6 +91,7 @@ class BirdTasks(SqlTasks[BirdTask]):
         return super().config() | {
             "max_turns": settings.max_turns,
             "no_evidence": not settings.evidence,
+            **({} if settings.show_schema else {"no_schema": True}),
             "clean": settings.clean,
             **metrics,
         }
@@ -101,12 +104,15 @@ def load(settings: BirdSettings) -> BirdTasks:
         InputError: a file, a name or a database cannot be used.
     """
     file, folder = settings.place()
+    check_task_file(file)
     source = open_source(
         folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation, tell=_logger.info
     )
     try:
         everything = load_tasks(file, source.dialect)
-        tasks = BirdTasks(select(everything, settings), everything, source, file, settings)
+        chosen, notes = playable(everything, settings, source)
+        tasks = BirdTasks(chosen, everything, source, file, settings)
+        tasks.notes += notes
         tasks.data_folder = folder
         tasks.grader = ExGrader(
             source,

@@ -49,6 +49,7 @@ class BirdRules(Rules):
         grader: ExGrader,
         *,
         evidence: bool = True,
+        show_schema: bool = True,
         max_turns: int = 20,
         limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
@@ -60,7 +61,7 @@ class BirdRules(Rules):
         self._turns_left = max_turns
         self._limits = limits
         self._database: EpisodeDatabase | None = None
-        self._instruction = _instruction(task, source, evidence, max_turns)
+        self._instruction = _instruction(task, source, evidence, max_turns, show_schema)
         self._extras = {"candidates": task.public.candidates}
 
     def open(self) -> tuple[int, ...]:
@@ -205,10 +206,12 @@ def _told_rows(result: QueryResult) -> int | None:
     return None if result.truncated or len(result.rows) > LEAST_FETCHED else len(result.rows)
 
 
-def _instruction(task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int) -> str:
+def _instruction(
+    task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int, show_schema: bool
+) -> str:
     public = task.public
     hint = public.evidence if evidence else ""
-    schema = source.schema_text(public.db_id)
+    schema = source.schema_text(public.db_id) if show_schema else ""
     return _instruction_text(source.engine, max_turns, public.question, hint, public.db_id, schema)
 
 
@@ -217,4 +220,4 @@ def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: 
     parts = [_RULES.format(engine=engine, turns=turns), f"Question: {question}"]
     if hint.strip():
         parts.append(f"Hint: {hint}")
-    return "\n\n".join([*parts, f"Database: {db_id}", schema])
+    return "\n\n".join([*parts, f"Database: {db_id}", *([schema] if schema else [])])

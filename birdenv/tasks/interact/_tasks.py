@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
-from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
 from birdenv.tasks.sql._tasks import SqlTasks
 
 MAX_PATIENCE = 100
@@ -120,8 +119,7 @@ def load_interact(
 ) -> InteractTasks:
     """Load the tasks of a game of BIRD-Interact.
 
-    Tasks whose database is not there are left out with a note, as in the published Mini-Interact, unless
-    they were asked for by name.
+    Tasks that cannot be played are left out with a note (`playable`).
 
     Args:
         settings: the game's settings.
@@ -132,25 +130,15 @@ def load_interact(
         InputError: a file, a name or a database cannot be used.
     """
     folder, file = settings.place()
+    check_task_file(file)
     source = open_source(
         folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation, tell=_logger.info
     )
     try:
         benchmark = load_benchmark(folder, file, source=source)
-        chosen = select(benchmark.tasks, settings)
-        there = set(source.names())
-        missing = Counter(task.public.database for task in chosen if task.public.database not in there)
-        names = sorted({task.public.database for task in chosen})
-        for name in names:
-            if name in there or settings.names_tasks or len(missing) == len(names):
-                source.check(name)
-        playable = [task for task in chosen if task.public.database in there]
-        tasks = InteractTasks(playable, benchmark.tasks, source, benchmark.task_file, settings)
-        if missing:
-            tasks.notes.append(
-                f"{sum(missing.values())} tasks are left out: their databases are not in {folder} "
-                f"({', '.join(sorted(missing))})"
-            )
+        chosen, notes = playable(benchmark.tasks, settings, source)
+        tasks = InteractTasks(chosen, benchmark.tasks, source, benchmark.task_file, settings)
+        tasks.notes += notes
         grader = InteractGrader(source, settings.limits)
         tasks.make_rules = lambda task: make_rules(task, tasks, grader)
         tasks._idle = idle

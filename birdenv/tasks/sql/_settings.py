@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator
 
-from birdenv.databases import ISOLATIONS, Isolation, Limits
+from birdenv.databases import ISOLATIONS, DatabaseSource, Isolation, Limits, is_database_name
 from birdenv.dialogue import Settings, listed
 from birdenv.errors import InputError
+from birdenv.files import exists
 
 
 class SqlSettings(Settings):
@@ -21,6 +22,10 @@ class SqlSettings(Settings):
     instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
     offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
     limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
+    ungraded: Literal["skip", "include"] = Field(
+        "skip", description="Leave tasks without gold SQL out, or play them without grading."
+    )
+    strict_data: bool = Field(False, description="Refuse if any task cannot be played.")
     isolation: Isolation = Field("inline", description="Where SQLite runs: inline, or process.")
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
@@ -39,6 +44,13 @@ class SqlSettings(Settings):
     def _is_isolation(cls, value: Any) -> Any:
         if value not in ISOLATIONS:
             raise InputError(f"isolation {value!r} is unknown; known: {', '.join(ISOLATIONS)}")
+        return value
+
+    @field_validator("ungraded", mode="before")
+    @classmethod
+    def _is_ungraded(cls, value: Any) -> Any:
+        if value not in ("skip", "include"):
+            raise InputError(f"ungraded {value!r} is unknown; known: skip, include")
         return value
 
     @field_validator("dialect", mode="before")
@@ -66,6 +78,7 @@ class SqlSettings(Settings):
             "instances": list(self.instances or ()),
             "offset": self.offset,
             "limit": self.limit,
+            **({"ungraded": self.ungraded} if self.ungraded != "skip" else {}),
         }
 
 
@@ -104,12 +117,71 @@ class SqlTask(Protocol):
 T = TypeVar("T", bound=SqlTask)
 
 
+PUBLISHED: Final = (
+    "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
+    "at https://github.com/bird-bench/BIRD-Interact"
+)
+"""Where the data of the benchmarks are, for errors about missing ones."""
+
+
+def check_task_file(file: Path) -> None:
+    """Raise `InputError` that says where benchmarks are published if a task file is not there."""
+    if not exists(file):
+        raise InputError(f"{file}: no such file. {PUBLISHED}")
+
+
+def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
+    """Return the selected tasks that can be played, and a line on those that are left out, if any are.
+
+    A task is left out if its database is not there, or if it has no gold SQL. Filters come first, then this,
+    then offset and limit. Tasks without gold are played if `ungraded` or their ids ask for them, or if no
+    task has any.
+
+    Raises:
+        InputError: no database is there, or one that is asked for by name is not; one that is there cannot
+            be used; or, under `strict_data`, a task would be left out.
+    """
+    chosen = _filtered(tasks, settings)
+    there = set(source.names())
+    needed = sorted({task.public.database for task in chosen})
+    absent = [name for name in needed if is_database_name(name) and name not in there]
+    may_lack = not settings.names_tasks and len(absent) < len(needed)
+    for name in needed:
+        if name in absent and may_lack:
+            continue
+        try:
+            source.check(name)
+        except InputError as error:
+            raise InputError(f"{error}. {PUBLISHED}" if name in absent else str(error)) from None
+    left = [task for task in chosen if task.public.database not in absent]
+    kept = [task for task in left if task.has_gold or settings.ungraded == "include" or settings.instances]
+    reasons = []
+    if absent:
+        count = len(chosen) - len(left)
+        reasons.append(f"{count} because their databases are not there ({', '.join(absent)})")
+    if kept and len(kept) < len(left):
+        how = "to play them all the same: ungraded='include', --ungraded include"
+        reasons.append(f"{len(left) - len(kept)} because they have no gold SQL ({how})")
+    notes = (
+        [f"tasks are left out: {', '.join(reasons)}; {len(kept or left)} can be played"] if reasons else []
+    )
+    if not kept:
+        notes.append(f"none of these {len(left)} tasks has gold SQL: they are played, and not graded")
+    if notes and settings.strict_data:
+        raise InputError(f"strict_data: {'; '.join(notes)}")
+    return _cut(kept or left, tasks, settings), notes
+
+
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     """Return the selected tasks, in file order: filters first, then offset, then limit.
 
     Raises:
         InputError: a name is in no task, or nothing is left.
     """
+    return _cut(_filtered(tasks, settings), tasks, settings)
+
+
+def _filtered(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     _known(
         "difficulty",
         [settings.difficulty] if settings.difficulty else [],
@@ -117,13 +189,16 @@ def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     )
     _known("database", settings.databases or (), [task.public.database for task in tasks])
     _known("instance", settings.instances or (), [task.public.instance_id for task in tasks])
-    chosen = [
+    return [
         task
         for task in tasks
         if settings.difficulty in (None, task.public.difficulty)
         and (settings.databases is None or task.public.database in settings.databases)
         and (settings.instances is None or task.public.instance_id in settings.instances)
     ]
+
+
+def _cut(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     end = None if settings.limit is None else settings.offset + settings.limit
     left = chosen[settings.offset : end]
     if left:

@@ -21,6 +21,7 @@ class SqlTasks(TaskList, Generic[T]):
     Attributes:
         source: the databases.
         data_file: the task file.
+        everything: all tasks of the file, selected or not.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class SqlTasks(TaskList, Generic[T]):
         self.source = source
         self.data_file = data_file
         self.settings = settings
-        self._everything = [task.public for task in everything]
+        self.everything = everything
 
     def public(self, instance_id: str) -> Any:
         return self.tasks[instance_id].public
@@ -45,7 +46,7 @@ class SqlTasks(TaskList, Generic[T]):
         return self.tasks[instance_id].private  # type: ignore[attr-defined]
 
     def all_public(self) -> Sequence[Any]:
-        return self._everything
+        return [task.public for task in self.everything]
 
     def is_graded(self, instance_id: str) -> bool:
         return self.tasks[instance_id].has_gold

@@ -1,0 +1,118 @@
+"""Runs as people name them: resumed with nothing but the run, listed, in folders named by who played."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.runs import folder_name
+
+Command = Callable[..., Any]
+
+
+def cut(run: Path, keep: int) -> None:
+    """Leave the first episodes of a run, as a kill does."""
+    for stream in ("runs", "private", "timings"):
+        file = run / f"{stream}.jsonl"
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:keep]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["bird", "--agent", "random", "--seed", "7", "--difficulty", "simple", "-n", "4", "--no-evidence"],
+        ["c-interact", "--agent", "asks-first", "--patience", "1", "-n", "3", "--profile", "shell"],
+        ["play", "a-interact", "--agent", "never-asks", "--limit", "3", "--patience", "2"],
+    ],
+    ids=["bird", "c-interact", "play"],
+)
+def test_resume_needs_the_run_and_nothing_else(
+    birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert birdenv(*command).code == 0
+    [run] = [path.parent for path in tmp_path.glob("results/*/run-*/config.json")]
+    whole = (run / "runs.jsonl").read_text()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for named in (run, run.parent, run.parent / "latest"):
+        cut(run, 1)
+        ran = birdenv(command[0], "--resume", named)
+        assert ran.code == 0, ran
+        assert f"Results: {run}\n" in ran.out
+        assert (run / "runs.jsonl").read_text() == whole
+    assert not list((tmp_path / "elsewhere").iterdir())
+    other = "c-interact" if command[0] == "bird" else "bird"
+    ran = birdenv(other, "--resume", run)
+    assert (ran.code, f"is a run of birdenv {command[0]}: resume it" in ran.err) == (2, True)
+    ran = birdenv(command[0], "--resume", run, "--agent", "oracle")
+    assert ran.code == 2 and "agent: " in ran.err
+
+
+def test_folders_are_named_by_both_players_and_their_arguments() -> None:
+    specs = [
+        "llm:a/b",
+        "llm:a-b",
+        "llm:a b",
+        "llm-a-b",
+        "llm=a-b",
+        "llm:" + "x" * 300,
+        "llm:" + "x" * 301,
+        "ä",
+    ]
+    names = [folder_name([spec, "rule"], "c-interact") for spec in specs]
+    names += [folder_name(["a", "b-c"], "bird"), folder_name(["a-b", "c"], "bird")]
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert len(name) < 120 and not set(name) & set("/\\:*?\"<>| '$&\n"), name
+    assert folder_name(["asks-first", "rule"], "c-interact") == "asks-first+rule-c-interact"
+    assert folder_name(["oracle"], "bird") == "oracle-bird"
+
+
+def test_runs_are_listed(birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = birdenv("runs")
+    assert ran.code == 2 and "results holds no run" in ran.err
+    assert birdenv("c-interact", "--agent", "oracle", "-n", "2").code == 0
+    assert birdenv("bird", "--agent", "oracle", "-n", "2").code == 0
+    [damaged] = (tmp_path / "results" / "oracle-bird").glob("run-*")
+    ran = birdenv("runs")
+    assert ran.code == 0
+    assert len(ran.out.splitlines()) == 2
+    assert "results/oracle+rule-c-interact/run-" in ran.out
+    assert "c-interact  oracle + rule  2/2 episodes  Phase 1, first try 100.0 %" in ran.out
+    assert "EX 100.0 %" in ran.out
+    (damaged / "config.json").write_text("{")
+    assert "not JSON" in birdenv("runs", tmp_path / "results").out
+
+
+def test_the_module_is_the_command_line() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "birdenv", "--version"], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout.strip() != "") == (0, True)
+
+
+def test_no_password_is_kept_for_a_resumed_run(birdenv: Command, tmp_path: Path) -> None:
+    """Without a server to ask: the options are written down as they are read."""
+    from birdenv.cli._options import _command, command_given
+
+    class Context:
+        info_name = "bird"
+        args: tuple[str, ...] = ()
+        params = {"dsn": "postgresql://me:hunter2@host:5433/db", "resume": Path("x"), "db_dir": Path("a")}  # noqa: RUF012
+
+    token = _command.set(Context())  # type: ignore[arg-type]
+    try:
+        kept = command_given()
+    finally:
+        _command.reset(token)
+    assert "hunter2" not in json.dumps(kept)
+    assert kept["command"]["options"]["dsn"] == "user=me host=host port=5433 dbname=db"
+    assert Path(kept["command"]["options"]["db_dir"]).is_absolute()
