@@ -9,7 +9,7 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score
+from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score, _users
 from birdenv.errors import BirdenvError, InfrastructureError
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ app.command("compare")(_analyse.compare)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 app.add_typer(_db.app, name="db")
+app.add_typer(_users.app, name="users")
 
 
 @app.callback(invoke_without_command=True)
