@@ -42,7 +42,7 @@ class Brief:
 
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
     and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
-    about, and are never said.
+    about, and are never said; `request` is the ambiguous question, which the system has read.
     """
 
     clear_query: str
@@ -51,6 +51,7 @@ class Brief:
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
     notes: Notes | None = None
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)

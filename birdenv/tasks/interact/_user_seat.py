@@ -37,7 +37,7 @@ def briefs_of(task: CInteractTask) -> tuple[Brief, ...]:
     brief, follow_up = task.private.brief, task.private.follow_up
     if follow_up is None:
         return (brief,)
-    return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold)
+    return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query)
 
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:

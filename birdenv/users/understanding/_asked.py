@@ -13,7 +13,7 @@ _PHRASES: dict[str, str] = {
         how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
         cut ?offs? | thresholds? | above | below | more than | less than | over which | under which
-        exceed\w* | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
+        positive | negative | even or | zero | = above | exceed\w* | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
         inclusive\w* | limits? | enough | qualif\w+ | counts? as | required? | requirements?""",
     "formula": r"""
@@ -48,7 +48,9 @@ _PHRASES: dict[str, str] = {
         at the (?:top|bottom|end|beginning)
         (?:highest|largest|biggest|best|worst|heaviest|newest|oldest) (?:\w+ ){0,3}?first
         (?:earliest|latest|longest) (?:\w+ ){0,3}?first
-        (?:greatest|most \w+) (?:\w+ ){0,3}?first | high(?:est)? to low(?:est)?
+        (?:greatest|most \w+|\w+est) (?:\w+ ){0,3}?(?:first|on top) | high(?:est)? to low(?:est)?
+        best to worst | comes? (?:out )?first | goes? first | on top | worst (?:\w+ ){0,2}?first | arranged
+        first line | listed by
         low(?:est)? to high(?:est)? | first to last | begin with | positioned""",
     "extreme": r"""
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
@@ -62,7 +64,9 @@ _PHRASES: dict[str, str] = {
         nobody rated
         no (?:values?|entry|entries|data|information|score|rating|cost|address|date|status)
         without (?:a |an |any )?\w+ | (?:is|are) ?n ?t (?:available|known|recorded) | not available
-        unavailable | placeholder | wasn t recorded | lacks? | lacking""",
+        unavailable | placeholder | wasn t recorded | lacks? | lacking | gaps? | un(?:timed|dated|priced|filled)
+        no \w+ (?:noted|recorded|known|given|filled) | not (?:noted|filled|given|come back|returned|timed)
+        (?:w o|without) \w+ | skip | never (?:recorded|noted|filled)""",
     "tie": r"""
         ties? | tied | tie ?break\w* | equal | second (?:sort )?key
         same (?:value|score|share|number|rank|rate|total|amount)""",
@@ -75,7 +79,10 @@ _PHRASES: dict[str, str] = {
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
         only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
         first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
-        just the (?:top|first) | batch | at most""",
+        just the (?:top|first) | batch | at most | top n | top (?:how many|three|five|ten)
+        (?:only|just) the (?:NUMBER |most )?\w+ (?:best|worst|ones) | (?:all|everybody|everything|every \w+) or (?:only|just|the)
+        (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list | how many (?:rows|lines)
+        number of (?:rows|results|lines)""",
     "output": r"""
         columns? | fields? | attributes? | outputs? | display\w* | details | information
         present(?:ed)? | shown
@@ -87,7 +94,10 @@ _PHRASES: dict[str, str] = {
         group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
         (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
-        aggregat\w* | level of detail | separately for | by (?:what|which) | overall""",
+        aggregat\w* | level of detail | separate(?:ly)? | by (?:what|which) | overall | for each | each \w+
+        (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|sum|total|value|number|result) (?:per|for|to)
+        (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
+        grand total | add up | sum up""",
     "count": r"""
         count(?:s|ed|ing)? | number of | how many | sum(?:med)? | totals? | averages? | mean of
         percentages? | shares? | rate | absolute | proportions? | amount | money | pieces | quantity
@@ -95,12 +105,15 @@ _PHRASES: dict[str, str] = {
     "unmatched": r"""
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
-        still (?:appear|listed|shown)""",
+        still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all""",
     "name": r"""
-        (?:be )?(?:named|called) | names? | titled? | call it""",
+        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled? | call (?:it|the|them|this)
+        name (?:it|the|this)""",
     "change": r"""
-        set | become | turned? into | chang\w* | updat\w* | new value | delet\w* | remov\w* | insert\w*
-        add(?:ed)? | move | copy | copying""",
+        set | become | turned? into | chang\w* | updat\w* | new (?:\w+ )?(?:value|status|state|level|price|amount)
+        delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into | put into
+        (?:status|state|value|level) (?:after|do they get|does it get) | get(?:s)? (?:which|what)
+        (?:what|which) (?:status|state|value|level) (?:do|does|should|shall|will)""",
 }
 _FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
@@ -108,7 +121,9 @@ _NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty
 KINDS: tuple[str, ...] = tuple(_PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
-PLAIN_KINDS = frozenset({"order", "round", "null", "distinct", "limit", "output", "group", "unmatched"})
+PLAIN_KINDS = frozenset(
+    {"order", "round", "null", "distinct", "limit", "output", "group", "unmatched", "name", "change"}
+)
 """Kinds that can be asked for without naming anything."""
 
 
