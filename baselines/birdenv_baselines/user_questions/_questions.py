@@ -16,7 +16,7 @@ from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidates import Candidate, index_of
 
 FOLDER = Path(__file__).parent
-_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 0.7}
+_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 1.0}
 """So that the classes weigh about as they occur."""
 
 _TASKS_FOR_ANY = 8

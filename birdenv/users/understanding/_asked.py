@@ -12,8 +12,8 @@ _PHRASES: dict[str, str] = {
     "threshold": r"""
         how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
-        cut ?offs? | thresholds? | above | below | more than | less than | over which | under which
-        positive | negative | even or | zero | = above | exceed\w* | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
+        cut ?offs? | thresholds? | above | below | (?:more|less|greater|bigger|higher|lower|fewer|larger|longer) than | over which | under which
+        positive | negative | even or | zero | = above | exceed\w* | must (?:\w+ ){0,4}?have | does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
         inclusive\w* | limits? | enough | qualif\w+ | counts? as | required? | requirements?""",
     "formula": r"""
@@ -40,8 +40,8 @@ _PHRASES: dict[str, str] = {
         before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
         starts? | ended? | during | until | latest | earliest""",
     "order": r"""
-        sort(?:s|ed|ing)? | order(?:ed|ing)
-        (?:in|the|an|any|some|what|which|particular|preferred) order
+        sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
+        (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|or|is|was|has))
         (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
         first or last | on top | (?:comes?|go|goes|be|listed|be listed|placed) (?:first|last)
@@ -56,7 +56,8 @@ _PHRASES: dict[str, str] = {
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
         least | heaviest | newest | oldest""",
     "round": r"""
-        round(?:ed|ing)? | decimals? | decimal places? | digits? | precis\w* | whole numbers?
+        round(?:ed|ing)? | decimals? | decimal places? | digits? | precision | how precise | whole (?:numbers?|\w+s)
+        precise (?:\w+ )?(?:figures?|numbers?|values?|results?) | cents
         whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
         significant | after the (?:decimal )?(?:point|comma)""",
     "null": r"""
@@ -72,7 +73,7 @@ _PHRASES: dict[str, str] = {
         same (?:value|score|share|number|rank|rate|total|amount)""",
     "distinct": r"""
         duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
-        separate(?:ly)? | more than once | several times | deduplicat\w* | only one | just one""",
+        more than once | several times | deduplicat\w* | only one | just one""",
     "limit": r"""
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
         how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?
@@ -88,10 +89,12 @@ _PHRASES: dict[str, str] = {
         present(?:ed)? | shown
         (?:i|we|be|you|to|please|should) (?:show|list|report|include|return)(?:n|ed)? | besides?
         (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids?
-        next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
+        nothing else | anything (?:else|more|besides) | is that all | want printed | show what | print
+        what (?:else )?(?:should|shall|do|would|must) (?:i|we|you|be) (?:\w+ ){0,3}?(?:list|show|print|return|display|report|see)
+        (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
         (?:only|just) (?:want|need) | all (?:that )?you need""",
     "group": r"""
-        group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
+        ^(?:so )?by (?:the )?\w+ | \w+ by \w+ | group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
         (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
         aggregat\w* | level of detail | separate(?:ly)? | by (?:what|which) | overall | for each | each \w+
@@ -99,7 +102,7 @@ _PHRASES: dict[str, str] = {
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
         grand total | add up | sum up""",
     "count": r"""
-        count(?:s|ed|ing)? | number of | how many | sum(?:med)? | totals? | averages? | mean of
+        count(?:s|ed|ing)? | number of | how many (?!.*\b(?:must|take|needs?|least|required?|qualify|makes?)\b) | sum(?:med)? | totals? | averages? | mean of
         percentages? | shares? | rate | absolute | proportions? | amount | money | pieces | quantity
         quantities | revenue | median""",
     "unmatched": r"""

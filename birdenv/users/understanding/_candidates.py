@@ -113,6 +113,8 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             main_kinds=_main_kinds(items),
         )
         sql = spoken if items[0].kind != "non_critical" else set()
+        if items[0].kind == "non_critical":
+            notes |= _all_words(" ".join(item.snippet for item in items))
         yield candidate, {"term": _stems(term), "sql": sql, "notes": notes}
 
 
@@ -142,12 +144,20 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
-            main_kinds=PLAIN_KINDS & {part.clause, _MAIN_KINDS.get(part.clause, "")},
+            main_kinds=PLAIN_KINDS & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part)},
         )
         notes = _meanings(brief.notes, part.sql) | _beside_terms(brief.request, terms)
         if part.clause not in ("output", "group", "order"):
             notes |= _near(brief.clear_query, _literals(part.sql))
-        yield candidate, {"sql": _spoken(part.sql, brief.identifiers), "notes": notes}
+        spoken = _spoken(part.sql, brief.identifiers)
+        if part.clause == "create":
+            spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
+        yield candidate, {"sql": spoken, "notes": notes}
+
+
+def _missing(part: Segment) -> str:
+    """The kind "null", if a condition is only about missing values."""
+    return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
 
 
 _MAIN_KINDS = {"join": "unmatched", "create": "name", "assign": "change", "values": "change"}
@@ -279,6 +289,18 @@ def _spoken(sql: str, identifiers: frozenset[str]) -> set[str]:
                 stem(w) for w in split_words(token.text).split() if len(w) > 1 and w not in STOP_WORDS
             )
     return found
+
+
+def _all_words(sql: str) -> set[str]:
+    """The stems of a snippet's names, those of tables included."""
+    names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
+    return {
+        stem(word)
+        for name in names
+        if name.upper() not in _KEYWORDS
+        for word in split_words(name).split()
+        if len(word) > 2 and word not in STOP_WORDS
+    }
 
 
 def _literals(sql: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -46,6 +47,7 @@ _FOREIGN: tuple[str, ...] = (
     " | match(?:es)? yours | my (?:result|number|list|query|figure)s? | i get | i got | correct that | right that",
     "expected | you expect | in the end | at the end | final (?:figures|result|list|numbers)",
     "so that i can | let me see | in reality | actually look",
+    "how many (?:\\w+ ){1,3}?(?:are|is|were|have|has|will) (?!(?:needed|required|allowed|enough|to|a|considered|few|many)\\b)",
     # opinions and advice
     "should (?:we|the \\w+|they) | shouldn t we | do you (?:think|find|believe|feel|like) | (?:is|isn|don|doesn|aren)"
     " (?:it|that|this|t)(?: that| this| it| you)? (?:too |really |a |even )*(?:fair|strict|harsh|unfair|allowed|legal|"
@@ -71,6 +73,7 @@ _FOREIGN: tuple[str, ...] = (
     "cte | cast | subquery | having | engine | indexes | temporary | (?:covering|bitmap) | sqlite | postgres\\w*",
     "de la | el | les? | la | welche[rsn]? | ich | und | die | der | que | cu[aá]l | quelle?s? | est | wie | qu[eé]",
 )
+_IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 _FOREIGN_WORDS = tuple(map(any_of, _FOREIGN))
 _WISH = any_of(
     """
@@ -90,7 +93,7 @@ _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
-_REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
+_REFUSE = ("always", "names", "identifier", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
 FEATURES: tuple[str, ...] = (
@@ -252,6 +255,7 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
+        _IDENTIFIER.search(question.text) is not None,
         unknown,
         not best and not plain,
         _PERSONAL.search(question.spaced) is not None,
