@@ -94,7 +94,7 @@ _PHRASES: dict[str, str] = {
         (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
         (?:only|just) (?:want|need) | all (?:that )?you need""",
     "group": r"""
-        ^(?:so )?by (?:the )?\w+ | \w+ by \w+ | group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
+        ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
         (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
         aggregat\w* | level of detail | separate(?:ly)? | by (?:what|which) | overall | for each | each \w+

@@ -47,7 +47,7 @@ _FOREIGN: tuple[str, ...] = (
     " | match(?:es)? yours | my (?:result|number|list|query|figure)s? | i get | i got | correct that | right that",
     "expected | you expect | in the end | at the end | final (?:figures|result|list|numbers)",
     "so that i can | let me see | in reality | actually look",
-    "how many (?:\\w+ ){1,3}?(?:are|is|were|have|has|will) (?!(?:needed|required|allowed|enough|to|a|considered|few|many)\\b)",
+    "how many (?:\\w+ ){1,3}?(?:are|were|have|has|will) (?!(?:needed|required|allowed|enough|to|a|considered|few|many)\\b)",
     # opinions and advice
     "should (?:we|the \\w+|they) | shouldn t we | do you (?:think|find|believe|feel|like) | (?:is|isn|don|doesn|aren)"
     " (?:it|that|this|t)(?: that| this| it| you)? (?:too |really |a |even )*(?:fair|strict|harsh|unfair|allowed|legal|"

@@ -55,7 +55,7 @@ _ORDER_TO_WRITE = re.compile(
 )
 _OPINION = any_of(
     r"""
-    do you (?:\w+ )?(?:think|believe|feel)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    do you (?:\w+ )?(?:think|believe|feel|find)(?! of) | in your (?:own )?(?:opinion|view|experience)
     your (?:opinion|advice) | would you (?:recommend|advise)
     is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
 )
@@ -65,7 +65,9 @@ _RESULTS = any_of(
     (?:will|would|should) (?:\w+ ){0,2}?come out
     (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
     (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
-    check my (?:result|query|answer|sql)"""
+    check my (?:result|query|answer|sql) | compare (?:\w+ ){0,2}?(?:with|to|against) (?:mine|my)
+    (?:see|check|verify|know|test) (?:if|whether) (?:i|my) | so (?:that )?i can (?:check|test|verify|compare|see)
+    i (?:get|got|find|found|count|counted) \d\w* | my (?:query|result|sql) (?:returns|returned|gives|gave|has|shows)"""
 )
 _COLUMN_OF = any_of(
     r"""
