@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "doctor": "_doctor:doctor",
     "data": "_data:app",
     "db": "_db:app",
+    "users": "_users:app",
 }
 """Where each command is. Only the module of the command that was asked for is imported."""
 

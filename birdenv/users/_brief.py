@@ -43,7 +43,7 @@ class Brief:
     `gold` are the reference statements (empty where they are withheld). Without `asks_back` a question that
     is not understood is refused, as in the reference implementations. `identifiers` are the schema's table
     and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
-    about, and are never said.
+    about, and are never said; `request` is the ambiguous question, which the system has read.
     """
 
     clear_query: str
@@ -53,6 +53,7 @@ class Brief:
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
     notes: Notes | None = None
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,16 +31,17 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
         return OUT_OF_SCOPE
     if choice.call == "unclear":
         return ASKING_BACK
-    if choice.call == "unlabelled" and choice.segment is None:
+    if choice.said:
+        return f"As I said: {choice.said}"
+    if choice.call == "unlabelled" and not choice.parts:
         return NO_PREFERENCE
-    if choice.segment is not None:
-        return _sentence(read_aloud(choice.segment.sql, identifiers), "", identifiers)
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
         sentence = _sentence(read_aloud(item.snippet, identifiers), term, identifiers)
         if sentence not in sentences:
             sentences.append(sentence)
+    sentences += [_sentence(read_aloud(part.sql, identifiers), "", identifiers) for part in choice.parts]
     return " ".join(sentences)
 
 
@@ -76,7 +77,6 @@ class RuleUser:
     def answer(self, brief: Brief, question: str) -> Answer:
         """The user's answer to a system's clarification question."""
         choice = understand(brief, question)
-        granted = tuple(dict.fromkeys(item.snippet for item in choice.items))
-        if choice.segment is not None:
-            granted = (choice.segment.sql,)
+        told = [item.snippet for item in choice.items] + [part.sql for part in choice.parts]
+        granted = tuple(dict.fromkeys(told))
         return Answer(decode(choice, brief.identifiers), choice.call, choice.target, granted)

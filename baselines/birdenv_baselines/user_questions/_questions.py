@@ -16,7 +16,7 @@ from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidates import Candidate, index_of
 
 FOLDER = Path(__file__).parent
-_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 0.7}
+_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 1.0}
 """So that the classes weigh about as they occur."""
 
 _TASKS_FOR_ANY = 8
@@ -75,7 +75,7 @@ def is_right(row: Row, candidate: Candidate) -> bool:
         kind = row.expected[0]
         if candidate.items:
             return candidate.group == "non_critical" and kind in candidate.kinds
-        return candidate.clause == kind or (kind == "output" and candidate.clause == "output")
+        return candidate.clause == kind
     if row.kind == "unlabelled":
         return any(_fits(candidate, wanted) for wanted in row.expected)
     return False
@@ -84,7 +84,7 @@ def is_right(row: Row, candidate: Candidate) -> bool:
 def _fits(candidate: Candidate, wanted: str) -> bool:
     clause, _, text = wanted.partition(":")
     if clause == "none":
-        return candidate.group == "open"
+        return candidate.group == "open" and not candidate.said
     if candidate.segment is None or candidate.clause != clause:
         return False
     return text.lower() in candidate.segment.sql.lower()
@@ -102,8 +102,8 @@ def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
 
 
 def _is_choice(candidate: Candidate, choice: Choice) -> bool:
-    if choice.call == "labelled":
-        return candidate.target == choice.target and bool(candidate.items)
-    if choice.segment is not None:
-        return candidate.segment is not None and candidate.segment.id == choice.segment.id
-    return candidate.group == "open"
+    if choice.call == "labelled" and candidate.items and set(candidate.items) <= set(choice.items):
+        return True
+    if choice.parts:
+        return candidate.segment in choice.parts
+    return candidate.group == "open" and candidate.said == choice.said

@@ -114,16 +114,16 @@ def cross_validate(rows: Sequence[Row], by: str) -> list[tuple[Row, str]]:
     return results
 
 
-def table(results: Iterable[tuple[Row, str]]) -> str:
-    """Say how each class of questions was answered, in percent."""
+def table(results: Iterable[tuple[Row, str]], by_hand: bool = False) -> str:
+    """Say how each class of questions, or each hand's share of it, was answered, in percent."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row, result in results:
-        counts[row.kind][result] += 1
-    lines = [f"{'class':12} {'n':>5} {'right':>7} {'wrong':>7} {'asked back':>11} {'refused':>8}"]
+        counts[f"{row.kind} {row.hand}" if by_hand else row.kind][result] += 1
+    lines = [f"{'class':24} {'n':>5} {'right':>7} {'wrong':>7} {'asked back':>11} {'refused':>8}"]
     for kind, found in sorted(counts.items()):
         n = sum(found.values())
         cells = [100 * found[name] / n for name in ("right", "wrong", "asked back", "refused")]
-        lines.append(f"{kind:12} {n:5} {cells[0]:7.1f} {cells[1]:7.1f} {cells[2]:11.1f} {cells[3]:8.1f}")
+        lines.append(f"{kind:24} {n:5} {cells[0]:7.1f} {cells[1]:7.1f} {cells[2]:11.1f} {cells[3]:8.1f}")
     return "\n".join(lines)
 
 
@@ -141,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     results = cross_validate(rows, options.leave_out)
     print(table(results))
+    print(table(results, by_hand=True))
     if options.failures:
         for row, result in results:
             if result != "right":

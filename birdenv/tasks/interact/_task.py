@@ -137,6 +137,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
             identifiers=notes.identifiers,
             dialect=dialect,
             notes=user_notes(notes),
+            request=record.amb_user_query,
         ),
         gold=record.sol_sql,
         test_cases=record.test_cases,

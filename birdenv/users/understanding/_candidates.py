@@ -39,8 +39,8 @@ class Candidate:
 
     `group` is "critical", "knowledge", "non_critical", "part" or "open" (a kind of thing that the gold SQL
     leaves open). `names` are the ways to call an annotated term; `same` numbers the candidates that say the
-    same. `main_kinds` are what a candidate is all about, where it can be asked for without a
-    name.
+    same. `main_kinds` are what a candidate is all about, where it can be asked for without a name. `said` are
+    words of the request that settle it, where the gold SQL is withheld.
     """
 
     group: str
@@ -53,6 +53,7 @@ class Candidate:
     literals: tuple[str, ...] = ()
     same: int = 0
     main_kinds: frozenset[str] = frozenset()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +62,8 @@ class Index:
 
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
-    `spellings` finds these by three letters.
+    `spellings` finds these by three letters; `plain_kinds` can be asked for in this task without naming
+    anything.
     """
 
     candidates: tuple[Candidate, ...]
@@ -70,6 +72,7 @@ class Index:
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
+    plain_kinds: frozenset[str]
 
 
 @lru_cache(maxsize=256)
@@ -110,6 +113,8 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             main_kinds=_main_kinds(items),
         )
         sql = spoken if items[0].kind != "non_critical" else set()
+        if items[0].kind == "non_critical":
+            notes |= _all_words(" ".join(item.snippet for item in items))
         yield candidate, {"term": _stems(term), "sql": sql, "notes": notes}
 
 
@@ -139,18 +144,52 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
-            main_kinds=PLAIN_KINDS & {part.clause, "unmatched" if part.clause == "join" else ""},
+            main_kinds=PLAIN_KINDS & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part)},
         )
-        yield (
-            candidate,
-            {"sql": _spoken(part.sql, brief.identifiers), "notes": _meanings(brief.notes, part.sql)},
-        )
+        notes = _meanings(brief.notes, part.sql) | _beside_terms(brief.request, terms)
+        if part.clause not in ("output", "group", "order"):
+            notes |= _near(brief.clear_query, _literals(part.sql))
+        spoken = _spoken(part.sql, brief.identifiers)
+        if part.clause == "create":
+            spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
+        yield candidate, {"sql": spoken, "notes": notes}
+
+
+def _missing(part: Segment) -> str:
+    """The kind "null", if a condition is only about missing values."""
+    return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
+
+
+_MAIN_KINDS = {"join": "unmatched", "create": "name", "assign": "change", "values": "change"}
+
+
+def _beside_terms(request: str, terms: Iterable[str]) -> set[str]:
+    """The words that stand before or after a term in the request: in "a high wear index" it is "high"."""
+    said = words(clean(request))
+    found: set[str] = set()
+    for term in terms:
+        parts = words(clean(term))
+        for i in range(len(said) - len(parts) + 1):
+            if said[i : i + len(parts)] == parts:
+                near = said[max(0, i - 2) : i] + said[i + len(parts) : i + len(parts) + 1]
+                found.update(stem(word) for word in near if word not in STOP_WORDS)
+    return found
+
+
+_SAID = {
+    "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b",
+    "limit": r"\b(?:top|first|best) (?:\d+|three|five|ten)\b|\blimit",
+    "round": r"\bround|\bdecimal",
+    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find|along with)\b",
+}
+_SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
 
 
 def _left_open(brief: Brief) -> list[Candidate]:
-    """The kinds of thing that neither the gold SQL nor an annotated point settles."""
-    if not any(brief.gold):
-        return []
+    """The kinds of thing that neither the gold SQL nor an annotated point settles.
+
+    Where the gold SQL is withheld, what the request says of such a kind is all that is known.
+    """
     gold = " ".join(brief.gold).lower()
     settled = {
         kind for item in brief.ambiguities if item.kind == "non_critical" for kind in settled_kinds(item)
@@ -159,6 +198,7 @@ def _left_open(brief: Brief) -> list[Candidate]:
     settled |= {part.clause for part in gold_parts(brief.gold, brief.dialect)}
     settled |= {"round"} if "round" in gold else set()
     settled |= {"null"} if _MISSING.search(gold) else set()
+    said = {} if gold else {kind: _sentences(brief.request, pattern) for kind, pattern in _SAID.items()}
     return [
         Candidate(
             group="open",
@@ -167,10 +207,17 @@ def _left_open(brief: Brief) -> list[Candidate]:
             clause=kind,
             same=2000 + number,
             main_kinds=frozenset({kind}),
+            said=said.get(kind, ""),
         )
-        for number, kind in enumerate(("order", "limit", "distinct", "round", "null"))
-        if kind not in settled
+        for number, kind in enumerate(("order", "limit", "distinct", "round", "null", "output"))
+        if kind not in settled and (kind != "output" or said.get(kind))
     ]
+
+
+def _sentences(text: str, pattern: str) -> str:
+    """The sentences of a text that have a pattern."""
+    found = (match.group().strip() for match in _SENTENCE.finditer(text))
+    return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 
 
 @lru_cache(maxsize=64)
@@ -208,6 +255,7 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         term_weight=terms,
         spoken=spoken,
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
+        plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
     )
 
 
@@ -243,6 +291,18 @@ def _spoken(sql: str, identifiers: frozenset[str]) -> set[str]:
     return found
 
 
+def _all_words(sql: str) -> set[str]:
+    """The stems of a snippet's names, those of tables included."""
+    names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
+    return {
+        stem(word)
+        for name in names
+        if name.upper() not in _KEYWORDS
+        for word in split_words(name).split()
+        if len(word) > 2 and word not in STOP_WORDS
+    }
+
+
 def _literals(sql: str) -> tuple[str, ...]:
     texts = (
         " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
@@ -271,9 +331,14 @@ _CLEAR_WINDOW = 5
 
 def _clear_words(clear_query: str, items: list[Ambiguity]) -> set[str]:
     """Words of the clear question that stand near a literal of the snippet."""
-    said = words(clean(clear_query))
+    return _near(clear_query, _literals(" ".join(item.snippet for item in items)))
+
+
+def _near(text: str, literals: Iterable[str]) -> set[str]:
+    """Words of a text that stand near a literal."""
+    said = words(clean(text))
     found: set[str] = set()
-    for literal in _literals(" ".join(item.snippet for item in items)):
+    for literal in literals:
         parts = literal.split()
         for i in range(len(said) - len(parts) + 1):
             if said[i : i + len(parts)] == parts:

@@ -14,22 +14,31 @@ from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question, questions_in, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a question is about: the call, its target, and the items or the segment that may be used."""
+    """What a question is about: the call, its target, and the items or the parts that may be used.
+
+    `said` are words of the request that answer it.
+    """
 
     call: Call
     target: str = ""
     items: tuple[Ambiguity, ...] = ()
-    segment: Segment | None = None
+    parts: tuple[Segment, ...] = ()
+    said: str = ""
+
+    @property
+    def tells(self) -> bool:
+        """Whether the choice tells something."""
+        return self.call in ("labelled", "unlabelled")
 
 
-_REFUSAL_ODDS = 1.5
+_REFUSAL_ODDS = 1.0
 """How much likelier a refusal must be than asking back: it costs an honest asker more."""
 
 REFUSED = Choice("unanswerable")
@@ -52,7 +61,33 @@ def load_weights() -> Weights:
 
 
 def understand(brief: Brief, question: str, weights: Weights | None = None) -> Choice:
-    """Decide what one question is about, with the package's weights or others; no history is used."""
+    """Decide what a question is about, with the package's weights or others; no history is used.
+
+    Of two questions in one, both are answered if both may be.
+    """
+    whole = _understand_one(brief, question, weights)
+    if whole == REFUSED:
+        return whole
+    pieces = questions_in(question)
+    if len(pieces) != 2:
+        return whole
+    found = [choice for piece in pieces if (choice := _understand_one(brief, piece, weights)).tells]
+    if len(found) == 2:
+        return _both(*found)
+    return whole if whole.tells or not found else found[0]
+
+
+def _both(one: Choice, other: Choice) -> Choice:
+    items = tuple(dict.fromkeys(one.items + other.items))
+    parts = tuple(dict.fromkeys(one.parts + other.parts))
+    if not other.target or other.target == one.target:
+        return one if one.target else other
+    if not one.target:
+        return other
+    return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
+
+
+def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Choice:
     index = index_of(brief)
     asked = take_apart(question)
     if not asked.spaced.strip() or quotes_sql(question):
@@ -105,8 +140,8 @@ def _choice(candidate: Candidate) -> Choice:
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items)
     if candidate.segment is not None:
-        return Choice("unlabelled", candidate.target, (), candidate.segment)
-    return Choice("unlabelled")
+        return Choice("unlabelled", candidate.target, (), (candidate.segment,))
+    return Choice("unlabelled", said=candidate.said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -36,6 +37,44 @@ _TECHNICAL: tuple[str, ...] = (
     "(?:possible|what|distinct) values",
 )
 _TECHNICAL_WORDS = tuple(map(any_of, _TECHNICAL))
+_FOREIGN: tuple[str, ...] = (
+    # the answer itself
+    "(?:which|who|what) (?:\\w+ ){0,3}?(?:is|are|has|have|was|were|comes?|breaks?) (?:\\w+ ){0,3}?(?:most|best"
+    "|worst|highest|lowest|biggest|largest|fastest|first|\\w{3,}est)",
+    "how (?:many|much|high|late|big|satisfied|large) (?:\\w+ ){0,4}?(?:are there|did|in reality|really|roughly|will"
+    "|come out|in 20\\w\\w|you (?:get|count|have))",
+    "check | verify | compare (?:\\w+ )?with mine | compare with | got it right | is that right | is it (?:right|correct)"
+    " | match(?:es)? yours | my (?:result|number|list|query|figure)s? | i get | i got | correct that | right that",
+    "expected | you expect | in the end | at the end | final (?:figures|result|list|numbers)",
+    "so that i can | let me see | in reality | actually look",
+    "how many (?:\\w+ ){1,3}?(?:are|were|have|has|will) (?!(?:needed|required|allowed|enough|to|a|considered|few|many)\\b)",
+    # opinions and advice
+    "should (?:we|the \\w+|they) | shouldn t we | do you (?:think|find|believe|feel|like) | (?:is|isn|don|doesn|aren)"
+    " (?:it|that|this|t)(?: that| this| it| you)? (?:too |really |a |even )*(?:fair|strict|harsh|unfair|allowed|legal|"
+    "ethical|a lot|worth|good|bad|much|think|find|dangerous|illegal)",
+    "suggest | recommend | advice | advise | would you (?:do|pick|choose|buy|cut|close) | improve | reduce | better",
+    "why | reasons? (?:for|why|that) | caused? | because",
+    "buy | invest | worth it | cured? | dangerous | illegal | legally | live on",
+    # the asker, the answerer
+    "(?:are|who are|what are|were) you | your (?:name|job|day|weekend|boss|notes|hobby|opinion|instructions|work)"
+    " | human | robot or | program or | language model | real person",
+    "points | deadline | score do i | am i | questions (?:\\w+ ){0,2}?left | doing well",
+    "good (?:morning|evening|day|afternoon) | thank | thanks | how are you | how was | nice | great",
+    "capital of | weather | rain | tomorrow | match | won | poem | joke | film | song | president | times \\w+ equals",
+    # the work
+    "(?:write|compose|spell|paste|send|build|draft|produce|code|formulate|put together|draw) (?:\\w+ ){0,3}?(?:the|a|it"
+    "|for me|me|your|out)",
+    "step by step | steps? | hint | walk me | first do | do first | break the task | approach",
+    "linked? | links | connect(?:s|ed)? | related to each | together | relationship",
+    "where (?:is|are|do i find|can i find|would i find) | kept | located | in the data",
+    "reveal | hidden | notes | print | repeat | translate | encode | base64 | supervisor | developer | admin\\w*"
+    " | instructions? | mode | reference | above this",
+    "ambigu\\w+ | unclear in | left? out on purpose | were you told | whole (?:truth|task|request) | full (?:task|request)",
+    "cte | cast | subquery | having | engine | indexes | temporary | (?:covering|bitmap) | sqlite | postgres\\w*",
+    "de la | el | les? | la | welche[rsn]? | ich | und | die | der | que | cu[aá]l | quelle?s? | est | wie | qu[eé]",
+)
+_IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
+_FOREIGN_WORDS = tuple(map(any_of, _FOREIGN))
 _WISH = any_of(
     """
     you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\\w+ )?(?:result|output|list|report)s?
@@ -51,10 +90,10 @@ _PERSONAL = any_of(
 
 _GROUPS = ("critical", "knowledge", "non_critical", "part", "open")
 _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal", "best", "second", "only")
-_MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "known_settled")
+_MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
-_REFUSE = ("always", "names", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
+_REFUSE = ("always", "names", "identifier", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
 FEATURES: tuple[str, ...] = (
@@ -70,6 +109,7 @@ FEATURES: tuple[str, ...] = (
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
     *(f"technical:{number}" for number in range(len(_TECHNICAL))),
+    *(f"foreign:{number}" for number in range(len(_FOREIGN))),
     *(f"ask_back:{name}" for name in _ASK),
 )
 """The names of all features, in the order of the weights."""
@@ -103,6 +143,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = [term + 0.7 * sql + 0.4 * notes for term, sql, notes in found.by_field]
     best = max(summed, default=0.0)
     only = sum(value > 0 for value in summed) == 1
+    elsewhere = _elsewhere(index, question)
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
@@ -124,6 +165,17 @@ def evidence(index: Index, question: Question) -> Evidence:
                     only,
                 )
                 vector += _numbers(start, values)
+                settled = _share_settled(candidate, question)
+                vector += _numbers(
+                    _AT["part_kind:overlap_settled" if candidate.group == "part" else "point_kind:overlap_settled"],
+                    (
+                        settled * summed[number] / best,
+                        (1 - settled) * summed[number] / best,
+                        settled * covered,
+                        (1 - settled) * covered,
+                        number in elsewhere,
+                    ),
+                )
             vector += _named(start, candidate, question)
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
@@ -131,8 +183,9 @@ def evidence(index: Index, question: Question) -> Evidence:
             if candidate.clause in _CLAUSE:
                 vector.append((_CLAUSE[candidate.clause], 1.0))
         vectors.append(vector)
-    vectors.append(_refusal(question, found.unknown / found.total, best, found.total))
-    vectors.append(_asking_back(question, best / found.total))
+    plain = not index.plain_kinds.isdisjoint(question.kinds)
+    vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
+    vectors.append(_asking_back(question, best / found.total, plain))
     allowed = [
         known or not question.kinds.isdisjoint(candidate.main_kinds - {"unmatched"})
         for candidate, known in zip(index.candidates, found.known, strict=True)
@@ -170,12 +223,39 @@ def _named(start: int, candidate: Candidate, question: Question) -> Vector:
     return vector
 
 
-def _refusal(question: Question, unknown: float, best: float, total: float) -> Vector:
-    plain = not PLAIN_KINDS.isdisjoint(question.kinds)
+def _share_settled(candidate: Candidate, question: Question) -> float:
+    if not question.kinds:
+        return 0.5
+    return len(question.kinds & candidate.kinds) / len(question.kinds)
+
+
+_PURPOSES = frozenset({"threshold", "period", "category", "order", "limit", "group", "null"})
+
+
+def _elsewhere(index: Index, question: Question) -> frozenset[int]:
+    """Points that are named but do not settle what is asked about them, and the parts that do settle it.
+
+    The threshold of an index is asked for: the index is a point, a part compares it with a number.
+    """
+    wanted = question.kinds & _PURPOSES
+    found: set[int] = set()
+    for number, candidate in enumerate(index.candidates):
+        if candidate.group != "part" or not candidate.names:
+            continue
+        for other, point in enumerate(index.candidates):
+            if not point.items or set(candidate.names).isdisjoint(point.names):
+                continue
+            if wanted & candidate.kinds - point.kinds:
+                found |= {number, other}
+    return frozenset(found)
+
+
+def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
     rest = without_output_columns(question.spaced)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
+        _IDENTIFIER.search(question.text) is not None,
         unknown,
         not best and not plain,
         _PERSONAL.search(question.spaced) is not None,
@@ -184,12 +264,12 @@ def _refusal(question: Question, unknown: float, best: float, total: float) -> V
         plain,
         best / total,
         *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
+        *(pattern.search(question.spaced) is not None for pattern in _FOREIGN_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)
 
 
-def _asking_back(question: Question, best: float) -> Vector:
-    plain = not PLAIN_KINDS.isdisjoint(question.kinds)
+def _asking_back(question: Question, best: float, plain: bool) -> Vector:
     telling = any(word not in GENERIC_STEMS for word in question.content)
     values: Sequence[float] = (
         1.0,

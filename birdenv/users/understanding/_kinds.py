@@ -19,6 +19,7 @@ _BY_TYPE = (
     ("date_format", {"period"}),
 )
 _DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
+_TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
 _COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
 _CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
@@ -48,6 +49,8 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     keys = [token.key for token in tokens]
     words = frozenset(keys)
     found = _of_values(tokens, words) | _of_clauses(keys, words)
+    if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
+        found.add("period")
     found |= {
         "order": {"order", "extreme"},
         "limit": {"limit", "extreme"},

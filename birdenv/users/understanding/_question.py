@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from birdenv.users.understanding._asked import asked_kinds
@@ -20,16 +21,21 @@ from birdenv.users.understanding._words import (
 _LONGEST = 2000
 _SYNONYM = 0.6
 _ALIKE = 0.58
+_CONTEXT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, its telling stems, and the kinds it asks for."""
+    """A question: its text made comparable, its words, its telling stems, and the kinds it asks for.
+
+    `context` are the stems that stand only in statements beside the question itself.
+    """
 
     text: str
     spaced: str
     content: tuple[str, ...]
     kinds: frozenset[str]
+    context: frozenset[str] = frozenset()
 
 
 def take_apart(question: str) -> Question:
@@ -37,7 +43,26 @@ def take_apart(question: str) -> Question:
     text = clean(question[:_LONGEST])
     said = words(text)
     content = tuple(dict.fromkeys(map(stem, content_words(said))))
-    return Question(text, f" {' '.join(said)} ", content, asked_kinds(" ".join(said)))
+    asked = words(" ".join(s for s in _SENTENCE.findall(text) if s.rstrip(" '").endswith("?"))) or said
+    asked_stems = frozenset(map(stem, asked))
+    context = frozenset(one for one in content if one not in asked_stems)
+    return Question(text, f" {' '.join(said)} ", content, asked_kinds(" ".join(asked)), context)
+
+
+_SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
+_NEXT = re.compile(
+    r"(?:\?|;|,? and(?: also)?|,) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do|does"
+    r"|did|should|shall|can|could|may|must)\b)"
+)
+
+
+def questions_in(question: str) -> list[str]:
+    """Split what is asked in one go into single questions: at question marks, and before "and how ..".
+
+    >>> questions_in("When does late begin, and what is a premium trip?")
+    ['When does late begin', 'what is a premium trip?']
+    """
+    return [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
 
 
 @dataclass(slots=True)
@@ -60,16 +85,17 @@ def overlap(index: Index, question: Question) -> Overlap:
     size = len(index.candidates)
     found = Overlap([[0.0, 0.0, 0.0] for _ in range(size)], [False] * size)
     for word in question.content:
+        share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         if not meant:
-            weight = 0.25 if word in ASIDE_STEMS else 1.0
+            weight = share_of_word * (0.25 if word in ASIDE_STEMS else 1.0)
             found.total += weight
             found.unknown += weight
             continue
-        found.total += max(index.weight[other] for other, _ in meant)
+        found.total += share_of_word * max(index.weight[other] for other, _ in meant)
         telling = word not in GENERIC_STEMS
         for other, share in meant:
-            weight = index.weight[other] * share
+            weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
                 named = field == 0 and other == word and 2 * weight >= index.term_weight[number]

@@ -49,9 +49,13 @@ _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
     r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
+_ORDER_TO_WRITE = re.compile(
+    r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
+    r"(?:write|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
+)
 _OPINION = any_of(
     r"""
-    do you (?:\w+ )?(?:think|believe|feel)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    do you (?:\w+ )?(?:think|believe|feel|find)(?! of) | in your (?:own )?(?:opinion|view|experience)
     your (?:opinion|advice) | would you (?:recommend|advise)
     is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
 )
@@ -61,7 +65,9 @@ _RESULTS = any_of(
     (?:will|would|should) (?:\w+ ){0,2}?come out
     (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
     (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
-    check my (?:result|query|answer|sql)"""
+    check my (?:result|query|answer|sql) | compare (?:\w+ ){0,2}?(?:with|to|against) (?:mine|my)
+    (?:see|check|verify|know|test) (?:if|whether) (?:i|my) | so (?:that )?i can (?:check|test|verify|compare|see)
+    i (?:get|got|find|found|count|counted) \d\w* | my (?:query|result|sql) (?:returns|returned|gives|gave|has|shows)"""
 )
 _COLUMN_OF = any_of(
     r"""
@@ -71,7 +77,9 @@ _COLUMN_OF = any_of(
     (?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)
     (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
     primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
-    json (?:keys?|fields?|paths?)""".replace(
+    json (?:keys?|fields?|paths?) | (?:which|what) (?:\w+ ){0,2}?tables? | (?:in|from|of) the \w+ tables?
+    as an? (?:\w+ )?(?:column|field) | the \w+ (?:column|field)(?! (?:should|in the (?:result|output|list|view)))
+    (?:which|what) (?:ids?|keys?) links?""".replace(
         "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
     )
 )
@@ -122,7 +130,7 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
     text = _OWN_WORK.sub(" ", text)
-    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _OPINION, _RESULTS)):
+    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS)):
         return True
     if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True

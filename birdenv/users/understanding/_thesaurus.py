@@ -197,6 +197,87 @@ weather climate
 website web page
 worker staff employee
 year annual yearly calendar
+lately recent recently since
+receive received charge charged paid collect earn bring
+pick collect collected hand handed
+departure depart start begin out
+arrival arrive end finish in
+lend lent loan borrow take took
+miss missed absent absence attend attended
+star rating mark score stars
+workshop repair fix
+evening late hour time night
+dear expensive price fare cost
+untimed timed time duration minute
+unused use used trip
+unrated rating rated
+blank empty missing null
+extension extend renewal renew
+reader member person borrower
+girl boy kid child young junior
+student pupil
+debt owe fine debtor
+euro dollar money amount cents
+settle settled paid close over
+burden cost expense
+town city home
+satisfied happy content pleased
+docks dock slot space
+brisk quick fast speed
+regular subscription plan
+bigger big large
+drain loss lose lost
+retire retired retirement
+abandoned cancelled cancel
+piece quantity qty unit number
+shift hour duty
+attendance attended present show
+kilometre km kilometer distance
+weigh weight heavy mass
+bright luminosity brightness
+tilt inclination axis
+spin rotate rotation inclination
+hazard disaster danger
+secrecy sensitive sensitivity confidential
+leak breach
+supporter fan follower
+gift present donation
+engage engaging engagement
+readability read ease
+topic category subject theme
+revenue income earning
+lag latency delay
+responsive response responsiveness
+antenna signal radio
+coolant cool refrigeration
+incident event accident
+seal tamper broken compromised
+household home house family
+degrade degradation wear deterioration
+deteriorate deterioration decay
+humidity moisture wet
+temperature heat temp
+clip video short
+label tag genre
+audience viewer reader
+wage salary pay income
+visa permit
+attorney lawyer
+penalty fine sanction
+probe investigation inquiry
+suspicious suspicion weird odd strange unusual
+insider trader
+farm producer
+manipulate manipulation fake
+mouse keyboard device
+robot machine
+panel module
+install installation start
+container box
+centre hospital center facility
+donor organ transplant
+failure failed fail
+consecutive row successive streak
 """
 
 

@@ -1,0 +1,24 @@
+"""Measure a simulated user: what it answers to questions of which the right answer is known.
+
+* `UserQuestion`, `read_questions`: one question, and a file of them
+* `ask`: put a question to the user of a game
+* `judge`, `Heard`: what came of it
+* `evaluation_text`: the figures in words, with intervals
+"""
+
+from birdenv.runs.user_evaluation._asking import Heard, ask
+from birdenv.runs.user_evaluation._judging import OUTCOMES, Judged, judge
+from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
+from birdenv.runs.user_evaluation._report import evaluation_text
+
+__all__ = [
+    "DEMO_QUESTIONS",
+    "OUTCOMES",
+    "Heard",
+    "Judged",
+    "UserQuestion",
+    "ask",
+    "evaluation_text",
+    "judge",
+    "read_questions",
+]

@@ -1,0 +1,34 @@
+"""Put one question to the user of a game, in an episode of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from birdenv.dialogue import Arena, Episode, Move
+from birdenv.tasks.c_interact import InteractRules
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the agent hears, and the private log's entry of it: the user's call and the guard's reason."""
+
+    text: str
+    call: str
+    guard: str
+
+
+def ask(arena: Arena, instance_id: str, question: str) -> Heard:
+    """Ask the user of `arena` one question at the start of a task.
+
+    Raises:
+        InputError: there is no such task.
+    """
+    dialogue = arena.start(instance_id)
+    rules = dialogue.rules
+    assert isinstance(rules, InteractRules)
+    players = arena.seat_players(dialogue, instance_id, but=0)
+    with Episode(arena.game, dialogue, players, 0) as episode:
+        episode.act("clarify", question)
+        words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
+        entry = next((entry for entry in reversed(rules.private_log) if entry["kind"] == "answer"), {})
+    return Heard(str(words), entry.get("call", ""), entry.get("guard", ""))

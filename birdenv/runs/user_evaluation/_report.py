@@ -1,0 +1,59 @@
+"""The figures of a user as text: by class, by style, by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from birdenv.runs.analysis._statistics import wilson
+from birdenv.runs.analysis._text import between
+from birdenv.runs.user_evaluation._judging import OUTCOMES, Judged
+
+_CLASSES = {
+    "labelled": "labelled",
+    "unlabelled": "unlabelled",
+    "unanswerable": "refusals",
+    "extraction": "refusals",
+}
+_SHOWN = 12
+
+
+def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
+    """Say how the questions of each class, style and hand were answered.
+
+    The intervals are Wilson's 95 % intervals; questions count as independent.
+
+    Args:
+        judged: the judged questions.
+        worst: how many of the answers with wrong content are printed.
+    """
+    parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind])]
+    for head in ("style", "hand"):
+        if len({getattr(one.question, head) for one in judged}) > 1:
+            parts.append(_table(head, judged, _group(head)))
+    wrong = [one for one in judged if one.outcome == "wrong"][:worst]
+    if wrong:
+        parts.append("\n".join(["answers with wrong content:", *map(_example, wrong)]))
+    return "\n\n".join(parts)
+
+
+def _group(head: str) -> Callable[[Judged], str]:
+    return lambda one: f"{_CLASSES[one.question.kind]}, {getattr(one.question, head) or '-'}"
+
+
+def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) -> str:
+    counts: dict[str, Counter[str]] = {}
+    for one in judged:
+        counts.setdefault(group(one), Counter())[one.outcome] += 1
+    width = max(14, *(len(name) for name in counts))
+    titles = " ".join(f"{outcome:>10}" for outcome in OUTCOMES)
+    lines = [f"{head:<{width}} {'n':>5} {titles}  right, 95 %"]
+    for name, found in sorted(counts.items()):
+        total = sum(found.values())
+        cells = " ".join(f"{100 * found[outcome] / total:>10.1f}" for outcome in OUTCOMES)
+        lines.append(f"{name:<{width}} {total:>5} {cells}  {between(wilson(found['right'], total))}")
+    return "\n".join(lines)
+
+
+def _example(one: Judged) -> str:
+    return f"  {one.question.instance_id}: {one.question.question}\n      {one.heard.text}"
