@@ -27,6 +27,7 @@ from birdenv.testing._openai_script import Call, Dialogue, Script, Trouble, Turn
 __all__ = ["Call", "Dialogue", "Script", "Server", "Trouble", "Turn", "demo_script", "read_script", "serve"]
 
 _MOST_BODY: Final = 64 * 2**20
+_TLS: Final = b"\x16"  # the first byte of a handshake
 _REASONS: Final = {
     200: "OK",
     400: "Bad Request",
@@ -134,7 +135,10 @@ def _refused(script: Script, body: Mapping[str, Any]) -> Trouble | None:
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    first = await reader.readexactly(1)
+    if first == _TLS:
+        raise ConnectionError("TLS is not spoken here")
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     headers = {name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in head[1:])}
     length = min(int(headers.get("content-length") or 0), _MOST_BODY)
