@@ -21,7 +21,7 @@ from birdenv.llm._post import Poster
 from birdenv.llm._settings import Endpoint, ModelSettings
 
 _LONGEST_PAUSE: Final = 60.0
-_FIRST_TRIES: Final = 3  # for connections, while nothing has ever come from the endpoint
+_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint
 
 Count = Callable[[str], None]
 """Told the kind of each request that failed."""
@@ -44,6 +44,7 @@ class Caller:
         self._quiet_until = 0.0
         self._refused: dict[str, set[str]] = {}
         self._has_worked = False
+        self._has_answered = False  # with anything that comes from an API
 
     def call(self, body: dict[str, Any], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
@@ -93,7 +94,9 @@ class Caller:
             EndpointError: there is none left, or no time for one.
         """
         most = self._settings.retries
-        if error.kind in ("connection", "bad reply") and not self._has_worked:
+        if error.kind in ("rate limit", "server error"):
+            self._has_answered = True
+        if not (self._has_worked or self._has_answered):
             most = min(most, _FIRST_TRIES - 1)
         pause = error.after
         if pause is None:

@@ -16,7 +16,7 @@ def demo_script(model: str = "scripted") -> Script:
     dialogues: list[Dialogue] = []
     with make_game("c-interact") as arena:
         for name in arena.ids:
-            private, public = arena.tasks.private(name).private, arena.tasks.public(name)
+            private, public = arena.tasks.private(name), arena.tasks.public(name)
             terms = [each.term for each in private.brief.ambiguities if each.kind != "non_critical"]
             questions = [f"What do you mean by '{term}'?" for term in dict.fromkeys(terms)]
             golds = [private.gold, *([private.follow_up.gold] if private.follow_up else [])]
@@ -26,9 +26,8 @@ def demo_script(model: str = "scripted") -> Script:
             dialogues.append(Dialogue(when=when, model=f"{model}-markup", turns=_tags(questions, answers)))
     with make_game("bird") as arena:
         for name in arena.ids:
-            task = arena.tasks.private(name)
             when = (f"Question: {arena.tasks.public(name).question}\n",)
-            sql = ";\n".join(task.private.gold)
+            sql = ";\n".join(arena.tasks.private(name).gold)
             dialogues.append(Dialogue(when=when, model=model, turns=_calls([], [sql])))
     return Script(dialogues=tuple(dialogues))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import KEY
+from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, Models, ReplayMissError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import KEY
+from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import Models, ModelSettings, Prompt
@@ -16,6 +16,8 @@ from birdenv.testing.openai_server import Server, Turn
 
 Start = Callable[..., Server]
 Make = Callable[..., Models]
+pytestmark = pytest.mark.usefixtures("own_environment")
+
 HELLO: Any = [{"role": "user", "content": "hello"}]
 URL = "http://127.0.0.1:8000/v1"
 

@@ -1,4 +1,4 @@
-"""Models that talk to a scripted server, with short pauses and an environment of their own."""
+"""Fixtures of tests that talk to a scripted server: short pauses, and an environment of their own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from birdenv.llm import Models, ModelSettings
-from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, serve
+from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, demo_script, serve
 
 KEY = "sk-very-secret-0123456789"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No settings of the machine, an own key, and a working directory without `.env`."""
     for name in list(os.environ):
@@ -27,7 +27,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Callable[..., Server]]:
+def server(own_environment: None) -> Iterator[Callable[..., Server]]:
     """Start a server for turns, all of one dialogue, or for a script."""
     with ExitStack() as running:
 
@@ -39,7 +39,7 @@ def server() -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def models() -> Iterator[Callable[..., Models]]:
+def models(own_environment: None) -> Iterator[Callable[..., Models]]:
     """Make models of a server."""
     made: list[Models] = []
 
@@ -50,3 +50,16 @@ def models() -> Iterator[Callable[..., Models]]:
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture(scope="session")
+def demo_answers() -> Script:
+    """The script that solves the demo."""
+    return demo_script()
+
+
+@pytest.fixture
+def demo_server(own_environment: None, demo_answers: Script) -> Iterator[Server]:
+    """A server whose model `scripted` solves the demo."""
+    with serve(demo_answers) as running:
+        yield running
