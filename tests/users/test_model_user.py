@@ -133,7 +133,7 @@ def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:
         reading = read_choice(text, annotated, others)
         assert reading is not None and (reading.target, reading.granted) == (
             "roomy branches",
-            ("seats >= 40",),
+            ("b.seats >= 40",),
         )
     reading = read_choice(f"unlabelled({others[0].id})", annotated, others)
     assert reading is not None and reading.call == "unlabelled" and reading.target == others[0].id
