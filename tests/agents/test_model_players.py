@@ -228,3 +228,19 @@ def test_what_the_other_seat_and_the_data_say_changes_no_rule(server: Start) -> 
 def test_a_question_of_ten_thousand_tokens_is_a_move_like_others(server: Start) -> None:
     record = played(server(Turn(calls=(ask("roomy " * 10_000),)), WRONG))
     assert record["questions"] == 1 and record["status"] == "completed"
+
+
+def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Start) -> None:
+    running = server(
+        dialogues=(
+            Dialogue(model="u", turns=(Turn(content="I cannot say."),)),
+            Dialogue(turns=(Turn(content="Hm."), Turn(calls=(ask(),)), WRONG)),
+        )
+    )
+    models = ModelSettings(base_url=running.url)
+    found = run_episodes("c-interact", "llm:m", user="llm:u", limit=2, models=models)
+    assert found.overall["model_faults"]["system"] == {"no call": 2}
+    assert found.overall["model_faults"]["user"]["no choice after two tries"] == 2
+    assert found.overall["usage_of_others"]["user"]["calls"] == 4
+    assert "Messages of the system's model that were no use: no call 2" in found.text
+    assert "Usage of the user: model calls 4, prompt tokens" in found.text
