@@ -8,14 +8,23 @@
   it belongs to.
 * `InfrastructureError` is the machine's: a server that is lost, full or out of reach. Nobody's SQL is to
   blame, and trying again may help. The command line exits with 3.
+* `RunEndedError` is one after which nothing more of a run can be played; what was played is kept.
 """
 
 from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from typing import ClassVar
 
-__all__ = ["BenchmarkError", "BirdenvError", "InfrastructureError", "InputError", "describe_error"]
+__all__ = [
+    "BenchmarkError",
+    "BirdenvError",
+    "InfrastructureError",
+    "InputError",
+    "RunEndedError",
+    "describe_error",
+]
 
 
 class BirdenvError(Exception):
@@ -31,7 +40,19 @@ class BenchmarkError(BirdenvError):
 
 
 class InfrastructureError(BirdenvError):
-    """Something that an episode needs is lost or out of reach for now; trying again may help."""
+    """Something that an episode needs is lost or out of reach for now; trying again may help.
+
+    Attributes:
+        retried: True if the one who raised it has tried several times, so that nobody else needs to.
+    """
+
+    retried: ClassVar[bool] = False
+
+
+class RunEndedError(InfrastructureError):
+    """Every further episode would meet the same: a key is refused, a budget is spent, a disk is full."""
+
+    retried = True
 
 
 def describe_error(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from birdenv.benchmarks import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytest_plugins = ("in_memory", "cpu_gate", "containment_table")
+pytest_plugins = ("in_memory", "cpu_gate", "containment_table", "model_servers")
 
 # The same examples in every run, so that a commit is judged by what it changed; the slow property tests
 # draw new ones. `make test-all` asks for the second profile.

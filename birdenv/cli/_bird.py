@@ -8,16 +8,21 @@ from typing import Annotated, cast
 import typer
 
 from birdenv.cli import _options as options
+from birdenv.cli._model_options import takes_models
 from birdenv.cli._options import Dialect, Dsn
 from birdenv.cli._running import RunOptions, load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
+from birdenv.llm import ModelSettings
 from birdenv.runs import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
+_NO_CHOICE = ModelSettings()
 
+
+@takes_models
 def bird(
     data_file: Annotated[
         Path | None, typer.Argument(help="Task file (JSON or JSONL); default: demo.")
@@ -71,13 +76,14 @@ def bird(
     resume: options.Resume = None,
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
 
     One question and a database to explore; execution accuracy (EX) of what is submitted.
 
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
-    you install.
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
+    any that you install.
 
     Example: birdenv bird mini_dev_sqlite.json dev_databases --database superhero --agent oracle
     """
@@ -116,6 +122,7 @@ def bird(
         run_options,
         settings={"predictions_order": predictions_order} if predictions_order else {},
         extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
+        models=models,
     )
     if asked.r_ves:
         add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)

@@ -57,7 +57,7 @@ def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
-_OF_OTHERS = ("predictions",)  # agents of ours that hand in what others wrote
+_OF_OTHERS = ("predictions", "llm", "llm-markup")  # agents of ours that hand in what others wrote
 
 Agent = Annotated[
     str,

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from birdenv.cli import _options as options
+from birdenv.cli._model_options import takes_models
 from birdenv.cli._options import Dialect, Dsn
 from birdenv.errors import InputError
+from birdenv.llm import ModelSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena, Game
     from birdenv.tasks.c_interact import InteractTasks
+
+_NO_CHOICE = ModelSettings()
 
 
 def load(
@@ -57,6 +61,7 @@ def load(
     return arena
 
 
+@takes_models
 def a_interact(
     data_dir: Annotated[
         Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
@@ -64,7 +69,7 @@ def a_interact(
     data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
     agent: options.Agent = "asks-first",
     user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")
+        str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
     ] = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
@@ -92,6 +97,7 @@ def a_interact(
     resume: options.Resume = None,
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
 
@@ -102,8 +108,8 @@ def a_interact(
     Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools;
     there are no official files of this game.
 
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
-    you install.
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
+    any that you install.
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
@@ -113,9 +119,10 @@ def a_interact(
     settings |= {"profile": profile, "patience": patience, "dsn": dsn}
     arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
-    run_game(arena, run_options, {"user": user})
+    run_game(arena, run_options, {"user": user}, models=models)
 
 
+@takes_models
 def c_interact(
     data_dir: Annotated[
         Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
@@ -123,7 +130,7 @@ def c_interact(
     data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
     agent: options.Agent = "asks-first",
     user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")
+        str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
     ] = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
@@ -160,6 +167,7 @@ def c_interact(
         ),
     ] = False,
     verbose: options.Verbose = False,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Play c-Interact: ambiguous question -> dialogue -> SQL.
 
@@ -167,8 +175,8 @@ def c_interact(
 
     Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).
 
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, module:factory, and any that
-    you install.
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, llm-markup:MODEL,
+    module:factory, and any that you install.
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
@@ -181,13 +189,14 @@ def c_interact(
     settings |= {"profile": profile, "patience": patience, "dsn": dsn, "execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, agent, isolation, dialect, settings)
     run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
-    directory = run_game(arena, run_options, {"user": user})
+    directory = run_game(arena, run_options, {"user": user}, models=models)
     if official_files:
         place = write_official_files(directory, arena, repeats)
         print(f"Official files, private (they hold the gold): {place}")
         print(f"Their score: birdenv score-official {directory.path}")
 
 
+@takes_models
 def play(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
@@ -198,6 +207,7 @@ def play(
     resume: options.Resume = None,
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Play any registered game.
 
@@ -214,7 +224,8 @@ def play(
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
     arena = load_game(game, given, agent)
-    run_game(arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats), players)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_game(arena, run_options, players, models=models)
 
 
 def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from birdenv.cli._options import command_given
 from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
-from birdenv.errors import InputError
+from birdenv.errors import InputError, RunEndedError
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, folder_name, prepare, run
 
 INTERRUPTED = 130
@@ -61,6 +62,7 @@ def run_game(
     players: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
+    models: ModelSettings | None = None,
 ) -> RunDirectory:
     """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
 
@@ -70,6 +72,7 @@ def run_game(
         players: specs of the other seats' players, by the seats' names.
         settings: settings for players.
         extra: further fields of `config.json`.
+        models: what was chosen about language models.
     """
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
@@ -77,8 +80,16 @@ def run_game(
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
+    llm = Models(models)
     plan = RunPlan(
-        arena, seats, options.seed, options.parallel, options.repeats, dict(settings or {}), dict(extra or {})
+        arena,
+        seats,
+        options.seed,
+        options.parallel,
+        options.repeats,
+        dict(settings or {}),
+        dict(extra or {}),
+        llm,
     )
     seating = plan.seating()  # before anything is written
     try:
@@ -86,11 +97,19 @@ def run_game(
         if options.resume is not None:
             directory = RunDirectory.existing(options.resume)
         else:
-            place = Path("results") / folder_name(plan.names(), game.name)
+            place = Path("results") / folder_name(
+                [_with_model(n, llm.settings) for n in plan.names()], game.name
+            )
             directory = RunDirectory.create(options.output or place)
         for warning in prepare(directory, config, resume=options.resume is not None):
             print(f"Warning: {warning}", file=sys.stderr)
         summary = _with_progress(plan, directory, options, seating)
+    except RunEndedError as error:
+        spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""
+        raise RunEndedError(
+            f"{error}{spent}. The run has ended before its last task. Finished episodes are saved; to go on: "
+            f"{_resume_command(game, directory)}"
+        ) from None
     except KeyboardInterrupt:
         print(
             f"Evaluation aborted. Finished episodes are saved; to go on: {_resume_command(game, directory)}",
@@ -101,8 +120,18 @@ def run_game(
         seating.close()
     print(summary.text, end="")
     print(f"Results: {directory.path}")
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
     _tell_broken(arena, directory)
+    if _tell_lost(directory):
+        raise typer.Exit(3)
     return directory
+
+
+def _with_model(player: str, models: ModelSettings) -> str:
+    """Return a player's spec with the model that `--model` gave it."""
+    is_model = player in ("llm", "llm-markup") and models.model
+    return f"{player}:{models.model}" if is_model else player
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
@@ -125,7 +154,8 @@ def _resume_command(game: Game, directory: RunDirectory) -> str:
 
 def _tell_broken(arena: Arena, directory: RunDirectory) -> None:
     """Episodes that broke off count as failures; nobody should find that out from the score."""
-    broken = [record for record in directory.read("runs").values() if "error" in record]
+    records = directory.read("runs").values()
+    broken = [r for r in records if "error" in r and r["status"] != "infra_error"]
     if broken:
         first = broken[0]
         print(
@@ -136,17 +166,39 @@ def _tell_broken(arena: Arena, directory: RunDirectory) -> None:
         )
 
 
+def _tell_lost(directory: RunDirectory) -> bool:
+    """Tell of episodes that an endpoint or a server ended; return whether there are any."""
+    lost = [r for r in directory.read("runs").values() if "error" in r and r["status"] == "infra_error"]
+    if lost:
+        print(
+            f"Warning: {len(lost)} episode(s) were ended by the infrastructure, and count for nobody. The "
+            f"first, {_name(lost[0])}: {lost[0]['error']}\n"
+            f"To play them again: the same command with --resume {directory.path}",
+            file=sys.stderr,
+        )
+    return bool(lost)
+
+
 def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating) -> Summary:
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[spent]}", markup=False),
+    )
     hidden = options.agent == "human" or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
         total = len(plan.arena.ids) * plan.repeats
-        line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total)
+        line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total, spent="")
+        ledger = plan.models.ledger if plan.models is not None else None
 
         def advance(record: Mapping[str, Any]) -> None:
-            bar.advance(line)
+            spent = ledger.line() if ledger is not None else ""
+            bar.update(line, advance=1, spent=spent)
             if options.verbose:
-                console.print(episode_line(record), highlight=False, markup=False, soft_wrap=True)
+                text = episode_line(record) + (f"  [{spent}]" if spent else "")
+                console.print(text, highlight=False, markup=False, soft_wrap=True)
 
         return run(plan, directory, progress=advance, seating=seating)

@@ -195,6 +195,7 @@ class Arena:
         seed: int = 0,
         repeat: int = 0,
         options: Mapping[str, str] | None = None,
+        models: Any = None,
     ) -> PlayerContext:
         """Return what a player of a seat is told when it is made."""
         return PlayerContext(
@@ -207,6 +208,8 @@ class Arena:
             brief=dialogue.rules.private_brief(seat),
             tasks=self._tasks.all_public(),
             options=dict(options or {}),
+            repeat=repeat,
+            models=models,
         )
 
     def episode(self, instance_id: str, *, seed: int = 0, seat: int | str | None = None) -> Episode:

@@ -49,6 +49,9 @@ class PlayerContext:
         brief: private knowledge of the seat (the simulated user's annotations); None for evaluated seats.
         tasks: public descriptions of all tasks of the file, in its order.
         options: the run's settings for players, by name.
+        repeat: which of several episodes of the task, from 0.
+        models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
+            others.
     """
 
     game: str
@@ -60,6 +63,8 @@ class PlayerContext:
     brief: Any = None
     tasks: Sequence[Any] = field(default=(), repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
+    repeat: int = 0
+    models: Any = field(default=None, repr=False)
 
 
 PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]

@@ -99,6 +99,7 @@ def record_episode(
     if broken is not None:
         status = broken.status
     used, fault = _usage(players, broken)
+    faults = {seat.name: _faults(player) for seat, player in zip(arena.game.seats, players, strict=True)}
     if fault is not None and broken is None:
         broken, status = fault, fault.status
     example = Example(
@@ -116,6 +117,7 @@ def record_episode(
         **rules.record(dialogue.events),
         "example": example.to_json(),
         **_end(arena, used, broken),
+        **({"model_faults": shown} if (shown := {k: v for k, v in faults.items() if v}) else {}),
     }
     return _bundle(name, public, rules.private_record(), started, rules.durations())
 
@@ -155,6 +157,12 @@ def _usage(
             used.append(None)
             fault = fault or failure(error)
     return used, fault
+
+
+def _faults(player: Player | None) -> dict[str, int]:
+    """What a player's model did wrong, by kind; a player without a model has no such method."""
+    count = getattr(player, "faults", None)
+    return dict(count()) if callable(count) else {}
 
 
 def _end(arena: Arena, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:

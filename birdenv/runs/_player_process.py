@@ -88,7 +88,7 @@ class ForeignPlayer:
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
-        self._context = replace(context, tasks=())
+        self._context = replace(context, tasks=(), models=None)
         self._whole_context = context
         self._child: _Child | None = None
         self._alone = False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import find_game, make_game
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
@@ -47,6 +48,7 @@ def run_episodes(
     resume: Path | str | None = None,
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    models: ModelSettings | None = None,
     **settings: Any,
 ) -> RunResult:
     """Play a game's tasks with any player, and return the records and the summary.
@@ -68,15 +70,18 @@ def run_episodes(
         resume: a run folder to go on with, instead.
         options: settings for players, by name.
         progress: called after each episode with its public record.
+        models: endpoints, budgets and recordings of language models.
         **settings: fields of the game's settings, and players of the other seats by the seats' names.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.
+        RunEndedError: nothing more can be played.
     """
     explained = {"explain": True} if "explain" in find_game(game).settings.model_fields else {}
     with make_game(game, **explained | settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
-        plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}))
+        llm = Models(models)
+        plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}), models=llm)
         with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
             if resume is not None:
                 directory = RunDirectory.existing(Path(resume))

@@ -13,7 +13,8 @@ from typing import Any
 
 import birdenv
 from birdenv.dialogue import Arena, Player
-from birdenv.errors import BirdenvError, InfrastructureError, InputError
+from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
+from birdenv.llm import Models
 from birdenv.runs._directory import RunDirectory, code_digest, episode_name, path_digest
 from birdenv.runs._episode import (
     RETRIED,
@@ -53,6 +54,7 @@ class RunPlan:
         repeats: episodes of each task.
         options: settings for players, by name.
         extra: further fields of `config.json`.
+        models: language models for the players.
     """
 
     arena: Arena
@@ -62,6 +64,7 @@ class RunPlan:
     repeats: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    models: Models | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return what is written of each seat's player."""
@@ -74,7 +77,7 @@ class RunPlan:
         Raises:
             InputError: a player cannot be made.
         """
-        return Seating(self.arena, self.players, self.options)
+        return Seating(self.arena, self.players, self.options, self.models)
 
     def config(self) -> dict[str, Any]:
         """Return what `config.json` holds: everything that the records depend on."""
@@ -96,6 +99,7 @@ class RunPlan:
             "tasks": list(self.arena.ids),
             **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
             **others,
+            **({"models": models} if self.models and (models := self.models.settings.config()) else {}),
             **self.extra,
         }
 
@@ -152,11 +156,14 @@ def run(
 
     Raises:
         InputError: a player cannot be made.
+        RunEndedError: nothing more can be played. What was finished is on disk.
     """
     done = _keep_finished(directory)
     rounds: list[int | None] = list(range(plan.repeats)) if plan.repeats > 1 else [None]
     jobs = [Job(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
     seating = seating or plan.seating()
+    if plan.models is not None:
+        plan.models.record_in(directory.path)
     stopped = threading.Event()
 
     def work(job: Job) -> None:
@@ -174,6 +181,8 @@ def run(
     finally:
         stopped.set()
         seating.close()
+        if plan.models is not None:
+            plan.models.close()
     directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
@@ -188,8 +197,10 @@ def play_job(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> 
     for trial in range(1, _TRIALS + 1):
         try:
             return _played(arena, job, seating, names)
+        except RunEndedError:
+            raise
         except InfrastructureError as error:
-            if trial == _TRIALS:
+            if trial == _TRIALS or error.retried:
                 return skipped_record(arena, job, failure(error))
             time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
         except BirdenvError as error:  # its database is gone or broken

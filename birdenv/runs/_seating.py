@@ -9,6 +9,7 @@ from typing import Any
 from birdenv.dialogue import AGENTS, USERS, Arena, Dialogue, Player, PlayerSpec
 from birdenv.dialogue._arena import player_factory
 from birdenv.errors import InputError
+from birdenv.llm import Models
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
@@ -20,10 +21,15 @@ class Seating:
     """
 
     def __init__(
-        self, arena: Arena, players: Mapping[int, Any], options: Mapping[str, str] | None = None
+        self,
+        arena: Arena,
+        players: Mapping[int, Any],
+        options: Mapping[str, str] | None = None,
+        models: Models | None = None,
     ) -> None:
         self._arena = arena
         self._options = dict(options or {})
+        self._models = models
         self._factories: dict[int, tuple[Any, str]] = {}
         self._processes: list[PlayerProcesses] = []
         for seat, player in players.items():
@@ -50,7 +56,13 @@ class Seating:
                     continue
                 factory, argument = found
                 context = arena.context(
-                    dialogue, instance_id, seat, seed=seed, repeat=repeat, options=self._options
+                    dialogue,
+                    instance_id,
+                    seat,
+                    seed=seed,
+                    repeat=repeat,
+                    options=self._options,
+                    models=self._models,
                 )
                 if seat == arena.game.evaluated and self.sees_private:
                     context = replace(context, brief=arena._tasks.private(instance_id))

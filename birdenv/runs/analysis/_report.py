@@ -13,6 +13,7 @@ from birdenv.runs._episode import UNRATED
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded
 from birdenv.runs.analysis._lines import engine_line, rule, status_notes
+from birdenv.runs.analysis._model_figures import model_figures, model_lines
 from birdenv.runs.analysis._outcomes import USAGE, Outcome
 from birdenv.runs.analysis._recorded_run import RecordedRun
 from birdenv.runs.analysis._repeats import PassRates, pass_rates, repeats_lines
@@ -65,6 +66,7 @@ class RunReport:
             },
             **self.details.figures,
             **({"usage": {name: usage.get(name) for name in USAGE}} if usage else {}),
+            **model_figures(run.records),
             **({"pass": repeated} if repeated else {}),
             "methods": METHODS,
         }
@@ -97,6 +99,7 @@ class RunReport:
         ]
         lines += ["", *self.details.lines] if self.details.lines else []
         lines += ["", *usage_lines(used, len(run.outcomes))] if used else []
+        lines += model_lines(model_figures(run.records))
         for heading, groups in self.drawn_groups():
             lines += _group_lines(heading, groups)
         if self.repeats:

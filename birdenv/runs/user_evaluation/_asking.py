@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from birdenv.dialogue import Arena, Episode, Move
+from birdenv.dialogue import Arena, Episode
 from birdenv.tasks.c_interact import InteractRules
 
 

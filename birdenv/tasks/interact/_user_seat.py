@@ -38,7 +38,9 @@ def briefs_of(task: CInteractTask, *, asks_back: bool = True) -> tuple[Brief, ..
     brief = brief if asks_back else replace(brief, asks_back=False)
     if follow_up is None:
         return (brief,)
-    return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query)
+    return brief, replace(
+        brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query
+    )
 
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:

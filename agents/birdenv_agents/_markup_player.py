@@ -1,0 +1,75 @@
+"""A model that plays c-Interact by the published tags (BIRD-Interact §2.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from birdenv.dialogue import Move, PlayerContext, View, find_game
+from birdenv.errors import InputError, RunEndedError
+from birdenv.llm import ContextOverflowError
+from birdenv.tasks.sql._markup import NO_SQL, TURN, before_next_turn, read_output
+from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
+
+_EXPRESSIBLE: Final = {"clarify", "submit_sql"}
+
+
+class MarkupPlayer:
+    """Sends one prompt, which grows from turn to turn, and reads the tags of each output."""
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        game = find_game(context.game)
+        if game.read_text is None:
+            raise InputError(f"llm-markup has no tags for the actions of {game.name}: use llm:MODEL")
+        self._model = ModelSeat(model, context)
+        self._read = game.read_text
+        self._help = game.markup_help
+        self._template = self._model.prompt("markup")
+        self._question = getattr(context.scenario, "question", "")
+        self._game = game.name
+        self._turns: list[str] = []
+        self._count = 0
+        self._first = 0
+        self.usage = self._model.usage
+        self.faults = self._model.faults
+
+    def move(self, view: View) -> Move:
+        """Ask the model for one output."""
+        beyond = set(view.legal) - _EXPRESSIBLE
+        if beyond:
+            raise RunEndedError(f"llm-markup has no tags for {', '.join(sorted(beyond))}: use llm:MODEL")
+        if self._turns:
+            self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
+        may_ask = "clarify" in view.legal
+        left = int(view.gauges.get("turns_left", 0)) if may_ask else 0
+        self._count += 1
+        header = f"{TURN}{self._count} ({left} question{'' if left == 1 else 's'} left):\nYou: "
+        self._turns.append(header if may_ask else f"{header}<t>")
+        while True:
+            try:
+                output = self._model.chat.complete([{"role": "user", "content": self._prompt(view)}])
+                break
+            except ContextOverflowError:
+                if len(self._turns) - self._first < 2:
+                    return self._model.give_up()
+                self._first += (len(self._turns) - self._first) // 2
+                self._model.fault("history shortened")
+        text = output.content or output.refusal
+        said = read_output(text)
+        self._turns[-1] += said.utterance if may_ask else before_next_turn(text).strip()
+        move = self._read(text, view)
+        if output.refusal and not output.content:
+            self._model.fault("refusal")
+        elif not text.strip():
+            self._model.fault("empty answer")
+        elif move == Move("submit_sql", NO_SQL):
+            self._model.fault("no fenced SQL")
+        elif may_ask and said.kind == "untagged":
+            self._model.fault("no tags")
+        return move
+
+    def _prompt(self, view: View) -> str:
+        head = self._template.render(
+            game=self._game, instruction=view.instruction, markup=self._help, question=self._question
+        )
+        note = f"{LEFT_OUT}\n\n" if self._first else ""
+        return f"{head}\n\n{note}{''.join(self._turns[self._first :])}"

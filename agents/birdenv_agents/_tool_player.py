@@ -1,0 +1,129 @@
+"""A model that plays by tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from birdenv.dialogue import Move, PlayerContext, Seat, View, find_game, read_tool_call, tool_schemas
+from birdenv.llm import Completion, ContextOverflowError
+from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
+
+_SAID: Final[Mapping[str, str]] = {
+    "no call": "You wrote words only.",
+    "several calls": "You made several tool calls; none was carried out.",
+    "unknown tool": "There is no such tool.",
+    "bad arguments": "The arguments do not fit the tool.",
+    "empty answer": "You wrote nothing.",
+    "cut off": "Your reply was cut off at its greatest length.",
+    "refusal": "You declined.",
+}
+"""What a model is told of a message that is no move."""
+
+
+class ToolPlayer:
+    """Sends the dialogue as chat messages, and reads the one tool call of each answer.
+
+    What is no tool call is the move `malformed`, at the price of the game's rules; the reply then says what
+    was expected.
+    """
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self._model = ModelSeat(model, context)
+        self._seat: Seat = find_game(context.game).seats[context.seat]
+        self._history: History | None = None
+        self._fault = ""
+        self._system = self._model.prompt("tools").render(
+            game=context.game,
+            tools=self._seat.kinds,
+            question=getattr(context.scenario, "question", ""),
+        )
+        self.usage = self._model.usage
+        self.faults = self._model.faults
+
+    def move(self, view: View) -> Move:
+        """Ask the model for one move."""
+        history = self._history
+        if history is None:
+            history = self._history = History(self._system, view.instruction)
+        else:
+            history.reply(self._said(view))
+        tools = tool_schemas(self._seat, view.legal)
+        while True:
+            try:
+                completion = self._model.chat.complete(history.messages(), tools)
+                break
+            except ContextOverflowError:
+                if not history.shorten():
+                    return self._model.give_up()
+                self._model.fault("history shortened")
+        history.add(completion)
+        found = read_tool_call(
+            {"content": words(completion), "tool_calls": list(completion.tool_calls)}, self._seat
+        )
+        self._fault = fault_of(completion, self._seat) if found.malformed else ""
+        if self._fault:
+            self._model.fault(self._fault)
+        return found.move
+
+    def _said(self, view: View) -> str:
+        if not self._fault:
+            return view.message
+        expected = f"Expected exactly one tool call: {', '.join(view.legal)}."
+        return f"{_SAID[self._fault]} {expected}\n{view.message}"
+
+
+def words(completion: Completion) -> str:
+    """Return what a model wrote beside calls: its words, else those of its refusal."""
+    return completion.content or completion.refusal
+
+
+def fault_of(completion: Completion, seat: Seat) -> str:
+    """Return why a message is no move."""
+    calls = completion.tool_calls
+    if completion.finish_reason == "length":
+        return "cut off"
+    if completion.refusal or completion.finish_reason == "content_filter":
+        return "refusal"
+    if len(calls) > 1:
+        return "several calls"
+    if not calls:
+        return "no call" if completion.content.strip() else "empty answer"
+    function = calls[0].get("function")
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return "bad arguments" if isinstance(name, str) and name in seat.by_name else "unknown tool"
+
+
+class History:
+    """The messages of a dialogue. When it gets too long the oldest go, never the instruction."""
+
+    def __init__(self, system: str, instruction: str) -> None:
+        self._head = [{"role": "system", "content": system}, {"role": "user", "content": instruction}]
+        self._exchanges: list[list[dict[str, Any]]] = []
+        self._was_shortened = False
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Return what is sent."""
+        note = [{"role": "user", "content": LEFT_OUT}] if self._was_shortened else []
+        return [*self._head, *note, *(message for each in self._exchanges for message in each)]
+
+    def add(self, completion: Completion) -> None:
+        """Add what the model wrote, whole."""
+        self._exchanges.append([completion.history()])
+
+    def reply(self, text: str) -> None:
+        """Add what came back: as the result of each call, or as words if there was none."""
+        exchange = self._exchanges[-1]
+        calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
+        if not calls:
+            exchange.append({"role": "user", "content": text})
+        for call in calls:
+            exchange.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+
+    def shorten(self) -> bool:
+        """Leave out the older half of the exchanges; False if only the last one is left."""
+        if len(self._exchanges) < 2:
+            return False
+        del self._exchanges[: len(self._exchanges) // 2]
+        self._was_shortened = True
+        return True

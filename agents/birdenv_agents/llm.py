@@ -1,0 +1,33 @@
+"""Language models in the evaluated seat.
+
+* `llm:MODEL` plays every game by tool calls.
+* `llm-markup:MODEL` plays c-Interact by the published tags, in one growing prompt.
+
+Without MODEL it is the one of the run's settings (`--model`).
+"""
+
+from __future__ import annotations
+
+from birdenv.dialogue import PlayerContext
+from birdenv_agents._markup_player import MarkupPlayer
+from birdenv_agents._tool_player import ToolPlayer
+
+__all__ = ["llm", "llm_markup"]
+
+
+def llm(argument: str, context: PlayerContext) -> ToolPlayer:
+    """Make the player that calls tools.
+
+    Raises:
+        InputError: model, key, URL or prompt cannot be used.
+    """
+    return ToolPlayer(argument, context)
+
+
+def llm_markup(argument: str, context: PlayerContext) -> MarkupPlayer:
+    """Make the player that writes tags.
+
+    Raises:
+        InputError: the same; or the game has actions that the tags cannot say.
+    """
+    return MarkupPlayer(argument, context)

@@ -1,0 +1,35 @@
+"""Chat models behind OpenAI-compatible endpoints: retries, record and replay, tokens and cost.
+
+    models = Models(ModelSettings(base_url="http://127.0.0.1:8000/v1"))
+    chat = models.chat("agent", "some-model", scope="library_1/0/system")
+    completion = chat.complete([{"role": "user", "content": "Hello"}])
+
+* `ModelSettings`: endpoints, limits, budgets and files, as flags and the environment give them.
+* `Models`: the models of one run, for all threads: clients, recording, ledger.
+* `Chat`: one seat's calls in one episode. `Completion`: one checked answer.
+* `Prompt`: a Jinja2 template.
+
+This room knows nothing of games. `openai` is imported when the first call is made.
+"""
+
+from birdenv.llm._chat import Chat, Spent
+from birdenv.llm._completion import Completion
+from birdenv.llm._errors import ContextOverflowError, EndpointError, ReplayMissError
+from birdenv.llm._models import Models, default_models
+from birdenv.llm._prompts import Prompt, package_prompt
+from birdenv.llm._settings import ModelSettings, Role
+
+__all__ = [
+    "Chat",
+    "Completion",
+    "ContextOverflowError",
+    "EndpointError",
+    "ModelSettings",
+    "Models",
+    "Prompt",
+    "ReplayMissError",
+    "Role",
+    "Spent",
+    "default_models",
+    "package_prompt",
+]

@@ -1,0 +1,135 @@
+"""Calls to one endpoint: the only layer that tries again, and the only one that waits."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, Final
+
+from birdenv.llm._completion import Completion, completion_of, read_completion
+from birdenv.llm._errors import (
+    EndpointError,
+    EndpointRefusedError,
+    FilteredError,
+    RefusedParameterError,
+    TransientError,
+)
+from birdenv.llm._post import Poster
+from birdenv.llm._settings import Endpoint, ModelSettings
+
+_LONGEST_PAUSE: Final = 60.0
+_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint
+
+Count = Callable[[str], None]
+"""Told the kind of each request that failed."""
+
+
+class Caller:
+    """Answers requests from one endpoint, with retries; safe from any thread.
+
+    A pause is a random part of a span that doubles with every try. Where the server names a time
+    (`Retry-After`), all threads wait for it.
+    """
+
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
+        self.endpoint = endpoint
+        self._settings = settings
+        self._poster = Poster(endpoint)
+        most = settings.max_concurrency
+        self._room: Any = nullcontext() if most is None else threading.BoundedSemaphore(most)
+        self._lock = threading.Lock()
+        self._quiet_until = 0.0
+        self._refused: dict[str, set[str]] = {}
+        self._has_worked = False
+        self._has_answered = False  # with anything that comes from an API
+
+    def call(self, body: dict[str, Any], count: Count) -> Completion:
+        """Return the endpoint's answer to a chat request.
+
+        Raises:
+            EndpointError: no try gave a usable answer.
+            EndpointRefusedError: the endpoint answers nothing.
+            ContextOverflowError: the messages are too long.
+        """
+        request_seconds, call_seconds = self._settings.seconds
+        ends = time.monotonic() + call_seconds
+        tries = 0
+        while True:
+            self._wait_until_allowed(ends)
+            left = max(ends - time.monotonic(), 0.001)
+            try:
+                with self._room:
+                    completion = read_completion(
+                        self._poster.post(self._accepted(body), min(request_seconds, left))
+                    )
+                self._has_worked = True
+                return completion
+            except FilteredError as error:
+                self._has_worked = True
+                refused = {"role": "assistant", "content": None, "refusal": str(error)}
+                return completion_of(refused, "content_filter", None)
+            except RefusedParameterError as error:
+                count("refused parameter")
+                self._refuse(str(body.get("model")), str(error))
+            except EndpointError as error:
+                if not self._has_worked:
+                    raise EndpointRefusedError(str(error)) from None
+                raise
+            except TransientError as error:
+                count(error.kind)
+                tries += 1
+                self._pause(error, tries, ends)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._poster.close()
+
+    def _pause(self, error: TransientError, tries: int, ends: float) -> None:
+        """Wait before the next try.
+
+        Raises:
+            EndpointError: there is none left, or no time for one.
+        """
+        most = self._settings.retries
+        if error.kind in ("rate limit", "server error"):
+            self._has_answered = True
+        if not (self._has_worked or self._has_answered):
+            most = min(most, _FIRST_TRIES - 1)
+        pause = error.after
+        if pause is None:
+            longest = min(self._settings.pause_seconds * 2 ** (tries - 1), _LONGEST_PAUSE)
+            pause = random.uniform(0.0, longest)
+        else:
+            with self._lock:
+                self._quiet_until = max(self._quiet_until, time.monotonic() + pause)
+            pause *= random.uniform(1.0, 1.1)
+        if tries > most or time.monotonic() + pause >= ends:
+            said = self._poster.scrubbed(str(error))
+            if self.endpoint.url not in said:
+                said = f"{self.endpoint.url}: {said}"
+            times = f" (tried {tries} times)" if tries > 1 else ""
+            kind = EndpointError if self._has_worked else EndpointRefusedError
+            raise kind(f"{said}{times}") from None
+        time.sleep(pause)
+
+    def _wait_until_allowed(self, ends: float) -> None:
+        pause = self._quiet_until - time.monotonic()
+        if pause > 0:
+            time.sleep(min(pause * random.uniform(1.0, 1.1), max(ends - time.monotonic(), 0.0)))
+
+    def _accepted(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The request without what this endpoint refused for this model before."""
+        refused = self._refused.get(str(body.get("model")))
+        if not refused:
+            return body
+        sent = {name: value for name, value in body.items() if name not in refused}
+        if "max_tokens" in refused and "max_completion_tokens" not in refused and "max_tokens" in body:
+            sent["max_completion_tokens"] = body["max_tokens"]
+        return sent
+
+    def _refuse(self, model: str, name: str) -> None:
+        with self._lock:
+            self._refused.setdefault(model, set()).add(name)

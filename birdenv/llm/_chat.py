@@ -1,0 +1,123 @@
+"""The calls of one seat in one episode: their scope, their order, what they took."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from birdenv.llm._completion import Completion
+from birdenv.llm._recording import call_key
+from birdenv.llm._settings import Role
+
+if TYPE_CHECKING:
+    from birdenv.llm._models import Models
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What calls took; None where one of them does not say."""
+
+    calls: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+
+class Chat:
+    """A seat's calls in one episode; one thread at a time.
+
+    Attributes:
+        model: the model's name.
+        spent: what the calls took, recorded ones included.
+    """
+
+    def __init__(self, models: Models, role: Role, model: str, scope: str, seed: int | None) -> None:
+        self.model = model
+        self.spent = Spent()
+        self._models = models
+        self._role = role
+        self._scope = scope
+        self._seed = seed
+        self._seen: Counter[str] = Counter()
+        self._calls = 0
+        self._before: list[Any] = []
+        self._params: dict[str, Any] = {}
+
+    def complete(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        temperature: float | None = None,
+    ) -> Completion:
+        """Return the model's answer to messages.
+
+        Args:
+            messages: the dialogue in OpenAI's form. Half characters (lone surrogates) are replaced.
+            tools: schemas of the tools that may be called.
+            temperature: in place of the settings'.
+
+        Raises:
+            ContextOverflowError: the messages are longer than the model's context.
+            InfrastructureError: the endpoint does not answer, or a budget is spent.
+        """
+        settings = self._models.settings
+        wanted = {
+            "model": self.model,
+            "messages": list(messages),
+            "tools": list(tools) or None,
+            "seed": self._seed,
+            "temperature": settings.temperature if temperature is None else temperature,
+            "max_tokens": settings.answer_tokens,
+            "service_tier": settings.service_tier,
+        }
+        body = _whole_characters({name: value for name, value in wanted.items() if value is not None})
+        plain = call_key(self._scope, body, 0)
+        again = self._seen[plain]
+        self._seen[plain] += 1
+        key = plain if not again else call_key(self._scope, body, again)
+        completion = self._models.answer(self._role, key, body, self._entry(body))
+        self._count(completion)
+        return completion
+
+    def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What is recorded of a request: what it says beyond the one before it in this scope."""
+        sent = body["messages"]
+        kept = 0
+        while kept < min(len(sent), len(self._before)) and sent[kept] == self._before[kept]:
+            kept += 1
+        params = {name: value for name, value in body.items() if name != "messages"}
+        entry: dict[str, Any] = {"scope": self._scope, "n": self._calls, "kept": kept}
+        entry["messages"] = sent[kept:]
+        if params != self._params:
+            entry["params"] = params
+        self._before, self._params = list(sent), params
+        self._calls += 1
+        return entry
+
+    def _count(self, completion: Completion) -> None:
+        spent = self.spent
+        self.spent = Spent(
+            spent.calls + 1,
+            _sum(spent.prompt_tokens, completion.prompt_tokens),
+            _sum(spent.completion_tokens, completion.completion_tokens),
+            None
+            if spent.cost_usd is None or completion.cost_usd is None
+            else round(spent.cost_usd + completion.cost_usd, 10),
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _whole_characters(value: Any) -> Any:
+    """The value without lone surrogates, which UTF-8 has no place for."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -1,0 +1,143 @@
+"""An endpoint's answer, checked by hand: servers differ, and typed clients pass on what does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from birdenv.llm._errors import TransientError
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One answer of a model.
+
+    Attributes:
+        message: the assistant's message, whole, as it came.
+        content: its words; empty if there are none.
+        tool_calls: its tool calls, as they came.
+        reasoning: what the model thought, where the endpoint tells.
+        refusal: its words where it declines.
+        finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another.
+        prompt_tokens: as the endpoint counts them; None if it does not say.
+        completion_tokens: likewise.
+        cached_tokens: those of the prompt that were cheaper.
+        cost_usd: None if the price is not known.
+    """
+
+    message: Mapping[str, Any]
+    content: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    reasoning: str = ""
+    refusal: str = ""
+    finish_reason: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int = 0
+    cost_usd: float | None = field(default=None, compare=False)
+
+    def history(self) -> dict[str, Any]:
+        """Return the message as it is sent back in the next request: words and calls, no reasoning.
+
+        Every call has an id and arguments that are text.
+        """
+        sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
+        if self.tool_calls:
+            sent["tool_calls"] = [_sendable(call, n) for n, call in enumerate(self.tool_calls, 1)]
+        elif sent["content"] is None:
+            sent["content"] = ""
+        return sent
+
+
+def _sendable(call: Mapping[str, Any], number: int) -> dict[str, Any]:
+    function = call.get("function")
+    function = function if isinstance(function, Mapping) else {}
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        arguments = "{}" if arguments is None else json.dumps(arguments)
+    name = function.get("name")
+    return {
+        "id": call_id(call, number),
+        "type": "function",
+        "function": {"name": name if isinstance(name, str) and name else "unknown", "arguments": arguments},
+    }
+
+
+def call_id(call: Mapping[str, Any], number: int) -> str:
+    """Return the id of a tool call; a made-up one where it has none."""
+    found = call.get("id")
+    return found if isinstance(found, str) and found else f"call_{number}"
+
+
+def read_completion(text: str) -> Completion:
+    """Read the body of an answer.
+
+    Raises:
+        TransientError: it is no completion; the message says what it is instead.
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise TransientError(f"no JSON but {shortened(text)}", "bad reply") from None
+    if not isinstance(body, dict):
+        raise TransientError(f"no completion but {shortened(text)}", "bad reply")
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        why = error_text(body) or f"no choices but {shortened(text)}"
+        raise TransientError(why, "bad reply")
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise TransientError("a choice without message", "bad reply")
+    return completion_of(message, choices[0].get("finish_reason"), body.get("usage"))
+
+
+def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
+    """Return a message with what else is known of it; fields of another type than expected are left out."""
+    usage = usage if isinstance(usage, Mapping) else {}
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, Mapping) else {}
+    calls = message.get("tool_calls")
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    return Completion(
+        message=message,
+        content=_words(message.get("content")),
+        tool_calls=tuple(c for c in calls if isinstance(c, Mapping)) if isinstance(calls, list) else (),
+        reasoning=_words(reasoning),
+        refusal=_words(message.get("refusal")),
+        finish_reason=finish_reason if isinstance(finish_reason, str) else "",
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(details.get("cached_tokens")) or 0,
+    )
+
+
+def _words(content: Any) -> str:
+    """Text, or the texts of a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _count(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40
+    return value if is_count else None
+
+
+def error_text(body: Any) -> str:
+    """Return the message of an error's body; empty if there is none."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    found = error.get("message") if isinstance(error, Mapping) else error
+    return shortened(found) if isinstance(found, str) else ""
+
+
+_SHOWN = 200
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * _SHOWN]).split())
+    return repr(line[:_SHOWN] + (" …" if len(line) > _SHOWN else "")) if line else "nothing"

@@ -1,0 +1,114 @@
+"""What the calls of a run took: by role, and whether a budget is spent."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from birdenv.llm._completion import Completion
+from birdenv.llm._errors import BudgetSpentError
+from birdenv.llm._settings import ModelSettings, Role
+
+
+@dataclass(slots=True)
+class Account:
+    """What one role has taken.
+
+    Attributes:
+        calls: answers that came from an endpoint.
+        reused: answers that had been recorded.
+        prompt_tokens: as far as the endpoints say.
+        completion_tokens: likewise.
+        cost_usd: as far as prices are known.
+        unpriced: calls whose price or usage is not known.
+        troubles: requests that failed and were sent again, by kind.
+    """
+
+    calls: int = 0
+    reused: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    troubles: Counter[str] = field(default_factory=Counter)
+
+
+class Ledger:
+    """The accounts of a run; safe from any thread."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._max_cost, self._max_tokens = settings.max_cost, settings.max_tokens
+        self._accounts: dict[Role, Account] = {}
+        self._before = (0.0, 0)
+        self._lock = threading.Lock()
+
+    def begin_with(self, cost: float, tokens: int) -> None:
+        """Count what an earlier part of the run took."""
+        with self._lock:
+            self._before = cost, tokens
+
+    def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
+        """Count one answer; one that had been recorded costs nothing."""
+        with self._lock:
+            account = self._accounts.setdefault(role, Account())
+            if reused:
+                account.reused += 1
+                return
+            account.calls += 1
+            account.prompt_tokens += completion.prompt_tokens or 0
+            account.completion_tokens += completion.completion_tokens or 0
+            account.cost_usd += completion.cost_usd or 0.0
+            account.unpriced += completion.cost_usd is None
+
+    def trouble(self, role: Role, kind: str) -> None:
+        """Count a request that failed."""
+        with self._lock:
+            self._accounts.setdefault(role, Account()).troubles[kind] += 1
+
+    def check(self) -> None:
+        """Raise `BudgetSpentError` if no further call may be made. Calls in flight are not counted."""
+        cost, tokens = self.totals()
+        if self._max_cost is not None and cost >= self._max_cost:
+            raise BudgetSpentError(f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars")
+        if self._max_tokens is not None and tokens >= self._max_tokens:
+            raise BudgetSpentError(f"--max-tokens is reached: {tokens} of {self._max_tokens} tokens")
+
+    def totals(self) -> tuple[float, int]:
+        """Return US dollars and tokens of the whole run so far."""
+        with self._lock:
+            accounts = self._accounts.values()
+            tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
+            return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
+
+    def accounts(self) -> dict[Role, Account]:
+        """Return the accounts by role."""
+        with self._lock:
+            return dict(sorted(self._accounts.items()))
+
+    def line(self) -> str:
+        """Return the whole run so far in a few words; empty if nothing was called."""
+        accounts = self.accounts().values()
+        if not accounts and not self._before[1]:
+            return ""
+        cost, tokens = self.totals()
+        unpriced = sum(a.unpriced for a in accounts)
+        price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
+        troubles = sum((a.troubles for a in accounts), Counter[str]())
+        again = f", {sum(troubles.values())} tries failed" if troubles else ""
+        return f"{sum(a.calls for a in accounts)} calls, {tokens} tokens, {price}{again}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the accounts as JSON."""
+        return {
+            role: {
+                "calls": a.calls,
+                "reused": a.reused,
+                "prompt_tokens": a.prompt_tokens,
+                "completion_tokens": a.completion_tokens,
+                "cost_usd": None if a.unpriced else round(a.cost_usd, 8),
+                "failed_tries": dict(sorted(a.troubles.items())),
+            }
+            for role, a in self.accounts().items()
+        }

@@ -1,0 +1,219 @@
+"""The models of one run: endpoints, recorded calls, ledger."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from birdenv.errors import InputError
+from birdenv.llm._caller import Caller
+from birdenv.llm._chat import Chat
+from birdenv.llm._completion import Completion, completion_of
+from birdenv.llm._errors import ContextOverflowError, ReplayMissError
+from birdenv.llm._ledger import Ledger
+from birdenv.llm._prices import Prices
+from birdenv.llm._recording import CallFile
+from birdenv.llm._settings import Endpoint, ModelSettings, Role
+
+CALLS: Final = "private_calls.jsonl"
+"""The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""
+
+_OVERFLOW: Final = "context overflow"
+
+
+class Models:
+    """All models of a run, for all its threads.
+
+    Attributes:
+        settings: what was chosen.
+        ledger: what the calls took.
+    """
+
+    def __init__(self, settings: ModelSettings | None = None) -> None:
+        """Keep the settings; files are read, but nothing is called.
+
+        Raises:
+            InputError: a file cannot be read.
+        """
+        self.settings = settings or ModelSettings()
+        self.ledger = Ledger(self.settings)
+        self._prices = Prices(self.settings.prices)
+        self._endpoints: dict[Role, Endpoint] = {}
+        self._callers: dict[Endpoint, Caller] = {}
+        self._caches: dict[str, CallFile] = {}
+        self._own: CallFile | None = None
+        self._lock = threading.Lock()
+        self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
+
+    def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
+        """Return the calls of one seat in one episode.
+
+        Args:
+            role: whose settings count.
+            model: the model that a spec names; empty for the one of the settings.
+            scope: names task, attempt and seat.
+            seed: is sent with every request.
+
+        Raises:
+            InputError: model, key, URL or the price for `max_cost` is missing.
+        """
+        name = self.settings.model_of(role, model)
+        endpoint = self._endpoint(role)
+        if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
+            raise InputError(
+                f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"
+            )
+        return Chat(self, role, name, scope, seed)
+
+    def record_in(self, folder: Path) -> None:
+        """Record the calls in a run folder; those that it holds are not made again.
+
+        Raises:
+            InputError: the file there is damaged.
+        """
+        self._own = CallFile(folder / CALLS, append=True)
+        self.ledger.begin_with(self._own.cost, self._own.tokens)
+
+    def answer(self, role: Role, key: str, body: dict[str, Any], entry: dict[str, Any]) -> Completion:
+        """Return the recorded answer to a request, else the endpoint's, which is recorded.
+
+        Args:
+            role: whose endpoint is asked.
+            key: of the call.
+            body: the request.
+            entry: what is recorded of the request.
+
+        Raises:
+            ReplayMissError: the run is replayed and the call was not recorded.
+            ContextOverflowError: the messages are too long.
+            InfrastructureError: the endpoint does not answer, or a budget is spent.
+        """
+        endpoint = self._endpoint(role)
+        cached = self._cache_of(endpoint)
+        for file in (self._own, self._replayed, cached):
+            found = file.find(key) if file is not None else None
+            if found is not None:
+                if file is not self._own and self._own is not None:
+                    again = {"reused": True} if file is cached else {}
+                    self._own.add(key, {k: v for k, v in found.items() if k not in ("key", "reused")} | again)
+                completion = _recorded(found)
+                self.ledger.add(role, completion, reused=True)
+                break
+        else:
+            completion = self._called(role, endpoint, key, body, entry, cached)
+        if completion.finish_reason == _OVERFLOW:
+            raise ContextOverflowError(completion.content)
+        return completion
+
+    def close(self) -> None:
+        """End a run: close connections and files, and put its recorded calls in order."""
+        with self._lock:
+            callers, self._callers = list(self._callers.values()), {}
+            files = [self._own, self._replayed, *self._caches.values()]
+        for caller in callers:
+            caller.close()
+        if self._own is not None:
+            self._own.sort()
+        for file in files:
+            if file is not None:
+                file.close()
+
+    def _called(
+        self,
+        role: Role,
+        endpoint: Endpoint,
+        key: str,
+        body: dict[str, Any],
+        entry: dict[str, Any],
+        cached: CallFile | None,
+    ) -> Completion:
+        if self._replayed is not None:
+            raise ReplayMissError(
+                f"{self._replayed.path} has no such call: {entry['scope']}, call {entry['n'] + 1} "
+                f"({key[:12]}). It replays only with the settings, prompts and birdenv of its recording"
+            )
+        self.ledger.check()
+        try:
+            completion = self._caller(endpoint).call(body, lambda kind: self.ledger.trouble(role, kind))
+        except ContextOverflowError as error:
+            completion = completion_of({"role": "assistant", "content": str(error)}, _OVERFLOW, None)
+        cost = self._prices.cost(body["model"], endpoint.url, completion)
+        completion = _priced(completion, cost)
+        self.ledger.add(role, completion, reused=False)
+        made = {**entry, **_answer_entry(completion)}
+        for file in (self._own, cached):
+            if file is not None:
+                file.add(key, made)
+        return completion
+
+    def _endpoint(self, role: Role) -> Endpoint:
+        found = self._endpoints.get(role)
+        if found is None:
+            found = self._endpoints[role] = self.settings.endpoint(role)
+        return found
+
+    def _caller(self, endpoint: Endpoint) -> Caller:
+        with self._lock:
+            found = self._callers.get(endpoint)
+            if found is None:
+                found = self._callers[endpoint] = Caller(endpoint, self.settings)
+            return found
+
+    def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
+        """The file of a cache folder for one endpoint: two servers may call different models by one name."""
+        folder = self.settings.cache
+        if folder is None:
+            return None
+        with self._lock:
+            found = self._caches.get(endpoint.url)
+            if found is None:
+                digest = hashlib.sha256(endpoint.url.encode()).hexdigest()[:8]
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                except OSError as error:
+                    raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+                path = folder / f"{urlsplit(endpoint.url).hostname}-{digest}.jsonl"
+                found = self._caches[endpoint.url] = CallFile(path, append=True)
+            return found
+
+
+@cache
+def default_models() -> Models:
+    """Return the models of this process as the environment sets them up; nothing is recorded."""
+    return Models()
+
+
+def _replayed(run: Path) -> CallFile:
+    path = run / CALLS if run.is_dir() else run
+    if not path.is_file():
+        raise InputError(f"{run}: no recorded calls there ({CALLS}); --replay takes a run with models")
+    return CallFile(path, append=False)
+
+
+def _priced(completion: Completion, cost: float | None) -> Completion:
+    from dataclasses import replace
+
+    return replace(completion, cost_usd=None if cost is None else round(cost, 10))
+
+
+def _answer_entry(completion: Completion) -> dict[str, Any]:
+    usage = {
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
+    }
+    return {
+        "message": dict(completion.message),
+        "finish_reason": completion.finish_reason,
+        "usage": usage,
+        "cost_usd": completion.cost_usd,
+    }
+
+
+def _recorded(entry: dict[str, Any]) -> Completion:
+    found = completion_of(entry["message"], entry.get("finish_reason"), entry.get("usage"))
+    return _priced(found, entry.get("cost_usd"))

@@ -1,0 +1,65 @@
+"""Prompts: Jinja2 templates, from a package or a file of the user's."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import read_text
+
+
+class Prompt:
+    """A template. A name that it uses and is not given is an error; a template cannot reach Python."""
+
+    def __init__(self, text: str, where: str) -> None:
+        """Compile a template.
+
+        Raises:
+            InputError: it is no template; the message names place and line.
+        """
+        from jinja2 import StrictUndefined, TemplateSyntaxError
+        from jinja2.sandbox import SandboxedEnvironment
+
+        self._where = where
+        environment = SandboxedEnvironment(
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        )
+        try:
+            self._template = environment.from_string(text)
+        except TemplateSyntaxError as error:
+            raise InputError(f"{where}: line {error.lineno}: {error.message}") from None
+
+    @classmethod
+    def from_file(cls, path: Path) -> Prompt:
+        """Read a template from a file.
+
+        Raises:
+            InputError: it cannot be read, or is no template.
+        """
+        return cls(read_text(path), str(path))
+
+    def render(self, **values: Any) -> str:
+        """Return the text for values.
+
+        Raises:
+            InputError: the template asks for something that is not given.
+        """
+        from jinja2 import TemplateError
+
+        try:
+            return self._template.render(**values).strip()
+        except TemplateError as error:
+            known = ", ".join(sorted(values))
+            raise InputError(f"{self._where}: {error.message}; a prompt may use {known}") from None
+        except Exception as error:
+            raise InputError(f"{self._where}: {type(error).__name__}: {error}") from None
+
+
+@cache
+def package_prompt(package: str, name: str) -> Prompt:
+    """Return the template `prompts/NAME.j2` of a package."""
+    file = resources.files(package).joinpath("prompts", f"{name}.j2")
+    return Prompt(file.read_text(encoding="utf-8"), name)

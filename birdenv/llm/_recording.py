@@ -1,0 +1,144 @@
+"""Recorded calls: an append-only file, a line a call, written through before the answer is used.
+
+A call is found by its key: the scope (task, attempt and seat), the request without what does not change the
+answer, and how many equal requests the scope has made before. So concurrent episodes never share an entry,
+and an episode that is played again gets the same answers in the same order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.errors import InputError, RunEndedError
+
+_NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
+
+
+def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
+    """Return the key of a call.
+
+    Args:
+        scope: task, attempt and seat.
+        request: the body of the request.
+        again: equal requests that the scope has made before.
+    """
+    asked = {name: value for name, value in request.items() if value is not None and name not in _NO_PART}
+    text = json.dumps([scope, asked, again], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class CallFile:
+    """A file of calls; safe from any thread. Other processes may append to it, too.
+
+    Attributes:
+        path: the file.
+        cost: US dollars of the calls that it held when it was opened and that were paid.
+        tokens: their tokens.
+    """
+
+    def __init__(self, path: Path, *, append: bool) -> None:
+        """Open the file, which may be missing. A torn last line is ignored, and removed before appending.
+
+        Raises:
+            InputError: it cannot be read, or another line is damaged.
+        """
+        self.path = path
+        self.cost, self.tokens = 0.0, 0
+        self._lines: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+        self._reading: int | None = None
+        self._append = append
+        try:
+            self._index()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Return a recorded call; None if there is none."""
+        place = self._lines.get(key)
+        if place is None:
+            return None
+        with self._lock:
+            if self._reading is None:
+                self._reading = os.open(self.path, os.O_RDONLY)
+            data = os.pread(self._reading, place[1], place[0])
+        found: dict[str, Any] = json.loads(data)
+        return found
+
+    def add(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Append a call, and write it through.
+
+        Raises:
+            RunEndedError: it cannot be written.
+        """
+        data = (json.dumps({"key": key, **entry}) + "\n").encode()
+        with self._lock:
+            if key in self._lines:
+                return
+            try:
+                with self.path.open("ab", buffering=0) as file:
+                    start = file.tell()
+                    if file.write(data) != len(data):
+                        file.truncate(start)
+                        raise OSError(None, "there is no room for it")
+                    self._lines[key] = file.tell() - len(data), len(data)
+            except OSError as error:
+                raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    def sort(self) -> None:
+        """Put the calls into the order of scopes, and of their calls, so that equal runs have equal files."""
+        if not self._lines:
+            return
+        entries = [self.find(key) for key in self._lines]
+        entries.sort(key=lambda each: (each["scope"], each["n"], each["key"]) if each else ())
+        with self._lock:
+            self._stop_reading()
+            scratch = self.path.with_name(f".{self.path.name}.new")
+            try:
+                scratch.write_text("".join(json.dumps(each) + "\n" for each in entries), encoding="utf-8")
+                scratch.replace(self.path)
+            except OSError as error:
+                raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
+            self._lines.clear()
+            self._index()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            os.close(self._reading)
+            self._reading = None
+
+    def _index(self) -> None:
+        self.cost, self.tokens = 0.0, 0
+        if not self.path.exists():
+            return
+        place = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break
+                self._enter(line, place, number)
+                place += len(line)
+        if self._append and place < self.path.stat().st_size:
+            os.truncate(self.path, place)
+
+    def _enter(self, line: bytes, place: int, number: int) -> None:
+        try:
+            entry = json.loads(line)
+            self._lines[entry["key"]] = place, len(line)
+            usage = entry.get("usage") or {}
+            if not entry.get("reused"):
+                self.cost += entry.get("cost_usd") or 0.0
+                self.tokens += (usage.get("prompt_tokens") or 0) + (usage.get("completion_tokens") or 0)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise InputError(f"{self.path}: line {number} is no recorded call") from None

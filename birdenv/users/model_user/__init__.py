@@ -1,0 +1,21 @@
+"""Simulated users with a language model (BIRD-Interact §3).
+
+* `llm:MODEL`: one call decides what a question is about, another words the answer from what was granted.
+* `llm-one-prompt:MODEL`: one call that is told everything, as in the older protocol; for comparison.
+* `rule+llm:MODEL`: the rule-based user decides and words, the model only says it better.
+
+Whatever they say passes the leak guard.
+"""
+
+from birdenv.users.model_user._one_prompt import OnePromptUser, one_prompt_user
+from birdenv.users.model_user._two_stage import TwoStageUser, llm_user
+from birdenv.users.model_user._worded_rules import WordedRuleUser, worded_rule_user
+
+__all__ = [
+    "OnePromptUser",
+    "TwoStageUser",
+    "WordedRuleUser",
+    "llm_user",
+    "one_prompt_user",
+    "worded_rule_user",
+]

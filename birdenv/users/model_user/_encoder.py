@@ -1,0 +1,95 @@
+"""What a question is about, as a model reads it: an annotated point, another part of the SQL, or neither.
+
+The model is shown ids and answers with one of them, so that its choice can be checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from birdenv.users._brief import Brief, Call
+from birdenv.users._segments import Segment, segments
+from birdenv.users.understanding._parts import telling_parts
+
+_CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*\(\s*([^()\n]*?)\s*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing that may be asked about: its id, how the request calls it, and the SQL that settles it."""
+
+    id: str
+    term: str
+    granted: tuple[str, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question is about; `point` is None if it is not answered."""
+
+    call: Call
+    point: Point | None = None
+
+    @property
+    def target(self) -> str:
+        """The annotated term, or the id of the part."""
+        if self.point is None:
+            return ""
+        return self.point.term if self.call == "labelled" else self.point.id
+
+    @property
+    def granted(self) -> tuple[str, ...]:
+        """The SQL that the answer may draw on."""
+        return () if self.point is None else self.point.granted
+
+
+UNANSWERABLE = Reading("unanswerable")
+
+
+def annotated_points(brief: Brief) -> tuple[Point, ...]:
+    """Return the annotated terms, with ids A1, A2 and so on; a term that is annotated twice is one point."""
+    by_term: dict[str, list[str]] = {}
+    for item in brief.ambiguities:
+        if item.term.strip():
+            by_term.setdefault(item.term, []).append(item.snippet)
+    return tuple(
+        Point(f"A{number}", term, tuple(dict.fromkeys(snippets)))
+        for number, (term, snippets) in enumerate(by_term.items(), 1)
+    )
+
+
+def other_points(brief: Brief) -> tuple[Point, ...]:
+    """Return the parts of the gold SQL that may be told, with the ids of segments."""
+    if not any(brief.gold):
+        return ()
+    parts: list[Segment] = [
+        part for part, _ in telling_parts(segments(brief.gold, brief.dialect), brief.ambiguities)
+    ]
+    return tuple(Point(part.id, "", (part.sql,), part.clause) for part in parts)
+
+
+def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ...]) -> Reading | None:
+    """Return the choice that a model made; None if it made none, several, or one that there is not.
+
+    >>> read_choice('It asks about size: labelled("roomy").', (Point("A1", "roomy", ("seats > 40",)),), ())
+    Reading(call='labelled', point=Point(id='A1', term='roomy', granted=('seats > 40',), kind=''))
+    """
+    made = {(name.lower().replace("ll", "l"), _bare(target)) for name, target in _CHOICE.findall(text)}
+    if len(made) != 1:
+        return None
+    [(name, target)] = made
+    if name == "unanswerable":
+        return UNANSWERABLE
+    points = annotated if name == "labeled" else others
+    known: Mapping[str, Point] = {_bare(key): each for each in points for key in (each.term, each.id) if key}
+    point = known.get(target)
+    if point is None:
+        return None
+    return Reading("labelled" if name == "labeled" else "unlabelled", point)
+
+
+def _bare(target: str) -> str:
+    return " ".join(target.strip(" \t\"'“”`").lower().split())

@@ -1,0 +1,105 @@
+"""What users with a model share: the calls, the questions and answers so far, and the leak guard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from birdenv.dialogue import PlayerContext, Usage, View
+from birdenv.errors import InputError
+from birdenv.llm import Chat, ContextOverflowError, Models, default_models, package_prompt
+from birdenv.users._brief import Brief
+from birdenv.users.leak_guard import guard_answer
+
+_MOST_QUESTION: Final = 4000  # characters; what follows is not read
+_MOST_EXCHANGES: Final = 6
+_AGAIN: Final = (
+    "This cannot be said. Say the same in other words: no SQL, no names of columns or tables, nothing about "
+    "a reference, and only what you were asked about."
+)
+
+
+class UserSeat:
+    """The user's side of one episode, with a model to ask."""
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        """Take the user's seat.
+
+        Raises:
+            InputError: the game tells this seat nothing that such a user needs; or the model, its key or URL
+                cannot be used.
+        """
+        briefs = context.brief
+        if not isinstance(briefs, tuple) or not all(isinstance(each, Brief) for each in briefs):
+            raise InputError(
+                f"this user plays the user's seat of c-interact and a-interact, not {context.game}"
+            )
+        self._briefs: Sequence[Brief] = briefs
+        self._request = getattr(context.scenario, "question", "")
+        models: Models = context.models or default_models()
+        scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
+        self._chat: Chat = models.chat("user", model, scope, context.rng.getrandbits(31))
+        self._faults: Counter[str] = Counter()
+
+    def brief(self, view: View) -> Brief:
+        """Return what the user knows in this phase."""
+        return self._briefs[min(view.phase, len(self._briefs)) - 1]
+
+    def question(self, view: View) -> str:
+        """Return what was asked, cut to what a person would read."""
+        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
+        return asked[:_MOST_QUESTION] if isinstance(asked, str) else ""
+
+    def dialogue(self, view: View) -> list[tuple[str, str]]:
+        """Return the last questions before this one, with their answers."""
+        found: list[tuple[str, str]] = []
+        asked: str | None = None
+        for event in view.heard:
+            if event.action == "clarify" and isinstance(event.data, str):
+                asked = event.data[:_MOST_QUESTION]
+            elif event.action == "answer" and asked is not None and isinstance(event.data, str):
+                found.append((asked, event.data))
+                asked = None
+        return found[-_MOST_EXCHANGES:]
+
+    def ask(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
+        """Return the model's words to a prompt of this package; empty if it has none."""
+        text = package_prompt("birdenv.users.model_user", prompt).render(request=self._request, **values)
+        try:
+            completion = self._chat.complete([{"role": "user", "content": text}, *more], temperature=0.0)
+        except ContextOverflowError:
+            self.fault("context overflow")
+            return ""
+        return completion.content.strip()
+
+    def guarded(self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, **values: Any) -> str:
+        """Return words that pass the leak guard: the model has two tries, then it is the refusal.
+
+        The prompt is given what was granted, and `values`.
+        """
+        values = {"granted": granted, **values}
+        said = self.ask(prompt, **values)
+        guard = guard_answer(said, brief, granted)
+        if guard.reason or not said:
+            self.fault("leak" if said else "nothing said")
+            before = {"role": "assistant", "content": said}
+            said = self.ask(prompt, before, {"role": "user", "content": _AGAIN}, **values)
+            guard = guard_answer(said, brief, granted)
+        if guard.reason or not said:
+            self.fault("refused after two tries")
+            return refusal
+        return guard.text
+
+    def fault(self, kind: str) -> None:
+        """Count something that the model did wrong."""
+        self._faults[kind] += 1
+
+    def usage(self) -> Usage:
+        """Return what the episode's calls took."""
+        return Usage(**asdict(self._chat.spent))
+
+    def faults(self) -> Mapping[str, int]:
+        """Return what the model did wrong, and how often."""
+        return dict(sorted(self._faults.items()))

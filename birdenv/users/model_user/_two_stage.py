@@ -1,0 +1,76 @@
+"""The user `llm`: encoder and decoder, each a call of a model (BIRD-Interact §3.1).
+
+The decoder is given the granted SQL and the dialogue, never the gold or the clear request: it cannot tell
+what it was not told.
+"""
+
+from __future__ import annotations
+
+from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.users._brief import Brief
+from birdenv.users._rule_user import OUT_OF_SCOPE
+from birdenv.users.leak_guard._guard import CANNED
+from birdenv.users.model_user._encoder import (
+    UNANSWERABLE,
+    Reading,
+    annotated_points,
+    other_points,
+    read_choice,
+)
+from birdenv.users.model_user._seat import UserSeat
+
+_AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
+
+
+class TwoStageUser:
+    """Decides what a question is about, then words the answer."""
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self._seat = UserSeat(model, context)
+        self.usage = self._seat.usage
+        self.faults = self._seat.faults
+
+    def move(self, view: View) -> Move:
+        """Answer the last question."""
+        seat = self._seat
+        brief, question = seat.brief(view), seat.question(view)
+        reading = self._read(brief, question)
+        text = OUT_OF_SCOPE
+        if reading.point is not None:
+            text = seat.guarded(
+                "decoder",
+                brief,
+                reading.granted,
+                CANNED,
+                question=question,
+                dialogue=seat.dialogue(view),
+                term=reading.point.term,
+            )
+        trace = {"call": reading.call, "target": reading.target, "granted": list(reading.granted)}
+        return Move("answer", text, trace)
+
+    def _read(self, brief: Brief, question: str) -> Reading:
+        if not question.strip():
+            return UNANSWERABLE
+        annotated, others = annotated_points(brief), other_points(brief)
+        values = {"question": question, "annotated": annotated, "others": others}
+        said = self._seat.ask("encoder", **values)
+        reading = read_choice(said, annotated, others)
+        if reading is None:
+            self._seat.fault("no such choice")
+            before = {"role": "assistant", "content": said}
+            said = self._seat.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
+            reading = read_choice(said, annotated, others)
+        if reading is None:
+            self._seat.fault("no choice after two tries")
+            return UNANSWERABLE
+        return reading
+
+
+def llm_user(argument: str, context: PlayerContext) -> TwoStageUser:
+    """Make the user `llm:MODEL`.
+
+    Raises:
+        InputError: the model cannot be used, or the game has no such seat.
+    """
+    return TwoStageUser(argument, context)

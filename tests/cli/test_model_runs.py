@@ -1,0 +1,176 @@
+"""Runs with models from the command line: exit codes, one-line errors, resume, replay, no key anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_servers import KEY
+
+from birdenv.testing.openai_server import Dialogue, Script, Server, Trouble, Turn, serve
+
+Start = Callable[..., Server]
+FILES = ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt", "private_calls.jsonl")
+
+
+def newest(folder: Path) -> Path:
+    return (folder / "latest").resolve()
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {name: (run / name).read_bytes() for name in FILES}
+
+
+def run_with(demo_server: Server, folder: Path, *more: Any) -> list[Any]:
+    given = ["c-interact", "--agent", "llm:scripted", "--base-url", demo_server.url, "-n", "4", "-o", folder]
+    return [*given, *more]
+
+
+def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tmp_path: Path) -> None:
+    ran = birdenv(*run_with(demo_server, tmp_path, "-p", "4", "-v"))
+    assert ran.code == 0 and "Mean reward                          1.000" in ran.out
+    assert "Models: 17 calls, " in ran.out and "cost unknown" in ran.out
+    lines = [line for line in ran.err.splitlines() if line.startswith("library_")]
+    assert len(lines) == 4 and lines[-1].endswith("cost unknown]")
+    ran = birdenv("bird", "--agent", "llm", "--model", "scripted", "--base-url", demo_server.url, "-n", "2")
+    assert ran.code == 0 and "results/scripted-bird/run-" in ran.out
+
+
+def test_a_replay_needs_no_server_and_gives_the_same_bytes(
+    birdenv: Any, demo_server: Server, tmp_path: Path
+) -> None:
+    (prices := tmp_path / "prices.json").write_text('{"scripted": {"input": 1, "output": 2}}')
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert birdenv(*run_with(demo_server, first, "-p", "4", "--prices", prices)).code == 0
+    count = len(demo_server.requests)
+    assert birdenv(*run_with(demo_server, second, "--replay", newest(first))).code == 0
+    assert contents(newest(first)) == contents(newest(second)) and len(demo_server.requests) == count
+    assert json.loads((newest(first) / "overall.json").read_text())["usage"]["cost_usd"]["total"] > 0
+    ran = birdenv(*run_with(demo_server, second, "--replay", newest(first), "--temperature", "1"))
+    assert ran.code == 3 and "has no such call: library_1/0/system, call 1" in ran.err
+
+
+def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
+    birdenv: Any, demo_server: Server, tmp_path: Path
+) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    birdenv(*run_with(demo_server, whole))
+    calls = len(demo_server.requests)
+    ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
+    assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
+    assert f"--resume {newest(part)}" in ran.err
+    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
+    assert ran.code == 0 and len(demo_server.requests) == 2 * calls
+    assert contents(newest(whole)) == contents(newest(part))
+
+
+def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
+    birdenv: Any, demo_answers: Script, own_environment: None, tmp_path: Path
+) -> None:
+    task = next(d for d in demo_answers.dialogues if d.model == "scripted" and len(d.turns) > 3)
+    broken = task.model_copy(update={"turns": (task.turns[0], Turn(status=400, message="No."))})
+    dialogues = tuple(broken if each is task else each for each in demo_answers.dialogues)
+    with serve(Script(dialogues=dialogues)) as running:
+        ran = birdenv(*run_with(running, tmp_path))
+        assert ran.code == 3 and "count for nobody" in ran.err and "answered 400: 'No.'" in ran.err
+        overall = json.loads((newest(tmp_path) / "overall.json").read_text())
+        assert overall["status"] == {"completed": 3, "infra_error": 1}
+        assert overall["figures"]["reward"]["value"] == 1.0
+        running.script = demo_answers
+        ran = birdenv(*run_with(running, tmp_path, "--resume", newest(tmp_path)))
+    assert ran.code == 0 and "completed                 4" in ran.out
+
+
+ENDPOINT_FAULTS = {
+    "wrong key": Trouble(status=401, message="Incorrect API key: {key}"),
+    "unknown model": Trouble(status=404, message="No such model."),
+    "no quota": Trouble(status=429, code="insufficient_quota", message="You have no quota."),
+    "a proxy's page": Trouble(body="<html>Sign in</html>", content_type="text/html"),
+    "choices null": Trouble(body='{"choices": null}'),
+}
+
+
+@pytest.mark.parametrize("what", ENDPOINT_FAULTS)
+def test_what_every_call_would_meet_is_one_line(
+    birdenv: Any, server: Start, tmp_path: Path, what: str
+) -> None:
+    running = server(Turn(faults=(ENDPOINT_FAULTS[what],) * 99))
+    ran = birdenv(*run_with(running, tmp_path / "results", "-p", "3", "-v"))
+    assert ran.code == 3 and ran.err.startswith("Error: http://127.0.0.1:") and len(ran.err.splitlines()) == 1
+    assert running.url in ran.err and "--resume" in ran.err
+    text = ran.out + ran.err + "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
+    assert KEY not in text
+
+
+def test_what_cannot_be_used_is_told_before_anything_is_written(
+    birdenv: Any, own_environment: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def ended(*given: str) -> str:
+        ran = birdenv("c-interact", "-n", "1", *given)
+        assert ran.code == 2 and len(ran.err.splitlines()) == 1 and "Traceback" not in ran.err
+        return str(ran.err)
+
+    assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
+    assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
+    assert "which model?" in ended("--agent", "llm")
+    assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
+    assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
+    assert "needs the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
+    assert "mine.j2" in ended("--agent", "llm:m", "--prompt", "mine.j2")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
+    assert not (tmp_path / "results").exists()
+
+
+def both_seats(url: str, folder: Path) -> list[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from birdenv.cli import main; main()",
+        "c-interact",
+        "-n",
+        "40",
+        "-p",
+        "8",
+    ]
+    models = ["--agent", "llm:scripted", "--user", "rule+llm:wording", "--base-url", url]
+    return [*command, *models, "-o", str(folder)]
+
+
+def _killed_and_resumed(url: str, folder: Path, wait: float) -> None:
+    command = both_seats(url, folder)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
+        deadline = time.monotonic() + 120
+        while not (folder / "latest" / "private_calls.jsonl").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(wait)
+        os.killpg(process.pid, signal.SIGKILL)
+    subprocess.run([*command, "--resume", str(newest(folder))], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.kills
+@pytest.mark.parametrize("number", range(20))
+def test_a_killed_run_goes_on_as_if_nothing_had_been(
+    demo_answers: Script, own_environment: None, tmp_path: Path, number: int
+) -> None:
+    wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
+    script = demo_answers.model_copy(
+        update={"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05}
+    )
+    whole, part, log = tmp_path / "whole", tmp_path / "part", tmp_path / "log"
+    with serve(script, log) as running:
+        subprocess.run(both_seats(running.url, whole), check=True, stdout=subprocess.DEVNULL)
+        log.write_text("")
+        _killed_and_resumed(running.url, part, random.Random(number).uniform(0.0, 2.0))
+    assert contents(newest(whole)) == contents(newest(part))
+    recorded = len((newest(part) / "private_calls.jsonl").read_text().splitlines())
+    assert recorded <= len(log.read_text().split()) <= recorded + 8  # those in flight when it died

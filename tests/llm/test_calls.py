@@ -1,0 +1,185 @@
+"""Calls to an endpoint: what is tried again, what is not, and what the caller hears."""
+
+from __future__ import annotations
+
+import socket
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from model_servers import KEY
+
+from birdenv.errors import InputError, RunEndedError
+from birdenv.llm import ContextOverflowError, EndpointError, Models
+from birdenv.testing.openai_server import Call, Server, Trouble, Turn
+
+Start = Callable[..., Server]
+Make = Callable[..., Models]
+HELLO: Any = [{"role": "user", "content": "hello"}]
+PAGE = "<html><body>Sign in to the network</body></html>"
+OVERFLOW = Trouble(status=400, code="context_length_exceeded", message="This is too long.")
+
+PASSING = {
+    "rate limit": Trouble(status=429, headers={"Retry-After": "0"}),
+    "rate limit, by date": Trouble(status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
+    "server error": Trouble(status=500, body="<h1>Oops</h1>", content_type="text/html"),
+    "server error, overloaded": Trouble(status=529),
+    "connection, dropped": Trouble(drop=True),
+    "connection, cut": Trouble(body='{"choices": []}', cut=True),
+    "bad reply, a proxy's page": Trouble(body=PAGE, content_type="text/html"),
+    "bad reply, a page that says it is JSON": Trouble(body=PAGE),
+    "bad reply, null": Trouble(body="null"),
+    "bad reply, choices null": Trouble(body='{"choices": null}'),
+    "bad reply, an error with 200": Trouble(body='{"error": {"message": "busy"}}'),
+    "bad reply, no message": Trouble(body='{"choices": [{"text": "hi"}]}'),
+}
+
+
+@pytest.mark.parametrize("what", PASSING)
+def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make, what: str) -> None:
+    found = models(server(Turn(content="hi", faults=(PASSING[what],) * 2)).url)
+    assert found.chat("agent", "m", "scope").complete(HELLO).content == "hi"
+    account = found.ledger.accounts()["agent"]
+    assert account.calls == 1 and dict(account.troubles) == {what.partition(",")[0]: 2}
+
+
+LASTING = {
+    "the key is refused": (Trouble(status=401, message="Bad key {key}"), "Bad key [key]"),
+    "no such model": (Trouble(status=404, code="model_not_found", message="No model m."), "No model m."),
+    "the quota is spent": (Trouble(status=429, code="insufficient_quota", message="Pay."), "quota is spent"),
+}
+
+
+@pytest.mark.parametrize("what", LASTING)
+def test_a_lasting_fault_ends_the_run_at_once(server: Start, models: Make, what: str) -> None:
+    trouble, says = LASTING[what]
+    running = server(Turn(faults=(trouble,) * 9))
+    with pytest.raises(RunEndedError, match="answered 4") as error:
+        models(running.url).chat("agent", "m", "scope").complete(HELLO)
+    assert says in str(error.value) and len(running.requests) == 1
+    assert "\n" not in str(error.value)
+    assert KEY not in "".join(traceback.format_exception(error.value))
+
+
+def test_an_endpoint_that_is_not_there_is_told_in_one_line(models: Make) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(RunEndedError, match=r"cannot be reached: .*tried 3 times"):
+            models(url).chat("agent", "m", "scope").complete(HELLO)
+
+
+def test_tls_where_there_is_none_is_not_tried_again(server: Start, models: Make) -> None:
+    found = models(server(Turn(content="hi")).url.replace("http:", "https:"))
+    with pytest.raises(RunEndedError, match="cannot be reached") as error:
+        found.chat("agent", "m", "scope").complete(HELLO)
+    assert "tried" not in str(error.value)
+
+
+def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"), Turn(status=500))
+    found = models(running.url, retries=2)
+    found.chat("agent", "m", "one").complete(HELLO)
+    with pytest.raises(EndpointError, match=r"answered 500.*tried 3 times") as error:
+        found.chat("agent", "m", "two").complete([*HELLO, {"role": "assistant", "content": "?"}])
+    assert not isinstance(error.value, RunEndedError) and error.value.retried
+
+
+@pytest.mark.parametrize("turn", [Turn(content="hi", delay=5), Turn(body='{"choices": 1}', drip=0.05)])
+def test_a_request_and_a_call_have_deadlines(server: Start, models: Make, turn: Turn) -> None:
+    found = models(server(turn).url, request_seconds=0.1, call_seconds=0.3)
+    with pytest.raises(RunEndedError, match=r"no answer within|did not end in time"):
+        found.chat("agent", "m", "scope").complete(HELLO)
+    assert found.ledger.accounts()["agent"].troubles["timeout"] >= 2
+
+
+def test_a_server_that_asks_to_wait_too_long_is_given_up(server: Start, models: Make) -> None:
+    trouble = Trouble(status=429, headers={"Retry-After": "3600"})
+    running = server(Turn(content="hi", faults=(trouble,)))
+    with pytest.raises(RunEndedError, match="answered 429"):
+        models(running.url).chat("agent", "m", "scope").complete(HELLO)
+    assert len(running.requests) == 1
+
+
+def test_refused_parameters_are_left_out_from_then_on(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"), refused=("seed", "max_tokens", "temperature"))
+    found = models(running.url, answer_tokens=50, temperature=0.5)
+    for scope in ("one", "two"):
+        assert found.chat("agent", "m", scope, seed=7).complete(HELLO).content == "hi"
+    assert len(running.requests) == 5
+    assert running.requests[-1].body == {"model": "m", "messages": HELLO, "max_completion_tokens": 50}
+    assert found.ledger.accounts()["agent"].troubles["refused parameter"] == 3
+
+
+def test_what_is_too_long_is_said_to_the_caller(server: Start, models: Make) -> None:
+    running = server(Turn(faults=(OVERFLOW,) * 9))
+    with pytest.raises(ContextOverflowError):
+        models(running.url).chat("agent", "m", "scope").complete(HELLO)
+    assert len(running.requests) == 1
+
+
+def test_a_filter_is_a_refusal_of_the_model(server: Start, models: Make) -> None:
+    trouble = Trouble(status=400, code="content_filter", message="Not this.")
+    made = models(server(Turn(faults=(trouble,))).url).chat("agent", "m", "scope").complete(HELLO)
+    assert (made.finish_reason, made.refusal) == ("content_filter", "'Not this.'")
+
+
+def test_a_huge_answer_is_not_read_to_its_end(server: Start, models: Make) -> None:
+    found = models(server(Turn(content="x", size=17 * 2**20)).url)
+    with pytest.raises(RunEndedError, match="more than 16777216 bytes"):
+        found.chat("agent", "m", "scope").complete(HELLO)
+
+
+def test_odd_messages_are_kept_whole_and_can_be_sent_back(server: Start, models: Make) -> None:
+    body = (
+        '{"choices": [{"message": {"role": "assistant", "content": [{"type": "text", "text": "a"}],'
+        ' "extra": 1, "reasoning_content": "hm",'
+        ' "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}, 7]},'
+        ' "finish_reason": 5}], "usage": {"prompt_tokens": "many"}}'
+    )
+    chat = models(server(Turn(body=body)).url).chat("agent", "m", "scope")
+    made = chat.complete(HELLO)
+    assert (made.content, made.reasoning, made.finish_reason, made.message["extra"]) == ("a", "hm", "", 1)
+    assert made.history() == {
+        "role": "assistant",
+        "content": "a",
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+        ],
+    }
+    assert chat.spent.calls == 1 and chat.spent.prompt_tokens is None and chat.spent.cost_usd is None
+
+
+def test_half_characters_do_not_stop_a_request(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"))
+    chat = models(running.url).chat("agent", "m", "scope")
+    chat.complete([{"role": "user", "content": "a\ud800b\x00"}])
+    assert running.requests[0].body["messages"][0]["content"] == "a?b\x00"
+
+
+def test_at_most_so_many_requests_at_a_time(server: Start, models: Make) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from time import perf_counter
+
+    found = models(server(Turn(content="hi"), latency=0.1).url, max_concurrency=2)
+    found.chat("agent", "m", "first").complete(HELLO)
+    started = perf_counter()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda n: found.chat("agent", "m", str(n)).complete(HELLO), range(6)))
+    assert perf_counter() - started >= 0.3  # a server's own pauses: six requests, two at a time
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://host/v1", "host:80", "http://", "http://u:p@host/v1", "http://host/v1?key=secret"]
+)
+def test_a_url_that_cannot_be_used_is_refused_and_no_secret_repeated(models: Make, url: str) -> None:
+    with pytest.raises(InputError, match="base URL") as error:
+        models(url).chat("agent", "m", "scope")
+    assert "u:p" not in str(error.value) and "secret" not in str(error.value)
+
+
+def test_tool_calls_come_through(server: Start, models: Make) -> None:
+    turn = Turn(content="Let me see.", calls=(Call(name="f", arguments={"x": 1}),))
+    made = models(server(turn).url).chat("agent", "m", "scope").complete(HELLO, [{"type": "function"}])
+    assert made.tool_calls[0]["function"]["name"] == "f" and made.content == "Let me see."

@@ -1,0 +1,128 @@
+"""Recorded calls: none is repeated, none is shared between scopes, and a miss is an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_servers import KEY
+
+from birdenv.errors import InputError, RunEndedError
+from birdenv.llm import ContextOverflowError, Models, ReplayMissError
+from birdenv.testing.openai_server import Dialogue, Script, Server, Trouble, Turn
+
+Start = Callable[..., Server]
+Make = Callable[..., Models]
+CALLS = "private_calls.jsonl"
+
+
+def said(*words: str) -> Any:
+    return [{"role": "user", "content": each} for each in words]
+
+
+def recorded(make: Make, url: str, folder: Path, *scopes: str, **settings: Any) -> list[str]:
+    """Each scope asks the same twice; what it hears."""
+    models = make(url, **settings)
+    models.record_in(folder)
+    heard = []
+    for scope in scopes:
+        chat = models.chat("agent", "m", scope)
+        heard += [chat.complete(said("hello")).content for _ in range(2)]
+    models.close()
+    return heard
+
+
+def test_a_call_is_made_once_for_each_scope_and_repetition(
+    server: Start, models: Make, tmp_path: Path
+) -> None:
+    running = server(Turn(content="hi"))
+    recorded(models, running.url, tmp_path, "a/0/system", "b/0/system")
+    assert len(running.requests) == 4
+    before = (tmp_path / CALLS).read_bytes()
+    running.script = Script(dialogues=(Dialogue(turns=(Turn(content="something else"),)),))
+    assert recorded(models, running.url, tmp_path, "b/0/system", "a/0/system") == ["hi"] * 4
+    assert len(running.requests) == 4 and (tmp_path / CALLS).read_bytes() == before
+
+
+def test_a_replay_is_offline_and_a_miss_says_what_was_asked(
+    server: Start, models: Make, tmp_path: Path
+) -> None:
+    (first := tmp_path / "first").mkdir(), (second := tmp_path / "second").mkdir()
+    recorded(models, server(Turn(content="hi")).url, first, "a/0/system")
+    nowhere = "http://127.0.0.1:9/v1"
+    assert recorded(models, nowhere, second, "a/0/system", replay=first) == ["hi"] * 2
+    assert (first / CALLS).read_bytes() == (second / CALLS).read_bytes()
+    with pytest.raises(ReplayMissError, match="b/0/system, call 1"):
+        recorded(models, nowhere, second, "b/0/system", replay=first)
+    with pytest.raises(InputError, match="no recorded calls"):
+        models(nowhere, replay=tmp_path)
+
+
+def test_a_cache_serves_other_runs_and_keeps_endpoints_apart(
+    server: Start, models: Make, tmp_path: Path
+) -> None:
+    one, other, cache = server(Turn(content="hi")), server(Turn(content="ho")), tmp_path / "cache"
+    folders = [tmp_path / name for name in "xyz"]
+    for folder in folders:
+        folder.mkdir()
+    recorded(models, one.url, folders[0], "a/0/system", cache=cache)
+    assert recorded(models, one.url, folders[1], "a/0/system", cache=cache) == ["hi"] * 2
+    assert recorded(models, other.url, folders[2], "a/0/system", cache=cache) == ["ho"] * 2
+    assert len(one.requests) == 2
+    resumed = models(one.url)
+    resumed.record_in(folders[1])
+    assert resumed.ledger.totals() == (0.0, 0)  # the second run paid nothing
+
+
+def test_a_torn_last_line_is_one_call_to_make_again(server: Start, models: Make, tmp_path: Path) -> None:
+    running = server(Turn(content="hi"))
+    recorded(models, running.url, tmp_path, "a/0/system")
+    whole = (tmp_path / CALLS).read_bytes()
+    (tmp_path / CALLS).write_bytes(whole[:-20])
+    assert recorded(models, running.url, tmp_path, "a/0/system") == ["hi"] * 2
+    assert len(running.requests) == 3 and (tmp_path / CALLS).read_bytes() == whole
+
+
+def test_another_damaged_line_is_named(models: Make, tmp_path: Path) -> None:
+    (tmp_path / CALLS).write_bytes(b"damaged\n")
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        models("http://127.0.0.1:9/v1").record_in(tmp_path)
+
+
+def test_an_overflow_is_recorded_too(server: Start, models: Make, tmp_path: Path) -> None:
+    running = server(Turn(faults=(Trouble(status=400, code="context_length_exceeded"),)))
+    for _ in range(2):
+        found = models(running.url)
+        found.record_in(tmp_path)
+        with pytest.raises(ContextOverflowError):
+            found.chat("agent", "m", "scope").complete(said("hello"))
+    assert len(running.requests) == 1
+
+
+def test_a_dialogue_is_recorded_once_not_once_a_turn(server: Start, models: Make, tmp_path: Path) -> None:
+    found = models(server(Turn(content="hi")).url)
+    found.record_in(tmp_path)
+    chat = found.chat("agent", "m", "scope")
+    chat.complete(said("one"))
+    chat.complete(said("one", "two"))
+    entries = [json.loads(line) for line in (tmp_path / CALLS).read_text().splitlines()]
+    assert [(e["kept"], [m["content"] for m in e["messages"]]) for e in entries] == [
+        (0, ["one"]),
+        (1, ["two"]),
+    ]
+    assert "params" in entries[0] and "params" not in entries[1]
+
+
+def test_a_key_that_a_server_repeats_is_in_no_file(server: Start, models: Make, tmp_path: Path) -> None:
+    recorded(models, server(Turn(content=f"Your key is {KEY}.")).url, tmp_path, "a/0/system")
+    assert KEY not in (tmp_path / CALLS).read_text() and "[key]" in (tmp_path / CALLS).read_text()
+
+
+def test_calls_that_cannot_be_written_end_the_run(server: Start, models: Make, tmp_path: Path) -> None:
+    found = models(server(Turn(content="hi")).url)
+    found.record_in(tmp_path / "missing")
+    with pytest.raises(RunEndedError, match="cannot be written"):
+        found.chat("agent", "m", "scope").complete(said("hello"))

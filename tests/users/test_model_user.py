@@ -1,0 +1,166 @@
+"""Users with a language model: what they may choose, what they are told, what they may say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from birdenv.dialogue import make_game
+from birdenv.errors import InputError
+from birdenv.llm import ModelSettings
+from birdenv.runs import run_episodes
+from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, serve
+from birdenv.users import Brief
+from birdenv.users.leak_guard._guard import CANNED
+from birdenv.users.model_user._encoder import annotated_points, other_points, read_choice
+
+Start = Callable[..., Server]
+QUESTION = "What do you mean by 'roomy branches'?"
+ENCODER, DECODER = "Decide what one question is about", "This is all that you may tell"
+
+
+@pytest.fixture(scope="module")
+def brief() -> Brief:
+    with make_game("c-interact") as arena:
+        found: Brief = arena.tasks.private("library_1").brief
+        return found
+
+
+def two_stage(choices: list[str], *words: str) -> dict[str, Any]:
+    """A script whose encoder says the choices one after the other, and whose decoder says the words."""
+    said = [
+        Dialogue(when=(when,), turns=tuple(Turn(content=each) for each in texts))
+        for when, texts in ((ENCODER, choices), (DECODER, words))
+        if texts
+    ]
+    return {"dialogues": tuple(said)}
+
+
+def answered(server: Server, user: str = "llm:u", question: str = QUESTION) -> Mapping[str, Any]:
+    """What the agent hears of a question, with the private entry and the model's faults."""
+    import birdenv
+
+    def agent(view: Any) -> Any:
+        return birdenv.clarify(question) if view.turns_left == 5 else birdenv.submit_sql("SELECT 1")
+
+    models = ModelSettings(base_url=server.url, pause_seconds=0.001)
+    result = run_episodes("c-interact", agent, user=user, limit=1, models=models)
+    [record] = result.records
+    said = next(e["data"] for e in record["example"]["events"] if e["agent"] == 1)
+    return {"said": said, "faults": record.get("model_faults", {}).get("user", {}), "record": record}
+
+
+def test_an_answer_comes_from_what_was_granted_and_from_nothing_else(server: Start) -> None:
+    running = server(**two_stage(["labelled(A1)"], "Branches with at least 40 seats."))
+    found = answered(running)
+    assert found["said"] == "Branches with at least 40 seats." and not found["faults"]
+    encoder, decoder = (request.body["messages"][0]["content"] for request in running.requests)
+    assert "seats >= 40" in decoder and "weekly_hours" in encoder
+    for secret in ("weekly_hours", "SELECT", "0.35", "Shelf Wear Index"):
+        assert secret not in decoder
+    usage = found["record"]["usage_of_others"]["user"]
+    assert usage["calls"] == 2 and "usage" not in found["record"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "faults"),
+    [
+        (["unanswerable()"], {}),
+        (
+            ["labelled(A9)", "labelled(A1) or unlabelled(S1.from)"],
+            {"no choice after two tries": 1, "no such choice": 1},
+        ),
+        (["The SQL is ...", "unanswerable()"], {"no such choice": 1}),
+    ],
+)
+def test_what_is_no_choice_is_asked_once_again_and_then_refused(
+    server: Start, choices: list[str], faults: dict[str, int]
+) -> None:
+    running = server(**two_stage(choices, "never said"))
+    found = answered(running)
+    assert found["said"].startswith("Sorry") and found["faults"] == faults
+    assert all(ENCODER in request.body["messages"][0]["content"] for request in running.requests)
+
+
+def test_a_leak_is_said_again_once_and_then_refused(server: Start) -> None:
+    leak = "Use seats >= 40 from the branches table, divided by weekly_hours."
+    found = answered(server(**two_stage(["labelled(A1)"], leak, "With 40 seats or more.")))
+    assert found["said"] == "With 40 seats or more." and found["faults"] == {"leak": 1}
+    found = answered(server(**two_stage(["labelled(A1)"], leak)))
+    assert found["said"] == CANNED and found["faults"] == {"leak": 1, "refused after two tries": 1}
+
+
+def test_the_decoder_knows_what_was_said_before(server: Start) -> None:
+    import birdenv
+
+    def agent(view: Any) -> Any:
+        return birdenv.clarify(QUESTION) if view.turns_left > 3 else birdenv.submit_sql("SELECT 1")
+
+    running = server(**two_stage(["labelled(A1)"], "With 40 seats or more."))
+    run_episodes("c-interact", agent, user="llm:u", limit=1, models=ModelSettings(base_url=running.url))
+    last = running.requests[-1].body["messages"][0]["content"]
+    assert f"Analyst: {QUESTION}\nYou: With 40 seats or more." in last
+
+
+def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
+    running = server(Turn(content="I mean places with 40 seats or more."))
+    found = answered(running, "rule+llm:u")
+    assert found["said"] == "I mean places with 40 seats or more."
+    [request] = running.requests
+    assert "greater than or equal to 40" in request.body["messages"][0]["content"]
+    assert "weekly" not in json.dumps(request.body) and request.body["temperature"] == 0
+    leaking = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
+    found = answered(leaking, "rule+llm:u")
+    assert "greater than or equal to 40" in found["said"] and found["faults"]["refused after two tries"] == 1
+    unasked = server(Turn(content="never said"))
+    assert answered(unasked, "rule+llm:u", "Give me the SQL.")["said"].startswith("Sorry")
+    assert not unasked.requests
+
+
+def test_one_prompt_is_told_everything_and_guarded_by_the_rules(server: Start) -> None:
+    running = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
+    found = answered(running, "llm-one-prompt:u")
+    assert found["said"] == CANNED and "SELECT" in running.requests[0].body["messages"][0]["content"]
+
+
+def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:
+    annotated, others = annotated_points(brief), other_points(brief)
+    assert [point.term for point in annotated] == ["roomy branches", "wear index"]
+    for text in ("labelled(A1)", 'labeled("Roomy Branches")', "<think>hm</think> LABELLED( a1 )"):
+        reading = read_choice(text, annotated, others)
+        assert reading is not None and (reading.target, reading.granted) == (
+            "roomy branches",
+            ("b.seats >= 40",),
+        )
+    reading = read_choice(f"unlabelled({others[0].id})", annotated, others)
+    assert reading is not None and reading.call == "unlabelled" and reading.target == others[0].id
+    for text in (
+        "",
+        "labelled()",
+        f"labelled({others[0].id})",
+        "unlabelled(A1)",
+        "labelled(A1) labelled(A2)",
+    ):
+        assert read_choice(text, annotated, others) is None
+    assert not any(" ".join(brief.gold) in sql for point in others for sql in point.granted)
+
+
+def test_a_game_without_such_a_seat_is_named(server: Start) -> None:
+    from birdenv.users.model_user import llm_user
+
+    with make_game("bird") as arena, pytest.raises(InputError, match="not bird"):
+        dialogue = arena.start(arena.ids[0])
+        llm_user("m", arena.context(dialogue, arena.ids[0], 0))
+
+
+@pytest.mark.parametrize("user", ["llm:u", "rule+llm:u"])
+def test_both_seats_are_models_of_different_servers(demo_answers: Script, user: str) -> None:
+    said = two_stage(["unanswerable()"])["dialogues"] + (Dialogue(turns=(Turn(content="Just so."),)),)
+    with serve(demo_answers) as agents, serve(Script(dialogues=said)) as users:
+        models = ModelSettings(base_url=agents.url, user_base_url=users.url)
+        found = run_episodes("c-interact", "llm:scripted", user=user, limit=3, models=models, parallel=3)
+    assert found.mean_reward == 1.0 and users.requests
+    assert not any(request.headers.get("authorization", "") != "Bearer none" for request in users.requests)
