@@ -25,7 +25,7 @@ ENCODER, DECODER = "Decide what one question is about", "This is all that you ma
 @pytest.fixture(scope="module")
 def brief() -> Brief:
     with make_game("c-interact") as arena:
-        found: Brief = arena.tasks.private("library_1").brief
+        found: Brief = arena._tasks.private("library_1").brief
         return found
 
 
