@@ -1,16 +1,14 @@
 """The processor time of each test, and a gate: a test that costs much says so by a mark, or the run fails.
 
-Processor time depends less than wall time on what else the machine does; what is left of that is taken out by
-timing known work. A test's time is that of its process and of its children. What fixtures of a wider scope
-cost to set up belongs to no test; nor does the clean-up after the last test of a module, which ends what
-the module shared.
+Processor time depends less than wall time on what else the machine does. A test's time is that of its process
+and of its children. What fixtures of a wider scope cost to set up belongs to no test; nor does the clean-up
+after the last test of a module, which ends what the module shared.
 """
 
 from __future__ import annotations
 
 import os
 import resource
-import time
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -24,24 +22,7 @@ HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks")
 MOST_SECONDS: Final = 2.0
 
 NOISE: Final = 1.5
-"""The same test measures so much more in a slow minute of a shared core; the run fails beyond that only."""
-
-
-REFERENCE_SECONDS: Final = 0.014
-"""Time of `_known_work` on a core that is not shared. On a slower core a test's time counts for less."""
-
-
-def _known_work() -> float:
-    began, total = time.process_time(), 0
-    for number in range(400_000):
-        total += number * number % 7
-    return time.process_time() - began
-
-
-def reference_seconds(used: float) -> float:
-    """Return what the time would have been on the reference core, by how long known work takes just now."""
-    return used / max(1.0, min(_known_work() for _ in range(3)) / REFERENCE_SECONDS)
-
+"""The same work takes up to so much more processor time while others use the core; the run fails beyond."""
 
 _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -121,8 +102,7 @@ class _Meter:
         try:
             return (yield)
         finally:
-            used = (before if is_last else processor_seconds()) - self._began - self._shared
-            self._used = reference_seconds(used) if used > 1.0 else used
+            self._used = (before if is_last else processor_seconds()) - self._began - self._shared
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -164,8 +144,8 @@ class _Gate:
             for test, seconds in over:
                 terminalreporter.write_line(f"{seconds:6.2f} s  {test}")
             terminalreporter.write_line(
-                f"A test may use {self._most:g} s. Make these cheaper, or mark them with one of "
-                f"{', '.join(HEAVY)} and leave a sample of them without the mark."
+                f"A test may use {self._most:g} s, and half as much again for noise. Make these cheaper, or "
+                f"mark them with one of {', '.join(HEAVY)} and leave a sample of them without the mark."
             )
 
     def _slowest(self) -> list[tuple[str, float]]:
