@@ -11,7 +11,6 @@ import os
 import resource
 from collections.abc import Generator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -36,13 +35,19 @@ def processor_seconds() -> float:
 def _of_living_children() -> float:
     """Otherwise the test in which a child ends would pay for what all before it asked of that child."""
     ticks = 0
-    for listed in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # a thread or a child that ended meanwhile
-            for child in listed.read_text().split():
-                with suppress(OSError):
-                    _, _, fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")
-                    ticks += sum(map(int, fields.split()[11:15]))  # its own and its ended children's
+    with suppress(OSError):  # no /proc
+        for thread in os.scandir("/proc/self/task"):
+            with suppress(OSError):  # a thread or a child that ended meanwhile
+                for child in _contents(f"{thread.path}/children").split():
+                    with suppress(OSError):
+                        _, _, fields = _contents(f"/proc/{child.decode()}/stat").rpartition(b")")
+                        ticks += sum(map(int, fields.split()[11:15]))  # its own and its ended children's
     return ticks * _TICK
+
+
+def _contents(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
