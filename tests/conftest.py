@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from postgres_server import start_postgres
 from birdenv.benchmarks import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Where nothing compiled may be written, every program that a test starts would compile the package again, and
+# every test process all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 pytest_plugins = ("in_memory", "cpu_gate", "containment_table", "model_servers")
 

@@ -1,19 +1,16 @@
 """The processor time of each test, and a gate: a test that costs much says so by a mark, or the run fails.
 
-Processor time depends less than wall time on what else the machine does; what is left of that is taken out by
-timing known work. A test's time is that of its process and of its children. What fixtures of a wider scope
-cost to set up belongs to no test; nor does the clean-up after the last test of a module, which ends what
-the module shared.
+Processor time depends less than wall time on what else the machine does. A test's time is that of its process
+and of its children. What fixtures of a wider scope cost to set up belongs to no test; nor does the clean-up
+after the last test of a module, which ends what the module shared.
 """
 
 from __future__ import annotations
 
 import os
 import resource
-import time
 from collections.abc import Generator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -24,24 +21,7 @@ HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks")
 MOST_SECONDS: Final = 2.0
 
 NOISE: Final = 1.5
-"""The same test measures so much more in a slow minute of a shared core; the run fails beyond that only."""
-
-
-REFERENCE_SECONDS: Final = 0.014
-"""Time of `_known_work` on a core that is not shared. On a slower core a test's time counts for less."""
-
-
-def _known_work() -> float:
-    began, total = time.process_time(), 0
-    for number in range(400_000):
-        total += number * number % 7
-    return time.process_time() - began
-
-
-def reference_seconds(used: float) -> float:
-    """Return what the time would have been on the reference core, by how long known work takes just now."""
-    return used / max(1.0, min(_known_work() for _ in range(3)) / REFERENCE_SECONDS)
-
+"""The same work takes up to so much more processor time while others use the core; the run fails beyond."""
 
 _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -55,13 +35,19 @@ def processor_seconds() -> float:
 def _of_living_children() -> float:
     """Otherwise the test in which a child ends would pay for what all before it asked of that child."""
     ticks = 0
-    for listed in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # a thread or a child that ended meanwhile
-            for child in listed.read_text().split():
-                with suppress(OSError):
-                    _, _, fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")
-                    ticks += sum(map(int, fields.split()[11:15]))  # its own and its ended children's
+    with suppress(OSError):  # no /proc
+        for thread in os.scandir("/proc/self/task"):
+            with suppress(OSError):  # a thread or a child that ended meanwhile
+                for child in _contents(f"{thread.path}/children").split():
+                    with suppress(OSError):
+                        _, _, fields = _contents(f"/proc/{child.decode()}/stat").rpartition(b")")
+                        ticks += sum(map(int, fields.split()[11:15]))  # its own and its ended children's
     return ticks * _TICK
+
+
+def _contents(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return file.read()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -121,8 +107,7 @@ class _Meter:
         try:
             return (yield)
         finally:
-            used = (before if is_last else processor_seconds()) - self._began - self._shared
-            self._used = reference_seconds(used) if used > 1.0 else used
+            self._used = (before if is_last else processor_seconds()) - self._began - self._shared
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -164,8 +149,8 @@ class _Gate:
             for test, seconds in over:
                 terminalreporter.write_line(f"{seconds:6.2f} s  {test}")
             terminalreporter.write_line(
-                f"A test may use {self._most:g} s. Make these cheaper, or mark them with one of "
-                f"{', '.join(HEAVY)} and leave a sample of them without the mark."
+                f"A test may use {self._most:g} s, and half as much again for noise. Make these cheaper, or "
+                f"mark them with one of {', '.join(HEAVY)} and leave a sample of them without the mark."
             )
 
     def _slowest(self) -> list[tuple[str, float]]:

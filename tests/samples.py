@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import settings
 
@@ -10,6 +13,14 @@ EVERY_TENTH = (
     pytest.param(1, id="all", marks=pytest.mark.real_tasks),
 )
 """Steps through a file of tasks, for tests that go through all of it."""
+
+
+def sampled(records: Sequence[Any], ids: Sequence[str]) -> list[Any]:
+    """Parameters for a test that takes one record; every tenth is not marked."""
+    return [
+        pytest.param(record, id=name, marks=() if number % 10 == 0 else pytest.mark.real_tasks)
+        for number, (record, name) in enumerate(zip(records, ids, strict=True))
+    ]
 
 
 def examples(most: int) -> int:

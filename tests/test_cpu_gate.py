@@ -102,7 +102,7 @@ def test_what_costs_much_without_a_mark_fails_the_run(tmp_path: Path, processes:
     assert "9 passed" in told
     _, _, over = told.partition("too much processor time")
     assert set(re.findall(r" s  \S+::(\w+)", over)) == EXPENSIVE | WITH_PROC
-    assert "A test may use 0.05 s." in over
+    assert "A test may use 0.05 s" in over
 
 
 def test_a_run_of_cheap_tests_is_good(tmp_path: Path) -> None:

@@ -116,6 +116,6 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         words = shlex.split(line, comments=True)[1:]
         command: Any = get_command(app)
         while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
+            command = command.get_command(None, words.pop(0))
         known = {name for parameter in command.params for name in parameter.opts + parameter.secondary_opts}
         assert not [word for word in words if word.startswith("-") and word not in known], line

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import sampled
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
 from birdenv.dialogue import Dialogue, Move, make_game
@@ -19,7 +20,9 @@ from birdenv.tasks.c_interact import Benchmark, CInteractRules, CInteractTask, l
 TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "benchmarks" / "demo" / DEMO_C_INTERACT_FILE
 RECORDS: list[dict[str, Any]] = [json.loads(line) for line in TASK_FILE.read_text("utf-8").splitlines()]
 
-by_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["instance_id"])
+by_record = pytest.mark.parametrize(
+    "record", sampled(RECORDS, ids=[record["instance_id"] for record in RECORDS])
+)
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ import signal
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 database = source.open("town")
 for attempt in range(0, 300, 300 // int(sys.argv[2])):
-    time.sleep(0.12 if attempt % 10 == 0 else 0)  # asleep by then, most times
+    time.sleep(0.12 if attempt % 20 == 0 else 0)  # asleep by then, most times
     try:
         signal.setitimer(signal.ITIMER_REAL, 2e-6 + attempt * 2e-7)
         for _ in range(3):
