@@ -9,7 +9,7 @@ import typer
 
 from birdenv.cli import _options as options
 from birdenv.cli._options import Dialect, Dsn
-from birdenv.cli._running import RunOptions, load_game, run_game
+from birdenv.cli._running import MOVE_TIMEOUT, RunOptions, load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.errors import InputError
 from birdenv.files import check_writable
@@ -57,6 +57,7 @@ def bird(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
@@ -96,7 +97,7 @@ def bird(
     _check_databases(tasks)
     if export_pairs is not None:
         check_writable(export_pairs / "pairs.jsonl")
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     directory = run_game(
         arena,
         run_options,

@@ -88,6 +88,14 @@ Isolation = Annotated[
         "inline for birdenv's own agents, process for SQL of others.",
     ),
 ]
+MoveTimeout = Annotated[
+    float,
+    typer.Option(
+        "--move-timeout",
+        min=0.001,
+        help="Seconds that an agent or user in a process of its own may take for a move.",
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
 
 

@@ -12,7 +12,7 @@ import typer
 from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
 from birdenv.cli import _options as options
 from birdenv.cli._options import Dialect, Dsn
-from birdenv.cli._running import RunOptions, load_game, run_game
+from birdenv.cli._running import MOVE_TIMEOUT, RunOptions, load_game, run_game
 from birdenv.dialogue import Arena, Game, find_game
 from birdenv.errors import InputError
 from birdenv.runs import write_official_files
@@ -84,6 +84,7 @@ def a_interact(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
 ) -> None:
     """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
@@ -103,7 +104,7 @@ def a_interact(
     settings = options.selected(difficulty, database, instance, offset, limit)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn}
     arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     run_game(arena, run_options, {"user": user})
 
 
@@ -140,6 +141,7 @@ def c_interact(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     official_files: Annotated[
         bool,
         typer.Option(
@@ -166,7 +168,7 @@ def c_interact(
     settings = options.selected(difficulty, database, instance, offset, limit)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn, "execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     directory = run_game(arena, run_options, {"user": user})
     if official_files:
         place = write_official_files(directory, arena, repeats)
@@ -183,6 +185,7 @@ def play(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
 ) -> None:
     """Play any registered game.
@@ -197,7 +200,9 @@ def play(
     given = read_extra(context.args, found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
     arena = load_game(game, given, agent)
-    run_game(arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats), players)
+    run_game(
+        arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout), players
+    )
 
 
 def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from birdenv.dialogue import Arena, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, prepare, run
 
+MOVE_TIMEOUT = 3600.0
+"""Seconds for a move of a player in a process of its own, where nothing else is said."""
+
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
 
@@ -32,6 +35,7 @@ class RunOptions:
     resume: Path | None
     verbose: bool
     repeats: int = 1
+    move_timeout: float = MOVE_TIMEOUT
 
 
 def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
@@ -77,7 +81,14 @@ def run_game(
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
     plan = RunPlan(
-        arena, seats, options.seed, options.parallel, options.repeats, dict(settings or {}), dict(extra or {})
+        arena,
+        seats,
+        options.seed,
+        options.parallel,
+        options.repeats,
+        dict(settings or {}),
+        dict(extra or {}),
+        options.move_timeout,
     )
     seating = plan.seating()  # before anything is written
     try:

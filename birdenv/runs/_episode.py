@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Dialogue, Example, Player, Usage, play, usage_of
 from birdenv.errors import (
@@ -16,12 +16,16 @@ from birdenv.errors import (
     InputError,
     describe_error,
 )
+from birdenv.runs._player_process import MoveTimeoutError
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
 
 UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
 """Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
+
+TIME_LIMIT: Final = "time limit"
+"""The status of an episode whose player did not move in time. It counts as the player's."""
 
 Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
@@ -53,6 +57,8 @@ def failure(error: Exception) -> Failure:
     """Return whose fault an exception is: the machine's or the data's, or the player's (or ours)."""
     if isinstance(error, BenchmarkError | InfrastructureError | InputError):
         return Failure("infra_error", str(error))
+    if isinstance(error, MoveTimeoutError):
+        return Failure(TIME_LIMIT, str(error))
     return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 
 
@@ -68,7 +74,10 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure
     except InfrastructureError:
         raise
     except Exception as error:
-        return failure(error)
+        found = failure(error)
+        if found.status == TIME_LIMIT:
+            dialogue.stop(TIME_LIMIT)
+        return found
     finally:
         dialogue.close()
 

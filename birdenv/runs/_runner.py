@@ -53,6 +53,7 @@ class RunPlan:
         repeats: episodes of each task.
         options: settings for players, by name.
         extra: further fields of `config.json`.
+        move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
     """
 
     arena: Arena
@@ -62,6 +63,7 @@ class RunPlan:
     repeats: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    move_timeout: float | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return what is written of each seat's player."""
@@ -74,7 +76,7 @@ class RunPlan:
         Raises:
             InputError: a player cannot be made.
         """
-        return Seating(self.arena, self.players, self.options)
+        return Seating(self.arena, self.players, self.options, self.move_timeout)
 
     def config(self) -> dict[str, Any]:
         """Return what `config.json` holds: everything that the records depend on."""

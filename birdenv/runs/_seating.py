@@ -20,9 +20,14 @@ class Seating:
     """
 
     def __init__(
-        self, arena: Arena, players: Mapping[int, Any], options: Mapping[str, str] | None = None
+        self,
+        arena: Arena,
+        players: Mapping[int, Any],
+        options: Mapping[str, str] | None = None,
+        move_timeout: float | None = None,
     ) -> None:
         self._arena = arena
+        self._move_timeout = move_timeout
         self._options = dict(options or {})
         self._factories: dict[int, tuple[Any, str]] = {}
         self._processes: list[PlayerProcesses] = []
@@ -73,7 +78,7 @@ class Seating:
         spec.check()
         if spec.is_ours:
             return spec.load()
-        processes = PlayerProcesses(spec)
+        processes = PlayerProcesses(spec, self._move_timeout)
         self._processes.append(processes)
         return processes, ""
 

@@ -306,8 +306,8 @@ def test_what_an_agents_process_sends_is_not_trusted(reply: bytes) -> None:
 
 
 def test_a_reply_out_of_step_is_not_taken() -> None:
-    reply = read_reply(b'[2, "move", ["submit_sql", "SELECT 1", null]]')
-    assert reply == (2, "move", ["submit_sql", "SELECT 1", None])
+    reply = read_reply(b'[2, "move", [["submit_sql", "SELECT 1", null], {"calls": 1}]]')
+    assert reply == (2, "move", [["submit_sql", "SELECT 1", None], {"calls": 1}])
     assert fits("move", *reply[1:])
     assert not fits("new", *reply[1:])
     assert not fits("usage", *reply[1:])

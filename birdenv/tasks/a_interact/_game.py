@@ -11,6 +11,7 @@ from birdenv.tasks.a_interact._rules import PROFILES, SEATS, AInteractRules
 from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.sql._markup import markup_help, read_markup
 
 
 class AInteractSettings(InteractSettings):
@@ -46,5 +47,7 @@ GAME = Game(
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
     players={1: "rule"},
+    read_text=read_markup,
+    markup_help=markup_help(SEATS[0].kinds),
     record_model=TaskRecord,
 )

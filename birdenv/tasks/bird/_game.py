@@ -15,6 +15,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
+from birdenv.tasks.sql._markup import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, file_identity, select
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.tasks.sql._view import TURNS
@@ -127,5 +128,7 @@ GAME = Game(
     BirdSettings,
     load,
     title="Question -> SQL, scored by execution accuracy (BIRD)",
+    read_text=read_markup,
+    markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
 )

@@ -11,7 +11,7 @@ from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
-from birdenv.tasks.sql._markup import MARKUP_HELP, read_markup
+from birdenv.tasks.sql._markup import markup_help, read_markup
 
 
 class CInteractSettings(InteractSettings):
@@ -50,6 +50,6 @@ GAME = Game(
     title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
     players={1: "rule"},
     read_text=read_markup,
-    markup_help=MARKUP_HELP,
+    markup_help=markup_help(("clarify", "submit_sql")),
     record_model=TaskRecord,
 )
