@@ -10,6 +10,7 @@ Environments, wrappers, runs and adapters stand on it.
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import warnings
 import weakref
@@ -56,6 +57,16 @@ def _let_go(loaded: _Loaded) -> None:
             return
         del _loaded[loaded.key]
     loaded.tasks.close()
+
+
+def _forget() -> None:
+    """In a forked child: what the parent loaded is the parent's."""
+    global _lock
+    _lock = threading.RLock()
+    _loaded.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 @atexit.register

@@ -31,8 +31,8 @@ Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
 
 
-class Job(NamedTuple):
-    """One episode of a run as plain values.
+class PlannedEpisode(NamedTuple):
+    """Which episode of a run.
 
     Attributes:
         instance_id: the task.
@@ -84,7 +84,7 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure
 
 def record_episode(
     arena: Arena,
-    job: Job,
+    episode: PlannedEpisode,
     dialogue: Dialogue,
     players: Sequence[Player | None],
     names: Sequence[str],
@@ -95,7 +95,7 @@ def record_episode(
 
     Args:
         arena: the game.
-        job: the episode.
+        episode: which one.
         dialogue: its log.
         players: who played, by seat.
         names: their specs, by seat.
@@ -103,7 +103,7 @@ def record_episode(
         started: `time.perf_counter()` at its start.
     """
     tasks, rules = arena._tasks, dialogue.rules
-    name = job.instance_id
+    name = episode.instance_id
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
     if broken is not None:
         status = broken.status
@@ -129,9 +129,9 @@ def record_episode(
     return _bundle(name, public, rules.private_record(), started, rules.durations())
 
 
-def skipped_record(arena: Arena, job: Job, why: Failure) -> Records:
+def skipped_record(arena: Arena, episode: PlannedEpisode, why: Failure) -> Records:
     """Return the records of an episode that was skipped, or that could not even begin."""
-    tasks, name = arena._tasks, job.instance_id
+    tasks, name = arena._tasks, episode.instance_id
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})

@@ -10,6 +10,7 @@ from typing import Any
 
 from birdenv.dialogue import find_game, make_game
 from birdenv.runs._directory import RunDirectory
+from birdenv.runs._engines import Engine
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 
@@ -47,6 +48,8 @@ def run_episodes(
     resume: Path | str | None = None,
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
+    move_timeout: float | None = None,
     **settings: Any,
 ) -> RunResult:
     """Play a game's tasks with any player, and return the records and the summary.
@@ -68,6 +71,9 @@ def run_episodes(
         resume: a run folder to go on with, instead.
         options: settings for players, by name.
         progress: called after each episode with its public record.
+        engine: maps a function over jobs, as `concurrent.futures.ProcessPoolExecutor().map` does, for players
+            that are specs; without it, `parallel` threads.
+        move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
         **settings: fields of the game's settings, and players of the other seats by the seats' names.
 
     Raises:
@@ -76,14 +82,16 @@ def run_episodes(
     explained = {"explain": True} if "explain" in find_game(game).settings.model_fields else {}
     with make_game(game, **explained | settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
-        plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}))
+        plan = RunPlan(
+            arena, players, seed, parallel, repeats, dict(options or {}), move_timeout=move_timeout
+        )
         with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
             if resume is not None:
                 directory = RunDirectory.existing(Path(resume))
             else:
                 directory = RunDirectory.create(Path(output or scratch))
             prepare(directory, plan.config(), resume=resume is not None)
-            summary = run(plan, directory, progress=progress)
+            summary = run(plan, directory, progress=progress, engine=engine)
             records = tuple(directory.read("runs").values())
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)

@@ -139,7 +139,15 @@ def test_the_second_arena_loads_nothing(name: str) -> None:
         third.start("nobody")
 
 
-GENERIC = ("dialogue", "envs", "processes", "runs/_runner.py", "runs/_seating.py", "runs/_player_process.py")
+GENERIC = (
+    "dialogue",
+    "envs",
+    "processes",
+    "runs/_runner.py",
+    "runs/_seating.py",
+    "runs/_player_process.py",
+    "runs/_jobs.py",
+)
 BY_NATURE = {"envs/_gymnasium.py", "envs/c_interact_v0.py", "envs/wrappers/_markup.py"}
 """The registered classes, the PettingZoo module, and the wrapper of the published c-Interact prompts."""
 
