@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from birdenv.runs._jobs import Job, Records
+from birdenv.runs._episode import Records
+from birdenv.runs._jobs import Job
 
 Engine: TypeAlias = Callable[[Callable[[Job], Records], Sequence[Job]], Iterable[Records]]
 """Maps a function over jobs."""

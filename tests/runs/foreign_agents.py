@@ -119,7 +119,7 @@ class Refusing(Noting):
 class Neighbour(First):
     """Looks first, one question at a time with a pause; the player of task 2 ends the process meanwhile.
 
-    How it ends is the argument: `exit`, `raise`, `hang`, a reply that nobody asked for; `quiet` does not end it.
+    How it ends is the argument: `exit`, `raise`, `hang`, or a reply that nobody asked for; or not, `quiet`.
     Each move is a call of a model.
     """
 
