@@ -18,6 +18,12 @@ from birdenv.errors import InputError
 from birdenv.runs import write_official_files
 from birdenv.tasks.c_interact import InteractTasks
 
+_DataDir = Annotated[
+    Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
+]
+_Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")]
+_User = Annotated[str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")]
+
 
 def load(
     name: str,
@@ -53,14 +59,10 @@ def load(
 
 
 def a_interact(
-    data_dir: Annotated[
-        Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
+    data_dir: _DataDir = None,
+    data: _Data = None,
     agent: options.Agent = "asks-first",
-    user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")
-    ] = "rule",
+    user: _User = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
     difficulty: options.Difficulty = None,
@@ -109,14 +111,10 @@ def a_interact(
 
 
 def c_interact(
-    data_dir: Annotated[
-        Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
+    data_dir: _DataDir = None,
+    data: _Data = None,
     agent: options.Agent = "asks-first",
-    user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")
-    ] = "rule",
+    user: _User = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
     difficulty: options.Difficulty = None,
@@ -199,7 +197,7 @@ def play(
     found = find_game(game)
     given = read_extra(context.args, found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
-    arena = load_game(game, given, agent)
+    arena = load_game(game, given, agent, names={})
     run_game(
         arena, RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout), players
     )
