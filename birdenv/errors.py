@@ -23,6 +23,7 @@ __all__ = [
     "InfrastructureError",
     "InputError",
     "RunEndedError",
+    "SettingError",
     "describe_error",
 ]
 
@@ -33,6 +34,26 @@ class BirdenvError(Exception):
 
 class InputError(BirdenvError):
     """Something the caller gave cannot be used; the message is one line that says what to do."""
+
+
+class SettingError(InputError):
+    """One setting cannot be used. The message begins with its name; commands put their option there.
+
+    Args:
+        name: the setting.
+        why: the message after the name.
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.under(self.name)
+
+    def under(self, name: str) -> str:
+        """Return the message with another name for the setting."""
+        return f"{name}{self.args[1]}"
 
 
 class BenchmarkError(BirdenvError):

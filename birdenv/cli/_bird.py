@@ -9,7 +9,7 @@ import typer
 
 from birdenv.cli import _options as options
 from birdenv.cli._model_options import takes_models
-from birdenv.cli._options import Dialect, Dsn
+from birdenv.cli._options import MOVE_TIMEOUT, Dialect, Dsn
 from birdenv.cli._running import RunOptions, load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.errors import InputError
@@ -75,6 +75,7 @@ def bird(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
     models: ModelSettings = _NO_CHOICE,
 ) -> None:
@@ -116,7 +117,7 @@ def bird(
     place = None if pairs is None else export_folder(pairs)
     if place is not None:
         check_writable(place / "pairs.jsonl")
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     directory = run_game(
         arena,
         run_options,

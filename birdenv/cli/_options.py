@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -20,6 +20,9 @@ from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv import databases
+
+MOVE_TIMEOUT: Final = 3600.0
+"""Seconds for a move of a player in a process of its own, where nothing else is said."""
 
 Dialect = Annotated[
     str,
@@ -155,6 +158,14 @@ Isolation = Annotated[
         "--isolation",
         help="Where SQL runs: process (workers that can be killed), inline (in this process), or auto: "
         "inline for birdenv's own agents, process for SQL of others.",
+    ),
+]
+MoveTimeout = Annotated[
+    float,
+    typer.Option(
+        "--move-timeout",
+        min=0.001,
+        help="Seconds that an agent or user in a process of its own may take for a move.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]

@@ -14,7 +14,7 @@ import typer
 
 from birdenv.cli import _options as options
 from birdenv.cli._model_options import takes_models
-from birdenv.cli._options import Dialect, Dsn
+from birdenv.cli._options import MOVE_TIMEOUT, Dialect, Dsn
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from birdenv.tasks.c_interact import InteractTasks
 
 _NO_CHOICE = ModelSettings()
+
+_DataDir = Annotated[
+    Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
+]
+_Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")]
+_User = Annotated[
+    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
+]
 
 
 def load(
@@ -63,14 +71,10 @@ def load(
 
 @takes_models
 def a_interact(
-    data_dir: Annotated[
-        Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
+    data_dir: _DataDir = None,
+    data: _Data = None,
     agent: options.Agent = "asks-first",
-    user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
-    ] = "rule",
+    user: _User = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
     difficulty: options.Difficulty = None,
@@ -96,6 +100,7 @@ def a_interact(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
     models: ModelSettings = _NO_CHOICE,
 ) -> None:
@@ -118,20 +123,16 @@ def a_interact(
     settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn}
     arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     run_game(arena, run_options, {"user": user}, models=models)
 
 
 @takes_models
 def c_interact(
-    data_dir: Annotated[
-        Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")] = None,
+    data_dir: _DataDir = None,
+    data: _Data = None,
     agent: options.Agent = "asks-first",
-    user: Annotated[
-        str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
-    ] = "rule",
+    user: _User = "rule",
     limit: options.Limit = None,
     offset: options.Offset = 0,
     difficulty: options.Difficulty = None,
@@ -158,6 +159,7 @@ def c_interact(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     official_files: Annotated[
         bool,
         typer.Option(
@@ -188,7 +190,7 @@ def c_interact(
     settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
     settings |= {"profile": profile, "patience": patience, "dsn": dsn, "execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     directory = run_game(arena, run_options, {"user": user}, models=models)
     if official_files:
         place = write_official_files(directory, arena, repeats)
@@ -206,6 +208,7 @@ def play(
     output: options.Output = None,
     resume: options.Resume = None,
     seed: options.Seed = 0,
+    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
     verbose: options.Verbose = False,
     models: ModelSettings = _NO_CHOICE,
 ) -> None:
@@ -223,8 +226,8 @@ def play(
     found = find_game(game)
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
-    arena = load_game(game, given, agent)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats)
+    arena = load_game(game, given, agent, names={})
+    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     run_game(arena, run_options, players, models=models)
 
 

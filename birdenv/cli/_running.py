@@ -7,15 +7,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli._options import command_given
+from birdenv.cli._options import MOVE_TIMEOUT, command_given
 from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
-from birdenv.errors import InputError, RunEndedError
+from birdenv.errors import InputError, RunEndedError, SettingError
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, folder_name, prepare, run
 
@@ -34,16 +34,43 @@ class RunOptions:
     resume: Path | None
     verbose: bool
     repeats: int = 1
+    move_timeout: float = MOVE_TIMEOUT
 
 
-def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
-    """Load a game for a run, and say on standard error what people should know of its tasks."""
+_SHORTHANDS: Final = {
+    "data_dir": "DATA_DIR",
+    "data_file": "DATA_FILE",
+    "databases": "--database",
+    "db_dir": "DB_DIR",
+    "instances": "--instance",
+}
+"""Settings whose options are not called after them in the named commands."""
+
+
+def load_game(
+    name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str] = _SHORTHANDS
+) -> Arena:
+    """Load a game for a run, and say on standard error what people should know of its tasks.
+
+    Args:
+        name: the game.
+        settings: its settings.
+        agent: the agent's spec.
+        names: options by setting, where they are not called after it.
+
+    Raises:
+        InputError: a setting cannot be used; the message names its option.
+    """
     PlayerSpec(agent).check()
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
     game = find_game(name)
     explained = {"explain": True} if "explain" in game.settings.model_fields else {}
-    arena = Arena(game, read_settings(game, {**explained, **settings}))
+    try:
+        arena = Arena(game, read_settings(game, {**explained, **settings}))
+    except SettingError as error:
+        option = names.get(error.name, f"--{error.name.replace('_', '-')}")
+        raise InputError(error.under(option)) from None
     for note in arena._tasks.notes:
         print(f"Warning: {note}", file=sys.stderr)
     return arena
@@ -90,6 +117,7 @@ def run_game(
         dict(settings or {}),
         dict(extra or {}),
         llm,
+        options.move_timeout,
     )
     seating = plan.seating()  # before anything is written
     try:

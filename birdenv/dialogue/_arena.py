@@ -10,6 +10,7 @@ Environments, wrappers, runs and adapters stand on it.
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import warnings
 import weakref
@@ -20,7 +21,7 @@ from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._episode import Episode
 from birdenv.dialogue._games import Game, Settings, TaskList, find_game
 from birdenv.dialogue._players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
-from birdenv.errors import InputError
+from birdenv.errors import InputError, SettingError
 
 OUTSIDE: Final = None
 """In place of a player: the seat is answered from outside."""
@@ -56,6 +57,16 @@ def _let_go(loaded: _Loaded) -> None:
             return
         del _loaded[loaded.key]
     loaded.tasks.close()
+
+
+def _forget() -> None:
+    """In a forked child: what the parent loaded is the parent's."""
+    global _lock
+    _lock = threading.RLock()
+    _loaded.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 @atexit.register
@@ -108,12 +119,13 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
         return game.settings(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
         cause = first.get("ctx", {}).get("error")
-        if isinstance(cause, InputError):
-            raise cause from None
         why = str(cause) if cause is not None else first["msg"]
-        raise InputError(f"{where}: {why}, got {first['input']!r}" if where else why) from None
+        if not first["loc"]:
+            raise InputError(why) from None
+        name, *inside = (str(part) for part in first["loc"])
+        place = "".join(f".{part}" for part in inside)
+        raise SettingError(name, f"{place}: {why}, got {first['input']!r}") from None
 
 
 class Arena:

@@ -78,7 +78,8 @@ class _Server:
             elif kind == "move":
                 view, news = values
                 heard.extend(news)
-                self._answer(number, kind, lambda view=view: _move(player, view._replace(heard=tuple(heard))))
+                whole_view = view._replace(heard=tuple(heard))
+                self._answer(number, kind, lambda view=whole_view: [_move(player, view), _spent(player)])
             else:
                 self._answer(number, kind, lambda: _usage(player))
 
@@ -99,6 +100,14 @@ def _move(player: Any, view: View) -> list[Any] | None:
 
     move = as_move(player.move(view))
     return None if move is None else [move.action, move.data, move.trace]
+
+
+def _spent(player: Any) -> Any:
+    """The usage so far, beside a move; what is wrong with it is told when the episode is over."""
+    try:
+        return _usage(player)
+    except Exception:
+        return None
 
 
 def _usage(player: Any) -> Any:

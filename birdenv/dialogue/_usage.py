@@ -35,6 +35,14 @@ class Usage:
             if value is not None and not (is_number and 0 <= value <= _MOST and isfinite(value)):
                 raise ValueError(f"usage: {name} must be a number from 0, or None where it is not known")
 
+    def __add__(self, other: Usage) -> Usage:
+        """Add two costs; what only one of them knows counts as it is."""
+        sums = {}
+        for name, mine in asdict(self).items():
+            known = [value for value in (mine, getattr(other, name)) if value is not None]
+            sums[name] = sum(known) if known else None
+        return Usage(**sums)
+
     def to_json(self) -> dict[str, int | float]:
         """Return the figures that are known."""
         return {name: value for name, value in asdict(self).items() if value is not None}

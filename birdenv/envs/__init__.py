@@ -2,10 +2,33 @@
 
 `CInteractEnv`, `AInteractEnv` and `BirdSqlEnv` are registered with Gymnasium by `import birdenv`;
 `DialogueEnv` takes any game and seat. Wrappers for LLM policies are in `birdenv.envs.wrappers`; the
-PettingZoo game, where the user's seat is a learner, too, is the module `birdenv.envs.c_interact_v0`.
+PettingZoo game, where the user's seat is a learner, too, is the module `birdenv.envs.c_interact_v0`;
+`DialogueAEC` and `DialogueParallel` are any game in PettingZoo's two forms.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from birdenv.envs._gymnasium import AInteractEnv, BirdSqlEnv, CInteractEnv, DialogueEnv
 from birdenv.envs._spaces import UnicodeText
 
-__all__ = ["AInteractEnv", "BirdSqlEnv", "CInteractEnv", "DialogueEnv", "UnicodeText"]
+if TYPE_CHECKING:
+    from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
+
+__all__ = [
+    "AInteractEnv",
+    "BirdSqlEnv",
+    "CInteractEnv",
+    "DialogueAEC",
+    "DialogueEnv",
+    "DialogueParallel",
+    "UnicodeText",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load PettingZoo only for those who use it."""
+    if name in ("DialogueAEC", "DialogueParallel"):
+        from birdenv.envs import _pettingzoo
+
+        return getattr(_pettingzoo, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Dialogue, Example, Player, Usage, play, usage_of
 from birdenv.errors import (
@@ -16,6 +16,7 @@ from birdenv.errors import (
     InputError,
     describe_error,
 )
+from birdenv.runs._player_process import MoveTimeoutError
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
@@ -23,12 +24,15 @@ RETRIED = frozenset({"task error", "infra_error", "test_error"})
 UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
 """Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
+TIME_LIMIT: Final = "time limit"
+"""The status of an episode whose player did not move in time. It counts as the player's."""
+
 Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
 
 
-class Job(NamedTuple):
-    """One episode of a run as plain values.
+class PlannedEpisode(NamedTuple):
+    """Which episode of a run.
 
     Attributes:
         instance_id: the task.
@@ -53,6 +57,8 @@ def failure(error: Exception) -> Failure:
     """Return whose fault an exception is: the machine's or the data's, or the player's (or ours)."""
     if isinstance(error, BenchmarkError | InfrastructureError | InputError):
         return Failure("infra_error", str(error))
+    if isinstance(error, MoveTimeoutError):
+        return Failure(TIME_LIMIT, str(error))
     return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
 
 
@@ -68,14 +74,17 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure
     except InfrastructureError:
         raise
     except Exception as error:
-        return failure(error)
+        found = failure(error)
+        if found.status == TIME_LIMIT:
+            dialogue.stop(TIME_LIMIT)
+        return found
     finally:
         dialogue.close()
 
 
 def record_episode(
     arena: Arena,
-    job: Job,
+    episode: PlannedEpisode,
     dialogue: Dialogue,
     players: Sequence[Player | None],
     names: Sequence[str],
@@ -86,7 +95,7 @@ def record_episode(
 
     Args:
         arena: the game.
-        job: the episode.
+        episode: which one.
         dialogue: its log.
         players: who played, by seat.
         names: their specs, by seat.
@@ -94,7 +103,7 @@ def record_episode(
         started: `time.perf_counter()` at its start.
     """
     tasks, rules = arena._tasks, dialogue.rules
-    name = job.instance_id
+    name = episode.instance_id
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
     if broken is not None:
         status = broken.status
@@ -122,9 +131,9 @@ def record_episode(
     return _bundle(name, public, rules.private_record(), started, rules.durations())
 
 
-def skipped_record(arena: Arena, job: Job, why: Failure) -> Records:
+def skipped_record(arena: Arena, episode: PlannedEpisode, why: Failure) -> Records:
     """Return the records of an episode that was skipped, or that could not even begin."""
-    tasks, name = arena._tasks, job.instance_id
+    tasks, name = arena._tasks, episode.instance_id
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})

@@ -14,7 +14,7 @@ import pickle
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from birdenv.dialogue import Move, PlayerContext, PlayerSpec, Usage, View
@@ -33,15 +33,25 @@ class PlayerCrashError(BirdenvError):
     """The player raised or its process died; the message says which."""
 
 
+class MoveTimeoutError(PlayerCrashError):
+    """The player did not move in time; its process was ended."""
+
+
 class _ChildDiedError(Exception):
     """The child is gone; which of its episodes ended it is not known."""
 
 
 class PlayerProcesses:
-    """Makes players of one spec, seated in child processes."""
+    """Makes players of one spec, seated in child processes.
 
-    def __init__(self, spec: PlayerSpec) -> None:
+    Args:
+        spec: the players' spec.
+        move_timeout: seconds that one move may take; None for any time.
+    """
+
+    def __init__(self, spec: PlayerSpec, move_timeout: float | None = None) -> None:
         self._spec = spec
+        self.move_timeout = move_timeout
         self._children: list[_Child] = []
         self._lock = threading.Lock()
 
@@ -94,6 +104,8 @@ class ForeignPlayer:
         self._alone = False
         self._session = 0
         self._sent = 0
+        self._spent = Usage()  # in children that are gone
+        self._latest: Usage | None = None  # in the child, as of the last move
         try:
             self._begin()
         except BaseException:
@@ -101,7 +113,12 @@ class ForeignPlayer:
             raise
 
     def move(self, view: View) -> Move | None:
-        """Ask the child for a move."""
+        """Ask the child for a move.
+
+        Raises:
+            MoveTimeoutError: it took longer than a move may take.
+            PlayerCrashError: the player raised, or ended its process.
+        """
         assert self._child is not None
         if self._child.is_alive:
             try:
@@ -116,16 +133,13 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Ask the child what the episode took; nobody knows if another episode ended it."""
-        if self._child is None:
+        """Return what the episode took, also in children that are gone: as of the last move there."""
+        if self._child is not None and self._child.is_alive:
+            with suppress(_ChildDiedError, MoveTimeoutError):
+                self._note(self._child.ask("usage", self._session, timeout=self._processes.move_timeout))
+        if self._latest is None and self._spent == Usage():
             return None
-        try:
-            found = self._child.ask("usage", self._session)
-        except _ChildDiedError as error:
-            if self._alone:
-                raise PlayerCrashError(str(error)) from None
-            return None
-        return None if found is None else Usage(**found)
+        return self._spent + (self._latest or Usage())
 
     def close(self) -> None:
         """Leave the child."""
@@ -148,6 +162,7 @@ class ForeignPlayer:
         if self._child is not None:
             self._processes.release(self._child, self._context)
             self._child = None
+            self._spent, self._latest = self._spent + (self._latest or Usage()), None
         self._child = self._processes.lease(self._whole_context, alone=alone)
         self._alone = alone
         self._session = self._child.new_session()
@@ -158,8 +173,14 @@ class ForeignPlayer:
         assert self._child is not None
         news = tuple(view.heard[self._sent :])
         self._sent = len(view.heard)
-        made = self._child.ask("move", self._session, view._replace(heard=()), news)
+        limit, shown = self._processes.move_timeout, view._replace(heard=())
+        made, used = self._child.ask("move", self._session, shown, news, timeout=limit)
+        self._note(used)
         return None if made is None else Move(made[0], made[1], made[2])
+
+    def _note(self, used: dict[str, Any] | None) -> None:
+        if used is not None:
+            self._latest = Usage(**used)
 
 
 class _Child:
@@ -198,10 +219,11 @@ class _Child:
             if self._dead is None:
                 self._send(0, kind, session)
 
-    def ask(self, kind: str, session: int, *values: Any) -> Any:
+    def ask(self, kind: str, session: int, *values: Any, timeout: float | None = None) -> Any:
         """Return the child's answer to one request.
 
         Raises:
+            MoveTimeoutError: it did not answer within `timeout` seconds; the child was ended.
             PlayerCrashError: the player raised.
             InputError: the player says that something it was given cannot be used.
         """
@@ -212,7 +234,11 @@ class _Child:
             self._numbers += 1
             self._waiting[self._numbers] = kind, answer
             self._send(self._numbers, kind, session, *values)
-        status, value = answer.get()
+        try:
+            status, value = answer.get(timeout=timeout)
+        except Empty:
+            self.close()
+            raise MoveTimeoutError(f"the agent did not move within {timeout:g} seconds") from None
         if status == "died":
             raise _ChildDiedError(value)
         if status == "unusable":
@@ -280,15 +306,15 @@ def fits(kind: str, status: str, value: Any) -> bool:
         return False
     match value:
         case None:
-            return kind in ("setup", "new", "move", "usage")
-        case [str(), _, _]:
-            return kind == "move"
+            return kind in ("setup", "new", "usage")
+        case [None | [str(), _, _], used]:
+            return kind == "move" and (used is None or _is_usage(used))
         case dict():
             return kind == "usage" and _is_usage(value)
     return False
 
 
-def _is_usage(value: dict[str, Any]) -> bool:
+def _is_usage(value: Any) -> bool:
     try:
         Usage(**value)
     except (TypeError, ValueError):

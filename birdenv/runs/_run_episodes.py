@@ -11,6 +11,7 @@ from typing import Any
 from birdenv.dialogue import find_game, make_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._directory import RunDirectory
+from birdenv.runs._engines import Engine
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 
@@ -49,6 +50,8 @@ def run_episodes(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     models: ModelSettings | None = None,
+    engine: Engine | None = None,
+    move_timeout: float | None = None,
     **settings: Any,
 ) -> RunResult:
     """Play a game's tasks with any player, and return the records and the summary.
@@ -71,6 +74,9 @@ def run_episodes(
         options: settings for players, by name.
         progress: called after each episode with its public record.
         models: endpoints, budgets and recordings of language models.
+        engine: maps a function over jobs, as `concurrent.futures.ProcessPoolExecutor().map` does, for players
+            that are specs; without it, `parallel` threads.
+        move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
         **settings: fields of the game's settings, and players of the other seats by the seats' names.
 
     Raises:
@@ -81,14 +87,23 @@ def run_episodes(
     with make_game(game, **explained | settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
         llm = Models(models)
-        plan = RunPlan(arena, players, seed, parallel, repeats, dict(options or {}), models=llm)
+        plan = RunPlan(
+            arena,
+            players,
+            seed,
+            parallel,
+            repeats,
+            dict(options or {}),
+            models=llm,
+            move_timeout=move_timeout,
+        )
         with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
             if resume is not None:
                 directory = RunDirectory.existing(Path(resume))
             else:
                 directory = RunDirectory.create(Path(output or scratch))
             prepare(directory, plan.config(), resume=resume is not None)
-            summary = run(plan, directory, progress=progress)
+            summary = run(plan, directory, progress=progress, engine=engine)
             records = tuple(directory.read("runs").values())
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)

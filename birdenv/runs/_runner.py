@@ -1,33 +1,22 @@
-"""Running many episodes: threads, progress, resume, and an orderly end whatever happens."""
+"""Running many episodes: an engine, progress, resume, and an orderly end whatever happens."""
 
 from __future__ import annotations
 
-import queue
-import random
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import birdenv
-from birdenv.dialogue import Arena, Player
-from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
+from birdenv.dialogue import Arena
+from birdenv.errors import InputError
 from birdenv.llm import Models
 from birdenv.runs._directory import RunDirectory, code_digest, episode_name, path_digest
-from birdenv.runs._episode import (
-    RETRIED,
-    Failure,
-    Job,
-    Records,
-    failure,
-    mark_repeat,
-    play_safely,
-    record_episode,
-    skipped_record,
-)
-from birdenv.runs._seating import Seating, close_players
+from birdenv.runs._engines import Engine, threads
+from birdenv.runs._episode import RETRIED, PlannedEpisode
+from birdenv.runs._jobs import Job, Setup, opened, play_job
+from birdenv.runs._seating import Seating
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._recorded_run import recorded_run
 from birdenv.runs.analysis._report import report
@@ -37,9 +26,6 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 _FREE = frozenset({"code_sha256", "command", "data_file", "db_dir", "parallel", "server"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
-
-_TRIALS = 3
-_PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again
 
 
 @dataclass(frozen=True)
@@ -55,6 +41,7 @@ class RunPlan:
         options: settings for players, by name.
         extra: further fields of `config.json`.
         models: language models for the players.
+        move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
     """
 
     arena: Arena
@@ -65,6 +52,7 @@ class RunPlan:
     options: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     models: Models | None = None
+    move_timeout: float | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return what is written of each seat's player."""
@@ -77,7 +65,19 @@ class RunPlan:
         Raises:
             InputError: a player cannot be made.
         """
-        return Seating(self.arena, self.players, self.options, self.models)
+        return Seating(self.arena, self.players, self.options, self.models, self.move_timeout)
+
+    def setup(self) -> Setup:
+        """Return what all jobs of the run have in common, as plain values."""
+        are_specs = all(isinstance(player, str) for player in self.players.values())
+        return Setup(
+            self.arena.game.name,
+            self.arena.settings.model_dump_json(),
+            self.names(),
+            tuple(sorted(self.options.items())),
+            self.move_timeout,
+            None if are_specs else f"{os.getpid()} {id(self)}",
+        )
 
     def config(self) -> dict[str, Any]:
         """Return what `config.json` holds: everything that the records depend on."""
@@ -137,6 +137,7 @@ def run(
     *,
     progress: Progress | None = None,
     seating: Seating | None = None,
+    engine: Engine | None = None,
 ) -> Summary:
     """Play every task that the prepared directory does not hold yet, then write the summary.
 
@@ -153,6 +154,8 @@ def run(
         directory: where it goes.
         progress: is told of each episode.
         seating: the plan's players, where they were made before; it is closed at the end.
+        engine: maps a function over jobs, as `concurrent.futures.ProcessPoolExecutor().map` does; without it,
+            `plan.parallel` threads. Players that are objects or functions need the threads.
 
     Raises:
         InputError: a player cannot be made.
@@ -160,26 +163,19 @@ def run(
     """
     done = _keep_finished(directory)
     rounds: list[int | None] = list(range(plan.repeats)) if plan.repeats > 1 else [None]
-    jobs = [Job(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
+    episodes = [PlannedEpisode(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
+    setup = plan.setup()
+    jobs = [Job(setup, each) for each in episodes if episode_name(each.instance_id, each.repeat) not in done]
     seating = seating or plan.seating()
     if plan.models is not None:
         plan.models.record_in(directory.path)
-    stopped = threading.Event()
-
-    def work(job: Job) -> None:
-        records = play_job(plan.arena, job, seating, plan.names())
-        if stopped.is_set():
-            return
-        if job.repeat is not None:
-            records = mark_repeat(records, job.repeat)
-        directory.append(records)
-        if progress is not None:
-            progress(records["runs"])
-
     try:
-        threads_map(work, [job for job in jobs if _name(job) not in done], plan.parallel, stopped)
+        with opened(setup, plan.arena, seating):
+            for records in (engine or threads(plan.parallel))(play_job, jobs):
+                directory.append(records)
+                if progress is not None:
+                    progress(records["runs"])
     finally:
-        stopped.set()
         seating.close()
         if plan.models is not None:
             plan.models.close()
@@ -190,84 +186,9 @@ def run(
     return summary
 
 
-def play_job(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> Records:
-    """Play one episode, from its beginning again where the server was lost; what cannot be played is told."""
-    if seating.sees_private and not arena._tasks.is_graded(job.instance_id):
-        return skipped_record(arena, job, Failure("skipped", ""))
-    for trial in range(1, _TRIALS + 1):
-        try:
-            return _played(arena, job, seating, names)
-        except RunEndedError:
-            raise
-        except InfrastructureError as error:
-            if trial == _TRIALS or error.retried:
-                return skipped_record(arena, job, failure(error))
-            time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
-        except BirdenvError as error:  # its database is gone or broken
-            return skipped_record(arena, job, failure(error))
-    raise AssertionError("the last trial returns")
-
-
-def _played(arena: Arena, job: Job, seating: Seating, names: Sequence[str]) -> Records:
-    started = time.perf_counter()
-    dialogue = arena.start(job.instance_id)
-    players: Sequence[Player | None] = [None] * len(names)
-    broken: Failure | None = None
-    try:
-        try:
-            players = seating.players(dialogue, job.instance_id, seed=job.seed, repeat=job.repeat or 0)
-        except InfrastructureError:
-            raise
-        except Exception as error:
-            broken = failure(error)
-        if broken is None:
-            broken = play_safely(dialogue, players)
-        return record_episode(arena, job, dialogue, players, names, broken, started)
-    finally:
-        dialogue.close()
-        close_players(players)
-
-
-def _name(job: Job) -> str:
-    return episode_name(job.instance_id, job.repeat)
-
-
 def _keep_finished(directory: RunDirectory) -> set[str]:
     """Names of the finished episodes; lines that are torn or are to be retried are removed from the files."""
     finished = {name for name, run in directory.finished().items() if run["status"] not in RETRIED}
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)
     return finished
-
-
-def threads_map(
-    work: Callable[[Job], None], jobs: Sequence[Job], count: int, stopped: threading.Event
-) -> None:
-    """Map jobs over daemon threads, so that Ctrl-C never waits for the slowest statement."""
-    if count <= 1:
-        for job in jobs:
-            work(job)
-        return
-    pending: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        pending.put(job)
-    finished: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-
-    def thread() -> None:
-        try:
-            while not stopped.is_set():
-                work(pending.get_nowait())
-        except queue.Empty:
-            finished.put(None)
-        except BaseException as error:
-            finished.put(error)
-        else:
-            finished.put(None)
-
-    threads = [threading.Thread(target=thread, daemon=True) for _ in range(min(count, max(len(jobs), 1)))]
-    for each in threads:
-        each.start()
-    for _ in threads:
-        error = finished.get()
-        if error is not None:
-            raise error

@@ -26,8 +26,10 @@ class Seating:
         players: Mapping[int, Any],
         options: Mapping[str, str] | None = None,
         models: Models | None = None,
+        move_timeout: float | None = None,
     ) -> None:
         self._arena = arena
+        self._move_timeout = move_timeout
         self._options = dict(options or {})
         self._models = models
         self._factories: dict[int, tuple[Any, str]] = {}
@@ -85,7 +87,7 @@ class Seating:
         spec.check()
         if spec.is_ours:
             return spec.load()
-        processes = PlayerProcesses(spec)
+        processes = PlayerProcesses(spec, self._move_timeout)
         self._processes.append(processes)
         return processes, ""
 

@@ -164,7 +164,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--profile", "shell"), "unknown profile 'shell'; known profiles: strict, adk"),
+        (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
         (("--user", "llm"), "unknown user 'llm'; known users: rule"),
         (("--agent", "nobody"), "unknown agent"),
         (("--isolation", "moon"), "--isolation 'moon' is unknown"),

@@ -113,6 +113,7 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
         (["--agent", "predictions"], "predictions:FILE"),
         (["--agent", "predictions:/no/such/file"], "no such file"),
         (["--predictions-order", "2023"], "2024"),
+        (["--max-turns", "5000"], "--max-turns must be from 1 to 999, got 5000"),
         (["--sql-timeout", "0"], "more than 0"),
         (["--resume", "/no/such/run"], "is not a run"),
     ],
@@ -125,7 +126,8 @@ def test_options_of_bird(birdenv: Command, output: Path, arguments: list[str], s
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--profile", "loose"], "strict, shell, adk"),
+        (["--profile", "loose"], "--profile 'loose' is unknown; known: strict, shell, adk"),
+        (["--patience", "200"], "--patience must be from 0 to 100, got 200"),
         (["--user", "gpt"], "rule"),
         (["--difficulty", "Extreme"], "Easy"),
         (["/no/such/folder"], "no such directory"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from pathlib import Path
 from random import Random
@@ -22,7 +23,7 @@ from birdenv.dialogue import (
     replay,
     tool_schemas,
 )
-from birdenv.errors import InputError
+from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
 GAMES = game_names()
@@ -116,6 +117,24 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     assert game.record_model is not None and game.record_model.model_json_schema()["properties"]
 
 
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"profile": "loose"}, "profile 'loose' is unknown; known: strict, shell, adk"),
+        ({"patience": 200}, "patience must be from 0 to 100, got 200"),
+        ({"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
+        ({"databases": "library"}, "databases must be a list of names, got the text 'library'"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_its_name(values: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        make_game("c-interact", **values)
+    assert str(caught.value) == says
+    assert str(pickle.loads(pickle.dumps(caught.value))) == says
+    [name] = values
+    assert caught.value.under(f"--{name}") == f"--{says}"
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_records_hold_a_transcript_that_can_be_played_again(name: str, tmp_path: Path) -> None:
     with make_game(name, limit=2, explain=True) as arena:
@@ -139,7 +158,15 @@ def test_the_second_arena_loads_nothing(name: str) -> None:
         third.start("nobody")
 
 
-GENERIC = ("dialogue", "envs", "processes", "runs/_runner.py", "runs/_seating.py", "runs/_player_process.py")
+GENERIC = (
+    "dialogue",
+    "envs",
+    "processes",
+    "runs/_runner.py",
+    "runs/_seating.py",
+    "runs/_player_process.py",
+    "runs/_jobs.py",
+)
 BY_NATURE = {"envs/_gymnasium.py", "envs/c_interact_v0.py", "envs/wrappers/_markup.py"}
 """The registered classes, the PettingZoo module, and the wrapper of the published c-Interact prompts."""
 

@@ -16,8 +16,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from toy_players import Bisection, keeper
 
 from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, register_game, replay
-from birdenv.envs import DialogueEnv
-from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
+from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, compare, prepare, read_run, report, run
 
 HERE = Path(__file__).parent

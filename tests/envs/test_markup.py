@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP
+from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_BIRD
 from postgres_server import start_postgres
 
+from birdenv.dialogue import make_game
 from birdenv.envs.wrappers import Markup
 from birdenv.tasks.sql._markup import NO_SQL, extract_sql, read_output
 
@@ -154,3 +155,44 @@ def test_a_postgresql_environment_asks_for_its_own_fence(c_interact: Make) -> No
     assert "```sqlite" not in prompt
     assert env.step(f"<t>```postgresql\n{GOLD_1}\n```</t>")[1] == 0.7
     env.close()
+
+
+def test_bird_is_explored_by_tags(bird: Make) -> None:
+    env = Markup(bird())
+    prompt, _ = env.reset(options={"index": 0})
+    assert "<s>" not in prompt and "<execute_sql>sql</execute_sql>" in prompt
+    assert prompt.endswith("### Turn 1:\nYou: ")
+    prompt, *_ = env.step("First <execute_sql>SELECT 7 + 1</execute_sql> ### Turn 2 <t>never said</t>")
+    assert _last_event(env) == ("execute_sql", "SELECT 7 + 1")
+    assert "You: <execute_sql>SELECT 7 + 1</execute_sql>\nDatabase: " in prompt and "8" in prompt
+    _, reward, terminated, *_ = env.step(_fenced(GOLD_BIRD))
+    assert (reward, terminated) == (1.0, True)
+
+
+def test_a_interact_has_all_its_tools(a_interact: Make) -> None:
+    env = Markup(a_interact())
+    prompt, _ = env.reset(options={"instance_id": "shop_1"})
+    assert (
+        "<s>your question</s>" in prompt and "<get_column_meaning>table|column</get_column_meaning>" in prompt
+    )
+    env.step("<get_column_meaning>items|price</get_column_meaning>")
+    assert _last_event(env) == ("get_column_meaning", {"table": "items", "column": "price"})
+    env.step("<get_schema></get_schema>")
+    assert _last_event(env) == ("get_schema", None)
+    env.step("<s>What does dear mean?</s> <get_schema></get_schema>")
+    assert _last_event(env) == ("clarify", "What does dear mean?")
+    assert env.step(_fenced(GOLD_1))[1] == 0.7
+
+
+def test_tags_of_actions_that_are_not_possible_are_words(c_interact: Make) -> None:
+    env, _ = _started(c_interact)
+    env.step("<execute_sql>SELECT 1</execute_sql>")
+    assert _last_event(env)[0] == "clarify"
+
+
+@pytest.mark.parametrize("game", ["c-interact", "a-interact", "bird"])
+def test_episodes_read_the_same_markup(game: str) -> None:
+    with make_game(game, limit=1) as arena, arena.episode(arena.ids[0]) as episode:
+        assert arena.game.markup_help
+        assert not episode.say("<t>```sqlite\nSELECT 1\n```</t>").malformed
+        assert episode.events[-1].data == "SELECT 1"

@@ -40,9 +40,9 @@ def plan_of(arena: Arena, agent: Any, **more: Any) -> RunPlan:
     return RunPlan(arena, {0: agent, **others}, **more)
 
 
-def play(arena: Arena, agent: Any, folder: Path, **more: Any) -> RunDirectory:
+def play(arena: Arena, agent: Any, folder: Path, engine: Any = None, **more: Any) -> RunDirectory:
     directory = RunDirectory.create(folder)
     plan = plan_of(arena, agent, **more)
     prepare(directory, plan.config(), resume=False)
-    run(plan, directory)
+    run(plan, directory, engine=engine)
     return directory

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue import Move, PlayerContext, Usage, View
 
 
 class First:
@@ -85,6 +86,9 @@ class Chatty(First):
     def __init__(self, argument: str, context: PlayerContext) -> None:
         super().__init__(argument, context)
         print("thinking aloud")
+        os.write(1, b"and past sys.stdout")
+        subprocess.run(["echo", "and from a child"], check=True)
+        sys.stdout.close()
 
 
 class Noting(First):
@@ -115,14 +119,21 @@ class Refusing(Noting):
 class Neighbour(First):
     """Looks first, one question at a time with a pause; the player of task 2 ends the process meanwhile.
 
-    How it ends is the argument: `exit`, `raise`, or a reply that nobody asked for; `quiet` ends nothing.
+    How it ends is the argument: `exit`, `raise`, `hang`, or a reply that nobody asked for; or not, `quiet`.
+    Each move is a call of a model.
     """
+
+    calls = 0
+
+    def usage(self) -> Usage:
+        return Usage(calls=self.calls)
 
     def __init__(self, argument: str, context: PlayerContext) -> None:
         super().__init__(argument, context)
         self.argument = argument
 
     def move(self, view: View) -> Move:
+        self.calls += 1
         looks = sum(event.agent == view.seat for event in view.heard)
         if looks < 3:
             time.sleep(0.05)
@@ -139,13 +150,15 @@ def end_of(how: str) -> None:
         return
     if how == "exit":
         os._exit(9)
+    if how == "hang":
+        time.sleep(60)
     if how == "raise":
         sys.exit("I have had enough")
     from birdenv.processes._messages import send
 
     replies = {
         "nonsense": b"\x80\x04N.",
-        "unasked": b'[123456, "move", ["submit_sql", "SELECT 1", null]]',
+        "unasked": b'[123456, "move", [["submit_sql", "SELECT 1", null], null]]',
         "wrong kind": b'[0, "usage", {}]',
         "long": b'[1, "move", ["submit_sql", "' + b"x" * (17 * 2**20) + b'", null]]',
     }

@@ -11,7 +11,7 @@ from arenas import bird, plan_of
 from birdenv.dialogue import Arena, Dialogue
 from birdenv.errors import InfrastructureError
 from birdenv.runs import RunDirectory, prepare, run
-from birdenv.runs import _runner as runner
+from birdenv.runs import _jobs as jobs
 
 
 class Losing:
@@ -22,7 +22,7 @@ class Losing:
 
     def __init__(self, arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
         self.arena = arena
-        play_safely = runner.play_safely
+        play_safely = jobs.play_safely
 
         def losing(dialogue: Dialogue, players: Any) -> Any:
             broken = play_safely(dialogue, players)
@@ -31,12 +31,12 @@ class Losing:
                 raise InfrastructureError("the server was lost while a statement ran")
             return broken
 
-        monkeypatch.setattr(runner, "play_safely", losing)
+        monkeypatch.setattr(jobs, "play_safely", losing)
 
 
 @pytest.fixture
 def game(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Losing:
-    monkeypatch.setattr(runner, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "_PAUSE_SECONDS", 0.0)
     return Losing(bird(demo, 3), monkeypatch)
 
 

@@ -185,7 +185,7 @@ def test_a_row_is_the_task_record_and_the_fields_of_the_pipeline(written: Any) -
     _, made, folder = written
     record = next(
         task
-        for task in map(json.loads, made.tasks.data_file.read_text().splitlines())
+        for task in map(json.loads, made._tasks.data_file.read_text().splitlines())
         if task["instance_id"] == "all_after_debug"
     )
     stages = [

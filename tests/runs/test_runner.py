@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 from arenas import bird, c_interact, plan_of, play, tasks_of
 
 from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.dialogue import Move
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, prepare, run
 from birdenv.runs._player_process import fits, read_reply
@@ -36,6 +39,39 @@ def test_parallel_runs_give_the_same_bytes(demo: Path, tmp_path: Path, make: Any
     for stream in ("runs", "private"):
         assert one.file(stream).read_bytes() == four.file(stream).read_bytes()
     assert (one.path / "overall.json").read_bytes() == (four.path / "overall.json").read_bytes()
+
+
+class Pickling:
+    """An engine that sends function, jobs and results through pickle, in reverse order."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def __call__(self, work: Any, jobs: Any) -> Iterator[Any]:
+        for job in reversed(jobs):
+            sent = pickle.dumps((work, job))
+            self.sizes.append(len(sent))
+            function, received = pickle.loads(sent)
+            yield pickle.loads(pickle.dumps(function(received)))
+
+
+def test_jobs_are_plain_values(demo: Path, tmp_path: Path) -> None:
+    engine = Pickling()
+    sent = play(c_interact(demo, 3), "asks-first", tmp_path, repeats=2, engine=engine)
+    here = play(c_interact(demo, 3), "asks-first", tmp_path, repeats=2)
+    assert len(engine.sizes) == 6 and max(engine.sizes) < 2_000
+    for name in ("runs.jsonl", "private.jsonl", "overall.json"):
+        assert (sent.path / name).read_bytes() == (here.path / name).read_bytes()
+
+
+def test_other_processes_play_the_same_records(demo: Path, tmp_path: Path) -> None:
+    here = play(bird(demo, 4), "random", tmp_path, seed=2)
+    with ProcessPoolExecutor(2) as pool:
+        there = play(bird(demo, 4), "random", tmp_path, seed=2, engine=pool.map)
+        for stream in ("runs", "private"):
+            assert there.file(stream).read_bytes() == here.file(stream).read_bytes()
+        with pytest.raises(InputError, match="plays in threads of its own process only: give a spec"):
+            play(bird(demo, 2), lambda view: Move("submit_sql", "SELECT 1"), tmp_path, engine=pool.map)
 
 
 def test_another_seed_gives_other_moves(demo: Path, tmp_path: Path) -> None:
@@ -306,8 +342,8 @@ def test_what_an_agents_process_sends_is_not_trusted(reply: bytes) -> None:
 
 
 def test_a_reply_out_of_step_is_not_taken() -> None:
-    reply = read_reply(b'[2, "move", ["submit_sql", "SELECT 1", null]]')
-    assert reply == (2, "move", ["submit_sql", "SELECT 1", None])
+    reply = read_reply(b'[2, "move", [["submit_sql", "SELECT 1", null], {"calls": 1}]]')
+    assert reply == (2, "move", [["submit_sql", "SELECT 1", None], {"calls": 1}])
     assert fits("move", *reply[1:])
     assert not fits("new", *reply[1:])
     assert not fits("usage", *reply[1:])

@@ -1,4 +1,4 @@
-"""A c-Interact environment in the published prompt format."""
+"""An environment of an SQL game in the published prompt format of c-Interact."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._spaces import UnicodeText
-from birdenv.tasks import KINDS, SENDERS, Kind, clarify, submit_sql
-from birdenv.tasks.sql._markup import TURN, before_next_turn, extract_sql, fence_of, read_output
+from birdenv.tasks import SENDERS, clarify, submit_sql
+from birdenv.tasks.sql._markup import (
+    TURN,
+    before_next_turn,
+    extract_sql,
+    fence_of,
+    markup_help,
+    read_output,
+    read_tool,
+)
 
 _PROMPT_LENGTH = 2**22
 _OUTPUT_LENGTH = 2**16
-
-_FORMAT = """\
-Write a question as <s>your question</s>, one question a turn.
-Write your final SQL as <t>```{fence}
-your SQL
-```</t>."""
 
 _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 
@@ -32,7 +35,8 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     question is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its
     tags.
 
-    The markup has no `execute_sql`.
+    The published markup has these two tags only. Where a game has other actions, their names are tags, too:
+    `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -43,14 +47,21 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._dialect = "sqlite"
         self._prompt = ""
         self._turn = 0
-        self._may_ask = True
+        self._legal: tuple[str, ...] = ()
+        inner = env.unwrapped
+        assert isinstance(inner, DialogueEnv)
+        self._kinds = inner.kinds
+        self._has_user = len(inner._arena.game.seats) > 1
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options=options)
         self._dialect = info["dialect"]
-        self._prompt = f"{observation['instruction']}\n\n{_FORMAT.format(fence=fence_of(self._dialect))}\n\n"
+        asking = ("clarify",) if self._has_user else ()
+        names = (*asking, *self._now_legal(observation))
+        help_text = markup_help(names, fence_of(self._dialect))
+        self._prompt = f"{observation['instruction']}\n\n{help_text}\n\n"
         self._turn = 0
         self._open_turn(observation)
         return self._prompt, info
@@ -68,7 +79,10 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """What the output adds to the prompt, and the action that it is."""
         if not self.action_space.contains(action):
             return "", None
-        if not self._may_ask:
+        call = read_tool(action, self._legal)
+        if call is not None:
+            return call
+        if "clarify" not in self._legal:
             return before_next_turn(action).strip(), submit_sql(extract_sql(action, self._dialect))
         kind, utterance = read_output(action)
         if kind == "submission":
@@ -76,10 +90,14 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return utterance, clarify(utterance)
 
     def _open_turn(self, observation: dict[str, Any]) -> None:
-        asking: Kind = "clarify"
-        self._may_ask = bool(observation["action_mask"][KINDS.index(asking)])
+        self._legal = self._now_legal(observation)
         self._turn += 1
-        left = observation["turns_left"] if self._may_ask else 0
-        self._prompt += f"{TURN}{self._turn} ({left} question{'' if left == 1 else 's'} left):\nYou: "
-        if not self._may_ask:
+        left = observation["turns_left"] if "clarify" in self._legal else 0
+        questions = f" ({left} question{'' if left == 1 else 's'} left)" if self._has_user else ""
+        self._prompt += f"{TURN}{self._turn}{questions}:\nYou: "
+        if self._legal == ("submit_sql",):
             self._prompt += "<t>"
+
+    def _now_legal(self, observation: dict[str, Any]) -> tuple[str, ...]:
+        mask = observation["action_mask"]
+        return tuple(kind for kind, allowed in zip(self._kinds, mask, strict=True) if allowed)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from birdenv.dialogue import Game, Rules
-from birdenv.grading import InteractGrader
+from birdenv.dialogue import Game
 from birdenv.tasks.a_interact._rules import PROFILES, SEATS, AInteractRules
 from birdenv.tasks.interact._record import TaskRecord
-from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.sql._markup import markup_help, read_markup
 
 
 class AInteractSettings(InteractSettings):
@@ -23,20 +22,8 @@ class AInteractSettings(InteractSettings):
 
 def load(settings: AInteractSettings) -> InteractTasks:
     """Load the tasks of a-Interact."""
-
-    def make_rules(task: CInteractTask, tasks: InteractTasks, grader: InteractGrader) -> Rules:
-        return AInteractRules(
-            task,
-            tasks.source,
-            grader,
-            profile=PROFILES[settings.profile],
-            patience=settings.patience,
-            limits=settings.limits,
-            user_sees=settings.user_sees,
-            leak_guard=settings.leak_guard,
-        )
-
-    return load_interact(settings, make_rules, {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0})
+    idle = {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
+    return load_interact(settings, AInteractRules, idle)
 
 
 GAME = Game(
@@ -46,5 +33,7 @@ GAME = Game(
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
     players={1: "rule"},
+    read_text=read_markup,
+    markup_help=markup_help(SEATS[0].kinds),
     record_model=TaskRecord,
 )

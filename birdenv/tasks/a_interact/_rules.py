@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, Limits
 from birdenv.dialogue import Move, Reply, Seat
-from birdenv.grading import Grade, InteractGrader
+from birdenv.grading import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import Budget, budget_for
 from birdenv.tasks.a_interact._lookups import look_up
 from birdenv.tasks.interact._profile import PROFILES as ALL_PROFILES
-from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
-from birdenv.tasks.interact._task import AttemptName, CInteractTask
-from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.interact._task import AttemptName
 from birdenv.tasks.sql._actions import (
     CLARIFY,
     EXECUTE_SQL,
@@ -42,7 +39,6 @@ SEATS: Final = (
     ),
     USER_SEAT,
 )
-_DEFAULT_LIMITS: Final = Limits()
 
 
 class AInteractRules(InteractRules):
@@ -70,25 +66,13 @@ class AInteractRules(InteractRules):
 
     seats = SEATS
 
-    def __init__(
-        self,
-        task: CInteractTask,
-        source: DatabaseSource,
-        grader: InteractGrader,
-        *,
-        profile: Profile = PROFILES["strict"],
-        patience: int = 3,
-        limits: Limits = _DEFAULT_LIMITS,
-        user_sees: UserSees = "words",
-        leak_guard: LeakGuard = "filter",
-    ) -> None:
-        self.budget = Budget(budget_for(task.public.counted_ambiguities, patience))
-        instruction = messages.instruction(task.public, source.engine, self.budget.total)
-        super().__init__(task, source, grader, profile, limits, instruction, user_sees, leak_guard)
+    def _begin(self, patience: int, engine: str) -> str:
+        self.budget = Budget(budget_for(self.task.public.counted_ambiguities, patience))
         self.calls: Counter[str] = Counter()
         self.malformed = 0
         self._refused = False
         self._is_last = False  # the submission that is being judged
+        return messages.instruction(self.task.public, engine, self.budget.total)
 
     def gauges(self, seat: int) -> Mapping[str, float]:
         if seat != SYSTEM:

@@ -11,10 +11,11 @@ from pydantic import Field, field_validator, model_validator
 
 from birdenv.databases import open_source
 from birdenv.dialogue import Game, Rules
-from birdenv.errors import InputError
+from birdenv.errors import InputError, SettingError
 from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
+from birdenv.tasks.sql._markup import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.tasks.sql._view import TURNS
@@ -37,7 +38,7 @@ class BirdSettings(SqlSettings):
     @classmethod
     def _is_turns(cls, value: Any) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < TURNS:
-            raise InputError(f"max_turns must be from 1 to {TURNS - 1}, got {value!r}")
+            raise SettingError("max_turns", f" must be from 1 to {TURNS - 1}, got {value!r}")
         return value
 
     @model_validator(mode="after")
@@ -133,5 +134,7 @@ GAME = Game(
     BirdSettings,
     load,
     title="Question -> SQL, scored by execution accuracy (BIRD)",
+    read_text=read_markup,
+    markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
 )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from birdenv.dialogue import Game, Rules
-from birdenv.grading import InteractGrader
+from birdenv.dialogue import Game
 from birdenv.tasks.c_interact._rules import SEATS, CInteractRules
-from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._record import TaskRecord
-from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
-from birdenv.tasks.sql._markup import MARKUP_HELP, read_markup
+from birdenv.tasks.sql._markup import markup_help, read_markup
 
 
 class CInteractSettings(InteractSettings):
@@ -25,21 +22,8 @@ class CInteractSettings(InteractSettings):
 
 def load(settings: CInteractSettings) -> InteractTasks:
     """Load the tasks of c-Interact."""
-
-    def make_rules(task: CInteractTask, tasks: InteractTasks, grader: InteractGrader) -> Rules:
-        return CInteractRules(
-            task,
-            tasks.source,
-            grader,
-            profile=PROFILES[settings.profile],
-            patience=settings.patience,
-            execute_sql=settings.execute_sql,
-            limits=settings.limits,
-            user_sees=settings.user_sees,
-            leak_guard=settings.leak_guard,
-        )
-
-    return load_interact(settings, make_rules, {"questions": 0, "max_questions": 0})
+    idle = {"questions": 0, "max_questions": 0}
+    return load_interact(settings, CInteractRules, idle, execute_sql=settings.execute_sql)
 
 
 GAME = Game(
@@ -50,6 +34,6 @@ GAME = Game(
     title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
     players={1: "rule"},
     read_text=read_markup,
-    markup_help=MARKUP_HELP,
+    markup_help=markup_help(("clarify", "submit_sql")),
     record_model=TaskRecord,
 )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, Limits
+from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
 from birdenv.grading import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
-from birdenv.tasks.interact._profile import PROFILES, Profile
 from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
-from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
 from birdenv.tasks.sql._view import SENDERS, TURNS
 
@@ -23,7 +21,6 @@ SEATS: Final = (
     Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
     USER_SEAT,
 )
-_DEFAULT_LIMITS: Final = Limits()
 
 
 class CInteractRules(InteractRules):
@@ -47,23 +44,21 @@ class CInteractRules(InteractRules):
         source: DatabaseSource,
         grader: InteractGrader,
         *,
-        profile: Profile = PROFILES["strict"],
-        patience: int = 3,
         execute_sql: bool = False,
-        limits: Limits = _DEFAULT_LIMITS,
-        user_sees: UserSees = "words",
-        leak_guard: LeakGuard = "filter",
+        **settings: Any,
     ) -> None:
-        self.max_questions = profile.questions(task.public.counted_ambiguities, patience)
-        instruction = messages.instruction(task, profile, source.engine, self.max_questions, execute_sql)
-        super().__init__(task, source, grader, profile, limits, instruction, user_sees, leak_guard)
+        self._execute_sql = execute_sql
+        super().__init__(task, source, grader, **settings)
+
+    def _begin(self, patience: int, engine: str) -> str:
+        self.max_questions = self.profile.questions(self.task.public.counted_ambiguities, patience)
         self.turns_left = self.max_questions
         self.questions = 0
-        self._execute_sql = execute_sql
         self._executions = 0
         self._debug = False
         self._refusals = 0  # of this phase, after the first submission
         self._actions = 0
+        return messages.instruction(self.task, self.profile, engine, self.max_questions, self._execute_sql)
 
     def gauges(self, seat: int) -> Mapping[str, float]:
         left = self.turns_left if self._may_clarify() else 0

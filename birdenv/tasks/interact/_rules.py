@@ -12,7 +12,7 @@ from birdenv.errors import BenchmarkError
 from birdenv.grading import Grade, InteractGrader, reward
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
-from birdenv.tasks.interact._profile import Profile
+from birdenv.tasks.interact._profile import PROFILES, Profile
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
     LeakGuard,
@@ -25,6 +25,7 @@ from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
 from birdenv.tasks.sql._markup import NO_SQL, expected_sql
 
 DONE: Final = "Your SQL is correct. The task is complete."
+_DEFAULT_LIMITS: Final = Limits()
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 
@@ -48,9 +49,10 @@ class InteractRules(Rules):
         task: CInteractTask,
         source: DatabaseSource,
         grader: InteractGrader,
-        profile: Profile,
-        limits: Limits,
-        instruction: str,
+        *,
+        profile: Profile = PROFILES["strict"],
+        patience: int = 3,
+        limits: Limits = _DEFAULT_LIMITS,
         user_sees: UserSees = "words",
         leak_guard: LeakGuard = "filter",
     ) -> None:
@@ -66,9 +68,13 @@ class InteractRules(Rules):
         self._pending: str | None = None
         self._accepted: str | None = None
         self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
-        self._instruction = instruction
+        self._instruction = self._begin(patience, source.engine)
 
     # --- decided by a game
+
+    @abstractmethod
+    def _begin(self, patience: int, engine: str) -> str:
+        """Work the budget out, and return what the system is told."""
 
     @abstractmethod
     def _legal(self) -> tuple[Kind, ...]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import Field, field_validator
 
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
-from birdenv.errors import InputError
+from birdenv.errors import SettingError
 from birdenv.grading import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
@@ -46,7 +47,7 @@ class InteractSettings(SqlSettings):
     @classmethod
     def _is_patience(cls, value: Any) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_PATIENCE:
-            raise InputError(f"patience must be from 0 to {MAX_PATIENCE}, got {value!r}")
+            raise SettingError("patience", f" must be from 0 to {MAX_PATIENCE}, got {value!r}")
         return value
 
     @field_validator("profile")
@@ -54,7 +55,7 @@ class InteractSettings(SqlSettings):
     def _is_profile(cls, value: str) -> str:
         known = cls.profiles()
         if value not in known:
-            raise InputError(f"unknown profile {value!r}; known profiles: {', '.join(known)}")
+            raise SettingError("profile", f" {value!r} is unknown; known: {', '.join(known)}")
         return value
 
     @classmethod
@@ -113,9 +114,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 
 
 def load_interact(
-    settings: InteractSettings,
-    make_rules: Callable[[CInteractTask, InteractTasks, InteractGrader], Rules],
-    idle: Mapping[str, Any],
+    settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
     """Load the tasks of a game of BIRD-Interact.
 
@@ -123,8 +122,9 @@ def load_interact(
 
     Args:
         settings: the game's settings.
-        make_rules: starts an episode of a task.
+        rules: the game's rules.
         idle: the record's fields of an episode that never began.
+        **more: settings that only these rules have.
 
     Raises:
         InputError: a file, a name or a database cannot be used.
@@ -140,7 +140,17 @@ def load_interact(
         tasks = InteractTasks(chosen, benchmark.tasks, source, benchmark.task_file, settings)
         tasks.notes += notes
         grader = InteractGrader(source, settings.limits)
-        tasks.make_rules = lambda task: make_rules(task, tasks, grader)
+        tasks.make_rules = partial(
+            rules,
+            source=source,
+            grader=grader,
+            profile=settings.profiles()[settings.profile],
+            patience=settings.patience,
+            limits=settings.limits,
+            user_sees=settings.user_sees,
+            leak_guard=settings.leak_guard,
+            **more,
+        )
         tasks._idle = idle
         return tasks
     except BaseException:

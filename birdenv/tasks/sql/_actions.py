@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from birdenv.dialogue import Action, Field
 
@@ -59,20 +59,10 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The arguments of each action of the system."""
 
-TOOLS: tuple[Kind, ...] = (
-    "clarify",
-    "execute_sql",
-    "submit_sql",
-    "get_schema",
-    "get_all_column_meanings",
-    "get_column_meaning",
-    "get_all_external_knowledge_names",
-    "get_knowledge_definition",
-    "get_all_knowledge_definitions",
-)
+TOOLS: Final[tuple[Kind, ...]] = get_args(Kind)
 """The position is the `kind` of a Gymnasium action. Only a-Interact has those after the third."""
 
-KINDS: tuple[Kind, ...] = TOOLS[:3]
+KINDS: Final = TOOLS[:3]
 """The actions of c-Interact and BIRD: `clarify`, `execute_sql`, `submit_sql`."""
 
 

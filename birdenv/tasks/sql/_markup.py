@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from birdenv.dialogue import Move, View
 from birdenv.sql import NO_QUERY, first_words, split_statements
+from birdenv.tasks.sql._actions import EXECUTE_SQL, READING_TOOLS
 
 TURN = "### Turn "
 """Opens a turn in the prompt. What a model writes behind one of its own is not taken for real."""
@@ -15,12 +16,19 @@ TURN = "### Turn "
 NO_SQL = "ERROR!"
 """The SQL of an output in which none is found, as in the published scripts."""
 
-MARKUP_HELP: Final = """\
-Write a question as <s>your question</s>, one question a turn.
-Write your final SQL as <t>```sql
-your SQL
-```</t>."""
-"""Tells a model how to write for `read_markup`."""
+_TOOLS: Final = {action.name: action for action in (EXECUTE_SQL, *READING_TOOLS)}
+
+
+def markup_help(names: Iterable[str], fence: str = "sql") -> str:
+    """Tell a model how to write these actions."""
+    names = tuple(names)
+    question = (
+        "Write a question as <s>your question</s>, one question a turn.\n" if "clarify" in names else ""
+    )
+    arguments = {name: "|".join(f.name for f in _TOOLS[name].fields) for name in names if name in _TOOLS}
+    tools = "".join(f"\nCall {name} as <{name}>{words}</{name}>." for name, words in arguments.items())
+    return f"{question}Write your final SQL as <t>```{fence}\nyour SQL\n```</t>.{tools}"
+
 
 _FENCES: Final[Mapping[str, tuple[str, ...]]] = {
     "sqlite": ("sqlite", "sqlite3", "sql"),
@@ -34,6 +42,27 @@ _TAG: Final = re.compile(r"</?[st]>")
 _BEGINNINGS: Final = NO_QUERY | {"SELECT", "WITH", "VALUES", "TABLE", "REPLACE", "PRAGMA"}
 
 _OPENING = {"</s>": "<s>", "</t>": "<t>"}
+
+
+def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
+    """Read the first call of a tool, and what it adds to the dialogue; None if none of those is called.
+
+    A question or a submission goes before it, as in the published scripts.
+
+    >>> read_tool("I look. <execute_sql>SELECT 1</execute_sql>", ["execute_sql"])
+    ('<execute_sql>SELECT 1</execute_sql>', Move(action='execute_sql', data='SELECT 1', trace=None))
+    """
+    text = before_next_turn(text)
+    if any(closing in text for closing in _OPENING):
+        return None
+    places = {name: text.find(f"</{name}>") for name in legal if name in _TOOLS}
+    found = [name for name, place in places.items() if place >= 0]
+    if not found:
+        return None
+    name = min(found, key=places.__getitem__)
+    words = text[: places[name]].rpartition(f"<{name}>")[2]
+    data = _TOOLS[name].data_of_text(words.strip()) if _TOOLS[name].fields else None
+    return f"<{name}>{words}</{name}>", Move(name, data)
 
 
 class Output(NamedTuple):
@@ -113,11 +142,14 @@ def _enclosed(text: str, closing: str) -> str:
 
 
 def read_markup(text: str, view: View) -> Move:
-    """Read a model's output as a move: a question, or SQL in a fence of any dialect.
+    """Read a model's output as a move: a question, SQL in a fence of any dialect, or a call of a tool.
 
     Where no question is possible, the output is searched for SQL in any case. An output without SQL submits
     `ERROR!`, as in the published scripts.
     """
+    call = read_tool(text, view.legal)
+    if call is not None:
+        return call[1]
     output = read_output(text)
     if "clarify" in view.legal and output.kind != "submission":
         return Move("clarify", output.utterance)

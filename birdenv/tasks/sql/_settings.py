@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from birdenv.databases import ISOLATIONS, DatabaseSource, Isolation, Limits, is_database_name
 from birdenv.dialogue import Settings, listed
-from birdenv.errors import InputError
+from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
 
 
@@ -36,28 +36,28 @@ class SqlSettings(Settings):
     @classmethod
     def _are_lists(cls, value: Any, info: Any) -> Any:
         if isinstance(value, str):
-            raise InputError(f"{info.field_name} must be a list of names, got the text {value!r}")
+            raise SettingError(info.field_name, f" must be a list of names, got the text {value!r}")
         return None if value is None else tuple(value)
 
     @field_validator("isolation", mode="before")
     @classmethod
     def _is_isolation(cls, value: Any) -> Any:
         if value not in ISOLATIONS:
-            raise InputError(f"isolation {value!r} is unknown; known: {', '.join(ISOLATIONS)}")
+            raise SettingError("isolation", f" {value!r} is unknown; known: {', '.join(ISOLATIONS)}")
         return value
 
     @field_validator("ungraded", mode="before")
     @classmethod
     def _is_ungraded(cls, value: Any) -> Any:
         if value not in ("skip", "include"):
-            raise InputError(f"ungraded {value!r} is unknown; known: skip, include")
+            raise SettingError("ungraded", f" {value!r} is unknown; known: skip, include")
         return value
 
     @field_validator("dialect", mode="before")
     @classmethod
     def _is_dialect(cls, value: Any) -> Any:
         if value not in ("sqlite", "postgres"):
-            raise InputError(f"dialect {value!r} is unknown; known: sqlite, postgres")
+            raise SettingError("dialect", f" {value!r} is unknown; known: sqlite, postgres")
         return value
 
     @property
