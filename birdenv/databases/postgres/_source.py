@@ -5,7 +5,6 @@ A benchmark folder's databases on PostgreSQL: what is not loaded yet is loaded w
 
 from __future__ import annotations
 
-import atexit
 import threading
 import weakref
 from collections.abc import Callable
@@ -43,8 +42,8 @@ class PostgresSource:
     what takes more is stopped with a `too_large` error, and the episode goes on. On the embedded server, on
     Linux, a session may also take 1.5 GiB of memory; on any other server its memory is not bounded by us.
 
-    May be used by several threads. At the end of the process, or at `close`, what was made for episodes is
-    dropped; what a killed process leaves is dropped by the next source on that server.
+    May be used by several threads. At `close`, when nothing refers to the source and its databases any more,
+    or at the end of the process, what was made for episodes is dropped; what a killed process leaves is dropped by the next source on that server.
     """
 
     dialect: Final = "postgres"
@@ -62,7 +61,7 @@ class PostgresSource:
         self._templates: dict[str, Template] = {}
         self._surroundings: dict[str, EpisodeContext] = {}
         self._schemas: dict[str, str] = {}
-        _OPEN.add(self)
+        self._close = weakref.finalize(self, _close, self._readers, self._pool)
 
     @property
     def engine(self) -> str:
@@ -109,7 +108,7 @@ class PostgresSource:
 
         Raises `InputError` if it is not loaded, `ServerError` if the server is out of reach.
         """
-        return PostgresDatabase(self._around(db_id), limits)
+        return PostgresDatabase(self._around(db_id), limits, self)
 
     def schema_text(self, db_id: str) -> str:
         """The CREATE TABLE statements of a database, in the order in which its tables were made.
@@ -126,8 +125,7 @@ class PostgresSource:
 
     def close(self) -> None:
         """Drop what was made for episodes; closing again does nothing."""
-        self._readers.close()
-        self._pool.close()
+        self._close()
 
     def __enter__(self) -> PostgresSource:
         return self
@@ -152,13 +150,9 @@ class PostgresSource:
         return around
 
 
-_OPEN: Final[weakref.WeakSet[PostgresSource]] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    for source in list(_OPEN):
-        source.close()
+def _close(readers: Readers, pool: ClonePool) -> None:
+    readers.close()
+    pool.close()
 
 
 DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")

@@ -27,6 +27,8 @@ LONGEST_NAME: Final = 63
 """Bytes of UTF-8; PostgreSQL's NAMEDATALEN - 1."""
 
 PREFIX: Final = "birdenv_"
+LOADING: Final = "birdenv_loading_"
+"""How the names of databases begin that are not whole yet, and of the roles that fill them."""
 _ROOM_FOR_MORE: Final = 16  # what the names of copies add
 
 
@@ -37,7 +39,7 @@ def database_name(db_id: str) -> str:
 
 def loading_name(db_id: str) -> str:
     """The name of the same database while it is being loaded."""
-    return f"{PREFIX}loading_{_digest(db_id)}"
+    return f"{LOADING}{_digest(db_id)}"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
