@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.databases.postgres._leftovers import Leftover, leftovers, remove_leftovers
-from birdenv.databases.postgres._source import DUMP_FOLDERS, PostgresFolderSource, PostgresSource
+from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
 from birdenv.databases.postgres.loading._loading import (
@@ -43,7 +43,6 @@ from birdenv.databases.postgres.server._server import (
 
 __all__ = [
     "DSN_VARIABLE",
-    "DUMP_FOLDERS",
     "OFFICIAL_SETS",
     "OWNER",
     "Cluster",

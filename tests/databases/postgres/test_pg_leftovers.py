@@ -101,7 +101,7 @@ def test_what_listens_and_tells_keeps_little(own: PostgresServer) -> None:
         assert "too many notifications" in getattr(result, "message", "")
         with own.connect() as connection:
             sizes = (
-                "SELECT sum((pg_stat_file('pg_notify/' || name)).size) FROM pg_ls_dir('pg_notify') AS name"  # noqa: E501
+                "SELECT sum((pg_stat_file('pg_notify/' || name)).size) FROM pg_ls_dir('pg_notify') AS name"
             )
             (used,) = connection.execute(sizes).fetchone() or (0,)
         assert used < 20_000_000
