@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -134,15 +135,16 @@ def _verify(
         range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
     )
     ticks = iter(steps)
-    verdict = verify_records(
-        records,
-        folder,
-        source=source,
-        dialect=dialect,
-        oracle=oracle,
-        partial=partial,
-        progress=lambda _: next(ticks, None),
-    )
+    with closing(source) if source is not None else nullcontext():
+        verdict = verify_records(
+            records,
+            folder,
+            source=source,
+            dialect=dialect,
+            oracle=oracle,
+            partial=partial,
+            progress=lambda _: next(ticks, None),
+        )
     next(ticks, None)  # lets the bar close
     return verdict
 
@@ -203,7 +205,7 @@ def self_check(
     golds = {name: (task, sql) for task in tasks for name, sql in _golds(task)}
     if not golds:
         raise InputError(f"{data_file} has no gold SQL to check")
-    with opened_cache(cache, paranoid) as known:
+    with closing(source), opened_cache(cache, paranoid) as known:
         checks = _checked(golds, source, Limits(seconds=sql_timeout), known)
     lines = _lines(checks, slow)
     without = sum(not task.has_gold for task in tasks)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,7 @@ from birdenv.errors import BirdenvError, InputError
 from birdenv.files import check_writable, write_text
 
 if TYPE_CHECKING:
-    from birdenv.databases.postgres import Cluster, Loaded, PostgresServer, Template
+    from birdenv.databases.postgres import Cluster, Leftover, Loaded, PostgresServer, Template
 
 
 _NOTES_SHOWN = 3
@@ -50,7 +51,7 @@ Expect = Annotated[
 @app.command()
 def status(dsn: Dsn = None) -> None:
     """Say which server is used, and which databases are loaded on it (starts birdenv's own if need be)."""
-    from birdenv.databases.postgres import Cluster, templates
+    from birdenv.databases.postgres import Cluster, leftovers, templates
 
     with _server(dsn) as server:
         print(f"{server.version} at {server.shown}")
@@ -58,17 +59,51 @@ def status(dsn: Dsn = None) -> None:
             stays = "until `birdenv db stop`" if Cluster().is_kept_running() else "while it is used"
             print(f"birdenv's own server: runs {stays}")
         found = templates(server)
-        if not found:
+        if found:
+            _print_templates(found)
+        else:
             print("No database is loaded. Next: birdenv db load FOLDER")
-            return
-        width = max(len("database"), *map(len, found))
-        print(f"\n{'database':<{width}}  {'tables':>6}  {'rows':>9}  {'MB':>7}  digest")
-        for name, each in found.items():
-            size = each.size / 1e6
-            print(
-                f"{name:<{width}}  {len(each.stamp.tables):>6}  {each.rows:>9,}  {size:>7.1f}  "
-                f"{each.stamp.digest[:12]}"
-            )
+        beside = leftovers(server)
+    if beside:
+        print(f"\nBeside the loaded databases, {_counted(beside)} of birdenv's:")
+        for each in beside:
+            print(f"  {each.kind:<10}  {each.name}" + (f"  {each.size / 1e6:.1f} MB" if each.size else ""))
+        print("`birdenv db clean` removes those that no running process uses.")
+
+
+def _print_templates(found: Mapping[str, Template]) -> None:
+    width = max(len("database"), *map(len, found))
+    print(f"\n{'database':<{width}}  {'tables':>6}  {'rows':>9}  {'MB':>7}  digest")
+    for name, each in found.items():
+        size = each.size / 1e6
+        print(
+            f"{name:<{width}}  {len(each.stamp.tables):>6}  {each.rows:>9,}  {size:>7.1f}  "
+            f"{each.stamp.digest[:12]}"
+        )
+
+
+def _counted(beside: Sequence[Leftover]) -> str:
+    """`2 databases, 1 role`."""
+    counts = Counter(each.kind for each in beside)
+    return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
+
+
+@app.command()
+def clean(dsn: Dsn = None) -> None:
+    """Remove the databases and roles of birdenv's that no running process uses. Loaded databases stay.
+
+    Those of processes that were killed go, and the copies that runs share; these are made again when needed.
+    """
+    from birdenv.databases.postgres import leftovers, remove_leftovers
+
+    with _server(dsn) as server:
+        removed = remove_leftovers(server)
+        for each in removed:
+            print(f"removed {each.kind} {each.name}")
+        left = leftovers(server)
+    print(f"Removed {_counted(removed)}." if removed else "There was nothing to remove.")
+    if left:
+        print(f"Still there: {_counted(left)}, in use by running processes.")
 
 
 @app.command()

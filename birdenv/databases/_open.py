@@ -13,6 +13,9 @@ from birdenv.errors import InputError
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
 """The engines that databases run on, by sqlglot's names of their dialects."""
 
+DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
+"""Names of the folder of `<db>_template` folders that the authors of BIRD-Interact give out."""
+
 DIALECTS: Final = get_args(Dialect)
 
 
@@ -38,7 +41,21 @@ def open_source(
     if dialect == "sqlite":
         if dsn is not None:
             raise InputError("a DSN names a PostgreSQL server: it needs the dialect postgres")
-        return SqliteSource(folder, isolation)
+        source = SqliteSource(folder, isolation)
+        dumps = dump_places(source.root)
+        if dumps and not source.names():
+            raise InputError(
+                f"{folder} holds no SQLite database, but there are dumps of PostgreSQL in {dumps[0]}: say "
+                "--dialect postgres (in Python, dialect='postgres')"
+            )
+        return source
     from birdenv.databases.postgres import PostgresFolderSource, find_server
 
     return PostgresFolderSource(find_server(dsn), folder, tell)
+
+
+def dump_places(folder: Path) -> list[Path]:
+    """Where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or folders of
+    the authors' names in it or beside it; the nearest first."""
+    beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
+    return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]

@@ -11,7 +11,8 @@ A template holds what was loaded, and says so in its comment (`Stamp`); nothing 
 from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
-from birdenv.databases.postgres._source import DUMP_FOLDERS, PostgresFolderSource, PostgresSource
+from birdenv.databases.postgres._leftovers import Leftover, leftovers, remove_leftovers
+from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
 from birdenv.databases.postgres.loading._loading import (
@@ -42,11 +43,11 @@ from birdenv.databases.postgres.server._server import (
 
 __all__ = [
     "DSN_VARIABLE",
-    "DUMP_FOLDERS",
     "OFFICIAL_SETS",
     "OWNER",
     "Cluster",
     "Dump",
+    "Leftover",
     "Loaded",
     "OfficialSet",
     "PostgresDatabase",
@@ -62,9 +63,11 @@ __all__ = [
     "find_dumps",
     "find_server",
     "find_template",
+    "leftovers",
     "load_dump",
     "load_from_sqlite",
     "read_expectations",
+    "remove_leftovers",
     "server_choice",
     "templates",
     "verify_template",

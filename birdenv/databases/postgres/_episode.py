@@ -231,7 +231,9 @@ class PostgresDatabase:
     the episode is over. Using a closed database raises `ValueError`.
     """
 
-    def __init__(self, surroundings: EpisodeContext, limits: Limits) -> None:
+    def __init__(self, surroundings: EpisodeContext, limits: Limits, source: object) -> None:
+        """`source` is not closed while the database is there."""
+        self._source = source
         self._around = surroundings
         self._limits = limits
         self._start: Snapshot | None = None  # which the next clone is to be made from

@@ -23,7 +23,7 @@ from birdenv.databases.postgres._session import Session
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.errors import BirdenvError
 
-_CLOSING_SECONDS: Final = 30.0
+_CLOSING_SECONDS: Final = 120.0  # where a disk is slow, dropping a database takes seconds
 _T = TypeVar("_T")
 
 
@@ -92,7 +92,7 @@ class ClonePool:
         with self._changed:
             self._is_closing = True
             self._changed.notify()
-        if self._thread is not None:
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(_CLOSING_SECONDS)
 
     def _begin(self) -> None:

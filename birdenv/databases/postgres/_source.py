@@ -5,7 +5,6 @@ A benchmark folder's databases on PostgreSQL: what is not loaded yet is loaded w
 
 from __future__ import annotations
 
-import atexit
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from birdenv.databases._fetching import Allowance
+from birdenv.databases._open import dump_places
 from birdenv.databases._results import Limits, QueryError, Scope
 from birdenv.databases.postgres._catalog import read_schema_text
 from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
@@ -21,7 +21,13 @@ from birdenv.databases.postgres._pools import ClonePool, Readers
 from birdenv.databases.postgres._privileges import shared_copies
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
-from birdenv.databases.postgres.loading._templates import Template, find_template, templates, verify_template
+from birdenv.databases.postgres.loading._templates import (
+    Template,
+    find_template,
+    published_names,
+    templates,
+    verify_template,
+)
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.errors import InputError
@@ -43,8 +49,9 @@ class PostgresSource:
     what takes more is stopped with a `too_large` error, and the episode goes on. On the embedded server, on
     Linux, a session may also take 1.5 GiB of memory; on any other server its memory is not bounded by us.
 
-    May be used by several threads. At the end of the process, or at `close`, what was made for episodes is
-    dropped; what a killed process leaves is dropped by the next source on that server.
+    May be used by several threads. At `close`, when nothing refers to the source and its databases any more,
+    or at the end of the process, what was made for episodes is dropped; what a killed process leaves is
+    dropped by the next source on that server.
     """
 
     dialect: Final = "postgres"
@@ -62,7 +69,7 @@ class PostgresSource:
         self._templates: dict[str, Template] = {}
         self._surroundings: dict[str, EpisodeContext] = {}
         self._schemas: dict[str, str] = {}
-        _OPEN.add(self)
+        self._close = weakref.finalize(self, _close, self._readers, self._pool)
 
     @property
     def engine(self) -> str:
@@ -71,7 +78,7 @@ class PostgresSource:
 
     def names(self) -> list[str]:
         """The ids of the databases that are loaded there, sorted. Raises `ServerError` without a server."""
-        return list(templates(self._server))
+        return sorted({*templates(self._server), *published_names(self._server)})
 
     def check(self, db_id: str) -> None:
         """Raise `InputError` unless the database is loaded and copies of it can be made."""
@@ -109,7 +116,7 @@ class PostgresSource:
 
         Raises `InputError` if it is not loaded, `ServerError` if the server is out of reach.
         """
-        return PostgresDatabase(self._around(db_id), limits)
+        return PostgresDatabase(self._around(db_id), limits, self)
 
     def schema_text(self, db_id: str) -> str:
         """The CREATE TABLE statements of a database, in the order in which its tables were made.
@@ -126,8 +133,7 @@ class PostgresSource:
 
     def close(self) -> None:
         """Drop what was made for episodes; closing again does nothing."""
-        self._readers.close()
-        self._pool.close()
+        self._close()
 
     def __enter__(self) -> PostgresSource:
         return self
@@ -152,27 +158,18 @@ class PostgresSource:
         return around
 
 
-_OPEN: Final[weakref.WeakSet[PostgresSource]] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    for source in list(_OPEN):
-        source.close()
-
-
-DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
-"""Names of the folder of `<db>_template` folders that the authors of BIRD-Interact give out."""
-
-_TEMPLATES: Final = "*_template"
+def _close(readers: Readers, pool: ClonePool) -> None:
+    readers.close()
+    pool.close()
 
 
 class PostgresFolderSource(PostgresSource):
     """The databases of a folder, and whatever else is loaded on the server.
 
-    A database comes from the folder's dumps (`<db>_template/<table>.sql`, in the folder itself or in one of
-    `DUMP_FOLDERS`) if it has one, else from its `<db>/<db>.sqlite`, else it must have been loaded before. The
-    rows of its tables are counted once, before its first use.
+    A database that the server holds as `<db>_template` is used as it is. Else it comes from the folder's
+    dumps (`<db>_template/<table>.sql`, in the folder itself, or in a folder of the authors' name in it or
+    beside it) if it has one, else from its `<db>/<db>.sqlite`, else it must have been loaded before. The rows
+    of its tables are counted once, before its first use.
 
     Args:
         server: let go of at `close`.
@@ -221,6 +218,8 @@ class PostgresFolderSource(PostgresSource):
 
     def _load(self, db_id: str) -> None:
         dump, there = self._dumps.get(db_id), templates(self._server).get(db_id)
+        if there is None and db_id in published_names(self._server):
+            return  # the authors' database itself
         is_from_dump = there is not None and there.stamp.source == "dump"
         if dump is None and (is_from_dump or db_id not in self._files.names()):
             return  # a dump is closer to the authors' database than a conversion
@@ -242,9 +241,6 @@ class PostgresFolderSource(PostgresSource):
 
 
 def _find_dumps(folder: Path) -> dict[str, Dump]:
-    """The dumps that the folder holds, by database; nothing of them is read yet."""
-    found: dict[str, Dump] = {}
-    for place in (folder, *(folder / name for name in DUMP_FOLDERS)):
-        if any(each.is_dir() for each in place.glob(_TEMPLATES)):
-            found |= {dump.db_id: dump for dump in find_dumps(place)}
-    return found
+    """The dumps in the folder or beside it, by database; nothing of them is read yet."""
+    places = reversed(dump_places(folder))  # the nearest counts
+    return {dump.db_id: dump for place in places for dump in find_dumps(place)}

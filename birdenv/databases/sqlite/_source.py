@@ -182,7 +182,10 @@ class SqliteSource:
 
     def _unknown(self, db_id: str) -> str:
         if is_directory(self.root / db_id):
-            return f"{self.root / db_id} holds no {db_id}.sqlite"
+            return (
+                f"{self.root / db_id} holds no {db_id}.sqlite; if its database is on PostgreSQL, say "
+                "--dialect postgres (in Python, dialect='postgres')"
+            )
         names = self.names()
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def regrade_bird(
             return {"status": there[name]["status"], "ex": 0, "ex_bird": 0, "reason": ""}
         return _executed(grader, task, sql)
 
-    with ThreadPoolExecutor(parallel) as pool:
+    with closing(source), ThreadPoolExecutor(parallel) as pool:
         now = dict(zip(there, pool.map(judge, there), strict=True))
     return BirdRegrade(
         played={name: _as_played(run) for name, run in there.items()},

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -183,7 +184,7 @@ def regrade_c_interact(
         task = tasks[there[name]["instance_id"]]
         return {p.name: _replay(task, p, played[name], judge) for p in profiles}
 
-    with ThreadPoolExecutor(parallel) as pool:
+    with closing(source), ThreadPoolExecutor(parallel) as pool:
         replays = dict(zip(there, pool.map(replay, there), strict=True))
     by_profile: dict[str, dict[str, _Replay]] = {
         AS_PLAYED: {name: _as_played(run, played[name]) for name, run in there.items()}

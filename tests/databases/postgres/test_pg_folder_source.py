@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases import QueryResult
+from birdenv.databases import QueryResult, open_source
+from birdenv.databases._open import DUMP_FOLDERS
 from birdenv.databases.postgres import (
-    DUMP_FOLDERS,
     PostgresFolderSource,
     PostgresServer,
     PostgresSource,
@@ -116,3 +116,51 @@ def test_an_empty_database_is_refused_by_name(server: PostgresServer, tmp_path: 
 def test_what_is_nowhere_is_told(server: PostgresServer, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'folder_nowhere' is not loaded on the PostgreSQL server"):
         PostgresFolderSource(server, tmp_path).check("folder_nowhere")
+
+
+@pytest.mark.parametrize("place", [f"../{name}" for name in DUMP_FOLDERS])
+def test_the_authors_folders_play_as_they_are(server: PostgresServer, tmp_path: Path, place: str) -> None:
+    """A clone of the published data has `<db>/` folders without databases, and the dumps beside it."""
+    name = f"beside_{place[-4:]}"
+    benchmark = tmp_path / "bird-interact-lite"
+    (benchmark / name).mkdir(parents=True)
+    (benchmark / name / f"{name}_schema.txt").write_text("CREATE TABLE plant")
+    dump(tmp_path / place[3:], name)
+    source = PostgresFolderSource(server, benchmark)
+    assert names_of(source, name) == ["ivy"]
+    with pytest.raises(InputError, match=r"holds no SQLite database, but .*say --dialect postgres"):
+        open_source(benchmark)
+
+
+def test_a_folder_whose_databases_are_elsewhere_names_the_dialect(tmp_path: Path) -> None:
+    (tmp_path / "alien").mkdir()
+    with pytest.raises(InputError, match=r"holds no alien\.sqlite; .* --dialect postgres"):
+        open_source(tmp_path).check("alien")
+
+
+def test_templates_that_the_server_holds_are_used(server: PostgresServer, tmp_path: Path) -> None:
+    """As the authors' own server has them, whoever loaded them; never written to."""
+    for db_id, statements in {
+        "made_there": [TABLE.format("(3, 'oak')"), "CREATE TYPE mood AS ENUM ('calm')"],
+        "made_empty": ["CREATE TABLE plant (id integer)"],
+    }.items():
+        with server.connect(user=ADMIN) as connection:
+            connection.execute(f"CREATE DATABASE {db_id}_template".encode())
+            with server.connect(f"{db_id}_template", ADMIN) as inside:
+                for statement in statements:
+                    inside.execute(statement.encode())
+            connection.execute(f"ALTER DATABASE {db_id}_template IS_TEMPLATE true".encode())
+    sqlite_file(tmp_path, "made_there")  # a conversion of the same is further from the original
+    source = PostgresFolderSource(server, tmp_path)
+    assert "made_there" in source.names()
+    assert names_of(source, "made_there") == ["oak"]
+    with source.open("made_there") as database:
+        assert isinstance(database.execute("DELETE FROM plant"), QueryResult)
+    assert names_of(source, "made_there") == ["oak"]
+    digest = source.digest("made_there")
+    assert PostgresSource(server).digest("made_there") == digest
+    with server.connect("made_there_template", ADMIN) as inside:
+        inside.execute("UPDATE plant SET name = 'elm'")
+    assert PostgresSource(server).digest("made_there") != digest
+    with pytest.raises(InputError, match=r"'made_empty_template' .* is empty"):
+        source.check("made_empty")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg import sql
 
 from birdenv.databases.postgres.loading._templates import (
+    LOADING,
     Stamp,
     database_name,
     differences,
@@ -263,6 +264,22 @@ def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
     if server.is_superuser:
         connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
+
+
+def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
+    """Drop what loading that was killed has left, unless somebody is loading now."""
+    import psycopg
+
+    busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
+    if connection.execute(busy, [_LOCKS]).fetchone():
+        return
+    for table, column, kind in (("pg_database", "datname", "DATABASE"), ("pg_roles", "rolname", "ROLE")):
+        query = sql.SQL("SELECT {0} FROM {1} WHERE starts_with({0}, {2})").format(
+            sql.Identifier(column), sql.Identifier(table), sql.Literal(LOADING)
+        )
+        for (name,) in connection.execute(query).fetchall():
+            with suppress(psycopg.Error):
+                connection.execute(sql.SQL("DROP {} {}").format(sql.SQL(kind), sql.Identifier(name)))
 
 
 def _drop_quietly(server: PostgresServer, name: str) -> None:

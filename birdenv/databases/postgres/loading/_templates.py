@@ -27,6 +27,17 @@ LONGEST_NAME: Final = 63
 """Bytes of UTF-8; PostgreSQL's NAMEDATALEN - 1."""
 
 PREFIX: Final = "birdenv_"
+LOADING: Final = "birdenv_loading_"
+"""How the names of databases begin that are not whole yet, and of the roles that fill them."""
+PUBLISHED: Final = "_template"
+"""How the names of templates end on the servers of BIRD-Interact's authors."""
+
+_COLUMNS: Final = """
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
+  FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
 _ROOM_FOR_MORE: Final = 16  # what the names of copies add
 
 
@@ -37,7 +48,7 @@ def database_name(db_id: str) -> str:
 
 def loading_name(db_id: str) -> str:
     """The name of the same database while it is being loaded."""
-    return f"{PREFIX}loading_{_digest(db_id)}"
+    return f"{LOADING}{_digest(db_id)}"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
@@ -68,7 +79,7 @@ class Stamp(BaseModel):
     digest: str
     """SHA-256 in hexadecimal of what it was loaded from and of the rules of loading."""
     source: str
-    """`sqlite` or `dump`."""
+    """`sqlite` or `dump`; `published` for a database that somebody else loaded."""
     tables: dict[str, int]
     """Rows of every table; a name outside the schema `public` has its schema before it."""
 
@@ -106,14 +117,51 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """The template of one database. Raises `InputError` naming what to do if it was not loaded."""
-    found = templates(server).get(db_id)
+    """The template of one database: what birdenv loaded, else the one that somebody else made in the way of
+    the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none."""
+    found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
         raise InputError(
             f"database {db_id!r} is not loaded on the PostgreSQL server at {server.shown}: "
             "run `birdenv db load` on the folder that holds it"
         )
     return found
+
+
+def published_names(server: PostgresServer) -> list[str]:
+    """The ids of the databases that are there as `<db>_template`, marked as templates, sorted."""
+    with server.connect() as connection:
+        found = connection.execute(
+            "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
+            " AND NOT starts_with(datname, %s)",
+            [f".{PUBLISHED}$", PREFIX],
+        ).fetchall()
+    return sorted(name.removesuffix(PUBLISHED) for (name,) in found)
+
+
+def published_template(server: PostgresServer, db_id: str) -> Template | None:
+    """The database `<db>_template` of a server, if it is there; all its rows are read for the digest.
+
+    Raises `InputError` if no table of it has a row, as after an import that failed.
+    """
+    if db_id not in published_names(server):
+        return None
+    name = db_id + PUBLISHED
+    with server.connect(name) as connection:
+        size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        tables = row_counts(connection)
+        if not any(tables.values()):
+            raise InputError(f"database {name!r} on the PostgreSQL server at {server.shown} is empty")
+        digest = hashlib.sha256(b"published 1\n")
+        for schema, table in _tables(connection):
+            rows = sql.SQL("SELECT coalesce(sum(hashtextextended(t::text, 0)), 0)::text FROM {} AS t").format(
+                sql.Identifier(schema, table)
+            )
+            (sum_of_rows,) = connection.execute(rows).fetchone() or ("",)
+            columns = connection.execute(_COLUMNS, [schema, table]).fetchall()
+            digest.update(json.dumps([schema, table, sum_of_rows, columns]).encode())
+    stamp = Stamp(db_id=db_id, digest=digest.hexdigest(), source="published", tables=tables)
+    return Template(name, stamp, size[0] if size else 0)
 
 
 def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> None:
@@ -151,17 +199,22 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
     """Rows of every ordinary table, counted, by name; sorted."""
-    tables = connection.execute(
-        "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
-        " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
-        " AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')"
-    ).fetchall()
     counts = {}
-    for schema, table in tables:
+    for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
         row = connection.execute(count).fetchone()
         counts[table if schema == "public" else f"{schema}.{table}"] = row[0] if row else 0
     return dict(sorted(counts.items()))
+
+
+def _tables(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
+    """Schema and name of every ordinary table, sorted."""
+    found = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
+        " AND n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_')"
+    ).fetchall()
+    return sorted(found)
 
 
 def _stamp(comment: str | None) -> Stamp | None:
