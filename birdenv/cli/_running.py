@@ -15,10 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from birdenv.dialogue import Arena, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, prepare, run
+from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, mishaps, prepare, run
 
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
+
+VOID = 1
+"""Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,9 @@ def run_game(
         players: specs of the other seats' players, by the seats' names.
         settings: settings for players.
         extra: further fields of `config.json`.
+
+    Raises:
+        typer.Exit: Ctrl-C came, or the run says nothing about the agent.
     """
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
@@ -101,7 +107,14 @@ def run_game(
         seating.close()
     print(summary.text, end="")
     print(f"Results: {directory.path}")
-    _tell_broken(directory)
+    found = mishaps(arena, directory.read("runs").values())
+    for line in found.lines:
+        print(f"Warning: {line}", file=sys.stderr)
+    if any("error" in record for record in directory.read("runs").values()):
+        again = f"the same command with --resume {directory.path}"
+        print(f"To play episodes that broke off again: {again}", file=sys.stderr)
+    if found.is_void:
+        raise typer.Exit(VOID)
     return directory
 
 
@@ -116,19 +129,6 @@ def episode_line(record: Mapping[str, Any]) -> str:
 
 def _name(record: Mapping[str, Any]) -> str:
     return episode_name(record["instance_id"], record.get("repeat"))
-
-
-def _tell_broken(directory: RunDirectory) -> None:
-    """Episodes that broke off count as failures; nobody should find that out from the score."""
-    broken = [record for record in directory.read("runs").values() if "error" in record]
-    if broken:
-        first = broken[0]
-        print(
-            f"Warning: {len(broken)} episode(s) broke off and count as failed. The first, "
-            f"{_name(first)}: {first['error']}\n"
-            f"To play them again: the same command with --resume {directory.path}",
-            file=sys.stderr,
-        )
 
 
 def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating) -> Summary:

@@ -36,6 +36,7 @@ from birdenv.grading import (
     score_pairs,
 )
 from birdenv.runs import (
+    GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     RunDirectory,
@@ -200,7 +201,7 @@ def score(
     if asked.r_ves:
         judged = _with_speeds(judged, source, r_ves_runs)
     names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
-    for line in _lines(judged, names):
+    for line in _lines(judged, names, [verdict.status == "gold_error" for verdict in verdicts]):
         print(line)
     if asked.r_ves:
         print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
@@ -243,16 +244,29 @@ def _with_speeds(
     return [record | {"r_ves": next(measured).score if record["ex_bird"] else 0.0} for record in records]
 
 
-def _lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
-    lines = []
-    for name in names:
-        total = sum(record[name] for record in records)
-        count = f"{total}/{len(records)}  " if name in ("ex", "ex_bird") else ""
-        lines.append(f"{METRIC_TITLES[name]:<14} {count}{100 * total / len(records):.1f} %")
+def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
+    """The figures without pairs whose gold is broken; beside them, where there are any, those of all."""
+    gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
+    lines = _mean_lines(gradable, names)
+    if len(gradable) < len(records):
+        fails = (
+            f"The gold SQL of {len(records) - len(gradable)} pair(s) fails or is too slow: left out above."
+        )
+        lines += [f"Note: {fails}", "", f"Over all pairs ({GOLDS_COUNTED})", *_mean_lines(records, names)]
     if all(isinstance(record.get("difficulty"), str) for record in records):
         scores = {name: [float(record[name]) for record in records] for name in names}
         means = difficulty_means([record["difficulty"] for record in records], scores)
         lines += ["", "As in the official table, times 100", *difficulty_table(means, METRIC_TITLES)]
+    return lines
+
+
+def _mean_lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+    lines = []
+    for name in names:
+        total = sum(record[name] for record in records)
+        count = f"{total}/{len(records)}  " if name in ("ex", "ex_bird") else ""
+        mean = f"{100 * total / len(records):.1f} %" if records else "-"
+        lines.append(f"{METRIC_TITLES[name]:<14} {count}{mean}")
     return lines
 
 

@@ -1,6 +1,7 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._bird_measures import (
+    GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     difficulty_means,
@@ -8,6 +9,7 @@ from birdenv.runs._bird_measures import (
     is_rated,
 )
 from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._mishaps import mishaps
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
@@ -47,6 +49,7 @@ from birdenv.runs.regrade._interact import (
 
 __all__ = [
     "AS_PLAYED",
+    "GOLDS_COUNTED",
     "METRIC_TITLES",
     "R_VES_NOTE",
     "BirdRegrade",
@@ -76,6 +79,7 @@ __all__ = [
     "holds_pairs",
     "inspection_text",
     "is_rated",
+    "mishaps",
     "newest_run",
     "pairs_of_run",
     "prepare",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from birdenv.dialogue import find_game, make_game
 from birdenv.runs._directory import RunDirectory
+from birdenv.runs._mishaps import mishaps
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 
@@ -85,5 +87,7 @@ def run_episodes(
             prepare(directory, plan.config(), resume=resume is not None)
             summary = run(plan, directory, progress=progress)
             records = tuple(directory.read("runs").values())
+            for line in mishaps(arena, records).lines:
+                warnings.warn(line, stacklevel=2)
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)
