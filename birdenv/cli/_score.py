@@ -42,6 +42,7 @@ from birdenv.runs import (
     RunDirectory,
     difficulty_means,
     difficulty_table,
+    grade_official,
     is_rated,
     speed_record,
     write_speeds,
@@ -296,21 +297,53 @@ def score_official(
         typer.Option("--data", help="Task file: all of its tasks count, those without a result as failed."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
+    grade: Annotated[
+        bool,
+        typer.Option(
+            "--grade", help="Run the SQL of sql_results*.jsonl (no verdicts needed) on the tasks of --data."
+        ),
+    ] = False,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", help="With --grade: folder of the databases, if not that of --data."),
+    ] = None,
+    profile: Annotated[
+        str, typer.Option("--profile", help="With --grade: whose rules judge (shell: the pipeline's).")
+    ] = "shell",
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
+    parallel: options.Parallel = 1,
 ) -> None:
     """Score official c-Interact result files.
 
-    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks: a and b passed phase 1 at once and after debug, c and d
-    phase 2. With success before and after debug, and by category, difficulty, level, ambiguity and database.
+    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks, from 0 to 1: a and b passed phase 1 at once and after
+    debug, c and d phase 2. With success before and after debug, and by category, difficulty, level, ambiguity
+    and database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
     eval_<mode>.json of the tool-calling service, and what `birdenv c-interact --official-files` writes; a run
-    has the same score in its overall.json (official).
+    has the same score in its overall.json (official). With --grade, files without verdicts will do: every
+    attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
     Example: birdenv score-official results/asks-first-c-interact/latest --out score.json
     """
     if out is not None:
         check_writable(out)
-    made = read_score(results, None if data is None else read_records(data))
+    if grade and data is None:
+        raise InputError("--grade needs --data: the task file, with the ground truth merged in")
+    records = None if data is None else read_records(data)
+    if grade and data is not None and records is not None:
+        settings = {
+            "data": str(data),
+            "data_dir": str(data_dir or data.parent),
+            "profile": profile,
+            "dialect": dialect,
+            "dsn": dsn,
+            "isolation": options.isolation_on("auto", "predictions", dialect),
+        }
+        made = grade_official(results, records, parallel=parallel, **settings)
+    else:
+        made = read_score(results, records)
     print(made.text(), end="")
     print(f"Read: {made.path}")
     if out is not None:

@@ -36,6 +36,7 @@ from birdenv.runs.evaluate._pairs import (
     read_pairs,
     write_pairs,
 )
+from birdenv.runs.official._grade import grade_official
 from birdenv.runs.official._score import OfficialScore, score_official
 from birdenv.runs.official._write import write_official_files
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
@@ -76,6 +77,7 @@ __all__ = [
     "evaluate_pairs",
     "export_pairs",
     "forest_plot",
+    "grade_official",
     "holds_pairs",
     "inspection_text",
     "is_rated",

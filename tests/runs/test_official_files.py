@@ -194,7 +194,8 @@ def test_a_row_is_the_task_record_and_the_fields_of_the_pipeline(written: Any) -
     ]
     for row in stages:
         assert {name: row[name] for name in record} == record
-        assert (row["max_turn"], row["error_flg"], row["Terminate_flg"]) == (6, False, True)
+        assert (row["max_turn"], row["error_flg"], row["Terminate_flg"]) == (5, False, True)
+        assert row["birdenv_max_questions"] == 5
     assert [row["final_turn"] for row in stages] == [3, 4, 5, 6]
     assert [row["pred_sqls"] for row in stages] == [[WRONG], [RIGHT], ["SELECT"], [FOLLOW_UP_RIGHT]]
     assert [row["status"] for row in stages] == ["failed", "success", "failed", "success"]

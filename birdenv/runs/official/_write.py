@@ -5,12 +5,12 @@ the answer) were told and said. Eight result files: the SQL of each stage, and t
 line is the task's record, ground truth included, with the pipeline's fields:
 
 * `prompt_turn_<i>`, `prediction_turn_<i>`: all that was told by turn i, and what came back;
-* `max_turn`: the turn at which SQL is due at the latest, one behind the last question;
+* `max_turn`: the published formula, counted ambiguities + patience;
 * `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
   submitted;
 * `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
 * ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
-  machine from a wrong answer.
+  machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed.
 
 `sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
 `sql_results_fu_debug` those of them that failed it at first. The user's prompts are what our user is given:
@@ -187,6 +187,7 @@ class _Episode:
     task: Mapping[str, Any]
     run: Mapping[str, Any]
     dialogue: Dialogue
+    max_turn: int
 
 
 _Rows = Iterator[dict[str, Any]]
@@ -222,7 +223,9 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
                 _fence(tasks_played.source.dialect),
                 where,
             )
-            episodes.append(_Episode(tasks[instance_id], run, dialogue))
+            counted = tasks_played.tasks[instance_id].public.counted_ambiguities
+            max_turn = counted + tasks_played.settings.patience
+            episodes.append(_Episode(tasks[instance_id], run, dialogue, max_turn))
         within = OFFICIAL_FOLDER if repeat is None else f"{OFFICIAL_FOLDER}/repeat_{repeat}"
         for file, rows in _FILES.items():
             lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))
@@ -239,7 +242,11 @@ def _state(episode: _Episode, turns: int) -> dict[str, Any]:
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns[:turns], 1):
         state |= {f"prompt_turn_{number}": turn.prompt, f"prediction_turn_{number}": turn.prediction}
-    return state | {"max_turn": episode.run["max_questions"] + 1, **_flags(episode, turns)}
+    return state | {
+        "max_turn": episode.max_turn,
+        "birdenv_max_questions": episode.run["max_questions"],
+        **_flags(episode, turns),
+    }
 
 
 def _flags(episode: _Episode, turns: int) -> dict[str, Any]:
