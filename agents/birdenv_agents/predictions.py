@@ -15,6 +15,7 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.tasks import as_script
 from birdenv.tasks.bird import PublicBirdTask
+from birdenv_agents._result_files import stage_files
 
 __all__ = ["predictions"]
 
@@ -47,7 +48,10 @@ def predictions(argument: str, context: PlayerContext) -> _Playback:
     * a JSON object `{"0": "SQL<tab>----- bird -----<tab>db_id", ...}` keyed by position,
     * JSON records or lines with `instance_id` (or `question_id`) and `sql`: text, or a list of attempts;
       `follow_up_sql` likewise for c-Interact,
-    * a directory with `<instance_id>.sql` and `<instance_id>.follow_up.sql`.
+    * a directory with `<instance_id>.sql` and `<instance_id>.follow_up.sql`,
+    * the result folder of the published c-Interact pipeline (`sql_results.jsonl`, `sql_results_debug.jsonl`,
+      `sql_results_fu.jsonl`, `sql_results_fu_debug.jsonl`, with verdicts or without), or one of these files:
+      every attempt that the folder holds is played.
 
     A task without a recorded statement ends as `no_submission`.
 
@@ -90,6 +94,9 @@ def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
 
 
 def _read(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
+    stages = stage_files(path)
+    if stages:
+        return _read_stages(stages)
     if is_directory(path):
         return _read_directory(path)
     text = read_text(path)
@@ -173,6 +180,25 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
             attempts = (as_script(attempts),) if attempts else ()
         recorded[str(name)] = _Recorded(attempts, _attempts(row.get("follow_up_sql"), where))
     return recorded
+
+
+def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
+    """The attempts of each task: the first ones, and those after debug."""
+    rows = {stage: _read_rows(file) for stage, file in files.items()}
+
+    def attempts(name: str, first: str, debug: str) -> tuple[str, ...]:
+        return tuple(
+            sql for stage in (first, debug) if name in rows.get(stage, {}) for sql in rows[stage][name].first
+        )
+
+    names = dict.fromkeys(name for of in rows.values() for name in of)
+    return {
+        name: _Recorded(
+            attempts(name, "sql_results", "sql_results_debug"),
+            attempts(name, "sql_results_fu", "sql_results_fu_debug"),
+        )
+        for name in names
+    }
 
 
 def _attempts(value: Any, where: str) -> tuple[str, ...]:

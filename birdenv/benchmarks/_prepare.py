@@ -35,11 +35,12 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
     for task in tasks:
         private, follow_up = task.private, task.private.follow_up
         missing["sol_sql"] += not private.gold
-        missing["test_cases"] += private.category == "Management" and not private.test_cases
+        untested = not (private.test_cases or private.by_state)
+        missing["test_cases"] += private.category == "Management" and untested
         if follow_up is not None:
             missing["follow_up.sol_sql"] += not follow_up.gold
-            managed = follow_up.category == "Management"
-            missing["follow_up.test_cases"] += managed and not follow_up.test_cases
+            untested = not (follow_up.test_cases or follow_up.by_state)
+            missing["follow_up.test_cases"] += follow_up.category == "Management" and untested
     return ", ".join(f"{field} of {count} task(s)" for field, count in missing.items() if count)
 
 

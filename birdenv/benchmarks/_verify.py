@@ -89,7 +89,7 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
         if not partial:
             yield _NO_TRUTH
         return
-    yield from _solution(record.category, record.test_cases, "")
+    yield from _solution(record.category, record.test_cases, record.grading, "")
     follow_up = record.follow_up
     if follow_up is None:
         return
@@ -97,12 +97,13 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
         yield "follow_up has no query"
     if not follow_up.sol_sql:
         yield "follow_up.sol_sql is empty: the ground truth is missing"
-    yield from _solution(follow_up.category_below(record.category), follow_up.test_cases, "follow_up.")
+    category, grading = follow_up.category_below(record.category), follow_up.grading or record.grading
+    yield from _solution(category, follow_up.test_cases, grading, "follow_up.")
 
 
-def _solution(category: str, test_cases: Sequence[str], prefix: str) -> Iterator[str]:
-    if category == "Management" and not test_cases:
-        yield f"{prefix}test_cases is empty: a Management task needs at least one"
+def _solution(category: str, test_cases: Sequence[str], grading: str | None, prefix: str) -> Iterator[str]:
+    if category == "Management" and not test_cases and grading != "state":
+        yield f'{prefix}test_cases is empty: a Management task needs at least one, or "grading": "state"'
     for problem in parse_test_cases(test_cases):
         yield f"{prefix}test_cases: {problem}"
 

@@ -17,10 +17,26 @@ from birdenv.cli._options import MOVE_TIMEOUT, command_given
 from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError, RunEndedError, SettingError
 from birdenv.llm import Models, ModelSettings
-from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, folder_name, prepare, run
+from birdenv.runs import (
+    RunDirectory,
+    RunPlan,
+    Seating,
+    Summary,
+    episode_name,
+    folder_name,
+    mishaps,
+    prepare,
+    run,
+)
 
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
+
+LOST = 3
+"""Exit code of a run in which the machine, a server or an endpoint ended an episode."""
+
+VOID = 1
+"""Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,9 @@ def run_game(
         settings: settings for players.
         extra: further fields of `config.json`.
         models: what was chosen about language models.
+
+    Raises:
+        typer.Exit: Ctrl-C came, or the run says nothing about the agent.
     """
     if options.agent == "human" and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
@@ -150,9 +169,15 @@ def run_game(
     print(f"Results: {directory.path}")
     if line := llm.ledger.line():
         print(f"Models: {line}")
-    _tell_broken(arena, directory)
-    if _tell_lost(directory):
-        raise typer.Exit(3)
+    found = mishaps(arena, directory.read("runs").values())
+    for line in found.lines:
+        print(f"Warning: {line}", file=sys.stderr)
+    if found.broken:
+        print(f"To play them again: {_resume_command(game, directory)}", file=sys.stderr)
+    if found.lost:
+        raise typer.Exit(LOST)
+    if found.is_void:
+        raise typer.Exit(VOID)
     return directory
 
 
@@ -178,33 +203,6 @@ def _name(record: Mapping[str, Any]) -> str:
 def _resume_command(game: Game, directory: RunDirectory) -> str:
     name = directory.read_config().get("command", {}).get("name", f"play {game.name}")
     return f"birdenv {name} --resume {directory.path}"
-
-
-def _tell_broken(arena: Arena, directory: RunDirectory) -> None:
-    """Episodes that broke off count as failures; nobody should find that out from the score."""
-    records = directory.read("runs").values()
-    broken = [r for r in records if "error" in r and r["status"] != "infra_error"]
-    if broken:
-        first = broken[0]
-        print(
-            f"Warning: {len(broken)} episode(s) broke off and count as failed. The first, "
-            f"{_name(first)}: {first['error']}\n"
-            f"To play them again: {_resume_command(arena.game, directory)}",
-            file=sys.stderr,
-        )
-
-
-def _tell_lost(directory: RunDirectory) -> bool:
-    """Tell of episodes that an endpoint or a server ended; return whether there are any."""
-    lost = [r for r in directory.read("runs").values() if "error" in r and r["status"] == "infra_error"]
-    if lost:
-        print(
-            f"Warning: {len(lost)} episode(s) were ended by the infrastructure, and count for nobody. The "
-            f"first, {_name(lost[0])}: {lost[0]['error']}\n"
-            f"To play them again: the same command with --resume {directory.path}",
-            file=sys.stderr,
-        )
-    return bool(lost)
 
 
 def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating) -> Summary:

@@ -36,11 +36,13 @@ from birdenv.grading import (
     score_pairs,
 )
 from birdenv.runs import (
+    GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     RunDirectory,
     difficulty_means,
     difficulty_table,
+    grade_official,
     is_rated,
     speed_record,
     write_speeds,
@@ -200,7 +202,7 @@ def score(
     if asked.r_ves:
         judged = _with_speeds(judged, source, r_ves_runs)
     names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
-    for line in _lines(judged, names):
+    for line in _lines(judged, names, [verdict.status == "gold_error" for verdict in verdicts]):
         print(line)
     if asked.r_ves:
         print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
@@ -243,16 +245,29 @@ def _with_speeds(
     return [record | {"r_ves": next(measured).score if record["ex_bird"] else 0.0} for record in records]
 
 
-def _lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
-    lines = []
-    for name in names:
-        total = sum(record[name] for record in records)
-        count = f"{total}/{len(records)}  " if name in ("ex", "ex_bird") else ""
-        lines.append(f"{METRIC_TITLES[name]:<14} {count}{100 * total / len(records):.1f} %")
+def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
+    """The figures without pairs whose gold is broken; beside them, where there are any, those of all."""
+    gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
+    lines = _mean_lines(gradable, names)
+    if len(gradable) < len(records):
+        fails = (
+            f"The gold SQL of {len(records) - len(gradable)} pair(s) fails or is too slow: left out above."
+        )
+        lines += [f"Note: {fails}", "", f"Over all pairs ({GOLDS_COUNTED})", *_mean_lines(records, names)]
     if all(isinstance(record.get("difficulty"), str) for record in records):
         scores = {name: [float(record[name]) for record in records] for name in names}
         means = difficulty_means([record["difficulty"] for record in records], scores)
         lines += ["", "As in the official table, times 100", *difficulty_table(means, METRIC_TITLES)]
+    return lines
+
+
+def _mean_lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+    lines = []
+    for name in names:
+        total = sum(record[name] for record in records)
+        count = f"{total}/{len(records)}  " if name in ("ex", "ex_bird") else ""
+        mean = f"{100 * total / len(records):.1f} %" if records else "-"
+        lines.append(f"{METRIC_TITLES[name]:<14} {count}{mean}")
     return lines
 
 
@@ -282,21 +297,53 @@ def score_official(
         typer.Option("--data", help="Task file: all of its tasks count, those without a result as failed."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
+    grade: Annotated[
+        bool,
+        typer.Option(
+            "--grade", help="Run the SQL of sql_results*.jsonl (no verdicts needed) on the tasks of --data."
+        ),
+    ] = False,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", help="With --grade: folder of the databases, if not that of --data."),
+    ] = None,
+    profile: Annotated[
+        str, typer.Option("--profile", help="With --grade: whose rules judge (shell: the pipeline's).")
+    ] = "shell",
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
+    parallel: options.Parallel = 1,
 ) -> None:
     """Score official c-Interact result files.
 
-    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks: a and b passed phase 1 at once and after debug, c and d
-    phase 2. With success before and after debug, and by category, difficulty, level, ambiguity and database.
+    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks, from 0 to 1: a and b passed phase 1 at once and after
+    debug, c and d phase 2. With success before and after debug, and by category, difficulty, level, ambiguity
+    and database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
     eval_<mode>.json of the tool-calling service, and what `birdenv c-interact --official-files` writes; a run
-    has the same score in its overall.json (official).
+    has the same score in its overall.json (official). With --grade, files without verdicts will do: every
+    attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
     Example: birdenv score-official results/asks-first-c-interact/latest --out score.json
     """
     if out is not None:
         check_writable(out)
-    made = read_score(results, None if data is None else read_records(data))
+    if grade and data is None:
+        raise InputError("--grade needs --data: the task file, with the ground truth merged in")
+    records = None if data is None else read_records(data)
+    if grade and data is not None and records is not None:
+        settings = {
+            "data": str(data),
+            "data_dir": str(data_dir or data.parent),
+            "profile": profile,
+            "dialect": dialect,
+            "dsn": dsn,
+            "isolation": options.isolation_on("auto", "predictions", dialect),
+        }
+        made = grade_official(results, records, parallel=parallel, **settings)
+    else:
+        made = read_score(results, records)
     print(made.text(), end="")
     print(f"Read: {made.path}")
     if out is not None:

@@ -1,6 +1,7 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._bird_measures import (
+    GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     difficulty_means,
@@ -8,6 +9,7 @@ from birdenv.runs._bird_measures import (
     is_rated,
 )
 from birdenv.runs._directory import RunDirectory, episode_name, folder_name, run_folder
+from birdenv.runs._mishaps import mishaps
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
@@ -38,6 +40,7 @@ from birdenv.runs.evaluate._pairs import (
     read_pairs,
     write_pairs,
 )
+from birdenv.runs.official._grade import grade_official
 from birdenv.runs.official._score import OfficialScore, score_official
 from birdenv.runs.official._write import write_official_files
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
@@ -51,6 +54,7 @@ from birdenv.runs.regrade._interact import (
 
 __all__ = [
     "AS_PLAYED",
+    "GOLDS_COUNTED",
     "METRIC_TITLES",
     "METRIC_WORDS",
     "R_VES_NOTE",
@@ -81,9 +85,11 @@ __all__ = [
     "export_pairs",
     "folder_name",
     "forest_plot",
+    "grade_official",
     "holds_pairs",
     "inspection_text",
     "is_rated",
+    "mishaps",
     "newest_run",
     "pairs_folder",
     "pairs_of_run",

@@ -28,6 +28,9 @@ R_VES_NOTE: Final = (
     "idle machine"
 )
 
+GOLDS_COUNTED: Final = "golds that fail count as failed, as in the reference"
+"""Beside the official table, where there are such golds; all other figures leave these tasks out."""
+
 _COLUMNS: Final = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
 """The columns of the official table, and how wide ours are."""
 
@@ -74,6 +77,17 @@ def _figure(value: float | int | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
+def _has_broken_gold(run: Record) -> bool:
+    """Tell if the gold failed or was too slow: then nothing is known of the submission."""
+    result = run["result"]
+    return bool(result.get("verdict") == "gold_error")
+
+
+def _of_gradable(value: Callable[[Record], float | None]) -> Callable[[Record], float | None]:
+    """The value of an episode whose gold runs; others have no say in a rate."""
+    return lambda run: None if is_rated(run) and _has_broken_gold(run) else value(run)
+
+
 def _ex(name: str) -> Callable[[Record], float]:
     return lambda run: float(run["result"][name])
 
@@ -84,14 +98,14 @@ def _metric(name: str) -> Callable[[Record], float]:
 
 
 _METRICS: Final = tuple(
-    Measure(name, title, _metric(name), is_rate=name != "soft_f1")
+    Measure(name, title, _of_gradable(_metric(name)), is_rate=name != "soft_f1")
     for name, title in METRIC_TITLES.items()
     if name not in ("ex", "ex_bird", "r_ves")
 )
 _R_VES: Final = Measure(
     "r_ves",
     METRIC_TITLES["r_ves"],
-    lambda run: run.get("r_ves"),
+    _of_gradable(lambda run: run.get("r_ves")),
     is_rate=False,
     most=sqrt(1.25),
     silent="whose speed was not measured",
@@ -124,7 +138,7 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     rated = list(filter(is_rated, records))
     lengths = [len(run.get("history", ())) for run in records] or [0]
     empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
-    broken = _once(run["instance_id"] for run in rated if run["result"].get("verdict") == "gold_error")
+    broken = _once(run["instance_id"] for run in rated if _has_broken_gold(run))
     table = _table(rated)
     figures: dict[str, Any] = {
         "table": table,
@@ -136,7 +150,8 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
         "gold_empty": empty,
         "gold_errors": broken,
     }
-    lines = ["As in the official table, times 100", *difficulty_table(table, METRIC_TITLES)]
+    counted = f" ({GOLDS_COUNTED})" if broken else ""
+    lines = [f"As in the official table, times 100{counted}", *difficulty_table(table, METRIC_TITLES)]
     notes = []
     if empty:
         notes.append(
@@ -144,7 +159,11 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
             f"so a match there proves little: {', '.join(empty)}"
         )
     if broken:
-        notes.append(f"The gold SQL of these tasks does not run: {', '.join(broken)}")
+        names = ", ".join(broken)
+        notes.append(
+            f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
+            f"agent: left out of every rate, counted as failed in the official table: {names}"
+        )
     return Details(figures, lines, notes)
 
 
@@ -162,8 +181,8 @@ def _table(runs: Sequence[Record]) -> dict[str, Any]:
 
 BIRD: Final = GameMeasures(
     measures=(
-        Measure("ex", METRIC_TITLES["ex"], _ex("ex"), drawn=True),
-        Measure("ex_bird", METRIC_TITLES["ex_bird"], _ex("ex_bird")),
+        Measure("ex", METRIC_TITLES["ex"], _of_gradable(_ex("ex")), drawn=True),
+        Measure("ex_bird", METRIC_TITLES["ex_bird"], _of_gradable(_ex("ex_bird"))),
     ),
     optional=_asked_for,
     groups=_groups,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,16 @@ from birdenv.errors import (
     describe_error,
 )
 from birdenv.runs._player_process import MoveTimeoutError
+
+CONTEXT_LIMIT: Final = "agent context limit"
+"""Status of an episode in which the agent's model could not take its prompt any more: it is its failure."""
+
+_CONTEXT: Final = re.compile(
+    r"context[ _-]?(length|window|limit|size)|(prompt|input) is too long|too many (input|prompt) tokens"
+    r"|exceeds? .{0,40}(context|maximum (number of )?(input )?tokens)",
+    re.IGNORECASE,
+)
+"""How providers and local servers say so."""
 
 RETRIED = frozenset({"task error", "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
@@ -59,7 +70,9 @@ def failure(error: Exception) -> Failure:
         return Failure("infra_error", str(error))
     if isinstance(error, MoveTimeoutError):
         return Failure(TIME_LIMIT, str(error))
-    return Failure("task error", str(error) if isinstance(error, BirdenvError) else describe_error(error))
+    said = str(error) if isinstance(error, BirdenvError) else describe_error(error)
+    is_full = getattr(error, "code", None) == "context_length_exceeded" or _CONTEXT.search(said) is not None
+    return Failure(CONTEXT_LIMIT if is_full else "task error", said)
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure | None:

@@ -54,10 +54,11 @@ def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
 
 
 def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float | None]:
-    """Success in a phase. A follow-up whose gold is withheld is never asked, so it has no say."""
+    """Success in a phase. A follow-up that is not there, or whose gold is withheld, is never asked: such a
+    task has no say in phase 2."""
 
     def value(run: Record) -> float | None:
-        if phase == 2 and run["follow_up"] == "ungraded":
+        if phase == 2 and run["follow_up"] != "graded":
             return None
         return float(passed(run, phase, attempt))
 
@@ -108,12 +109,14 @@ def _details(
     if not tells_first:
         official = {name: of for name, of in official.items() if name not in _DEBUG}
     withheld = sum(score.is_rated and score.follow_up == "ungraded" for score in scores)
+    without = sum(score.is_rated and score.follow_up == "none" for score in scores)
     log = (entry for record in private for entry in record.get("log", ()))
     called = Counter(entry["call"] for entry in log if entry["kind"] == "answer")
     answers = {call: called[call] for call in _CALLS if called[call] or call != "unclear"}
     attempts = Counter(attempt.get("status", "") for run in records for attempt in run["attempts"])
     figures = {
         "follow_ups_without_gold": withheld,
+        "tasks_without_follow_up": without,
         "attempts": dict(sorted(attempts.items())),
         **own[0],
         "answers": answers,
@@ -124,6 +127,12 @@ def _details(
     }
     lines = [*official_lines(official), *rate_lines({"end_to_end": official["phase_2"]})]
     notes = [f"{withheld} follow-up(s) without gold were not asked or counted."] if withheld else []
+    if without:
+        graded = sum(score.is_rated and score.follow_up == "graded" for score in scores)
+        notes.append(
+            f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
+            f"the {graded} that have one."
+        )
     return Details(figures, [*lines, *own[1], answers_line(answers)], notes)
 
 

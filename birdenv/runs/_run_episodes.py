@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from birdenv.dialogue import find_game, make_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._engines import Engine
+from birdenv.runs._mishaps import mishaps
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 
@@ -105,5 +107,7 @@ def run_episodes(
             prepare(directory, plan.config(), resume=resume is not None)
             summary = run(plan, directory, progress=progress, engine=engine)
             records = tuple(directory.read("runs").values())
+            for line in mishaps(arena, records).lines:
+                warnings.warn(line, stacklevel=2)
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)

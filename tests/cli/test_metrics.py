@@ -50,6 +50,16 @@ def test_score_reports_metrics_behind_ex(birdenv: Command, pairs: Path, tmp_path
     assert "r_ves" not in judged[0]
 
 
+def test_score_leaves_golds_that_fail_out_beside_the_references_number(birdenv: Command, pairs: Path) -> None:
+    broken = {"db_id": "library", "gold_sql": "SELECT nowhere FROM members", "predicted_sql": "SELECT 1"}
+    pairs.write_text(pairs.read_text() + json.dumps(broken | {"difficulty": "simple"}) + "\n")
+    lines = birdenv("score", pairs, demo_folder()).out.splitlines()
+    assert lines[0].split() == ["EX", "1/3", "33.3", "%"]
+    assert lines[2] == "Note: The gold SQL of 1 pair(s) fails or is too slow: left out above."
+    assert lines[4] == "Over all pairs (golds that fail count as failed, as in the reference)"
+    assert lines[5].split() == ["EX", "1/4", "25.0", "%"]
+
+
 def test_score_measures_r_ves_when_asked(birdenv: Command, pairs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     ran = birdenv("score", pairs, demo_folder(), "--metrics", "r-ves", "--r-ves-runs", 4, "--out", out)

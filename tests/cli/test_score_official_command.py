@@ -52,8 +52,8 @@ def test_the_score_of_the_files_is_that_of_the_run(birdenv: Command, tmp_path: P
         assert names.keys() == groups[f"by_{kind}"].keys()
         for name, figures in names.items():
             assert figures["phase_1"]["passed"] == groups[f"by_{kind}"][name]["phase_1"]["passed"]
-    assert f"{100 * own['official']['normalized_reward']:.2f}" in ran.out
-    assert "over N = 3 tasks" in ran.out
+    assert f" {own['official']['normalized_reward']:.4f} " in ran.out, "from 0 to 1"
+    assert "(0.7a + 0.5b + 0.3c + 0.2d) / N, over N = 3 tasks" in ran.out
     assert birdenv("score-official", folder / "private_official", "--out", out).code == 0
     assert json.loads(out.read_text())["official"] == own["official"]
 
@@ -91,6 +91,29 @@ def test_a_resumed_run_writes_what_an_undisturbed_one_writes(birdenv: Command, t
     assert bytes_of(cut / "private_official") == whole
 
 
+@pytest.mark.parametrize("named", ["sql_results.jsonl", "."])
+def test_result_files_without_verdicts_are_graded(
+    birdenv: Command, demo: Path, tmp_path: Path, named: str
+) -> None:
+    """All four attempts of each task count, as the pipeline's extraction leaves them."""
+    assert birdenv("c-interact", "--agent", "oracle", *TASKS, "-o", tmp_path, "--official-files").code == 0
+    folder, official = tmp_path / "results", tmp_path / "latest" / "private_official"
+    folder.mkdir()
+    for stage in ("sql_results", "sql_results_debug", "sql_results_fu"):
+        rows = [json.loads(line) for line in (official / f"{stage}.jsonl").read_text().splitlines()]
+        assert not any("status" in row for row in rows)
+        if stage == "sql_results":
+            rows[0]["pred_sqls"] = ["ERROR!"]
+        (folder / f"{stage}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = demo / "c_interact.jsonl"
+    ran = birdenv("score-official", folder / named, "--grade", "--data", data, "--profile", "strict")
+    assert ran.code == 0, ran.err
+    assert "phase 1 passed at once: a = 2, after debug: b = 1" in ran.out
+    assert "phase 2 passed at once: c = 3, after debug: d = 0" in ran.out
+    assert "no SQL of the task is in the files, counted as failed" in ran.out
+    assert birdenv("score-official", folder, "--grade").code == 2
+
+
 def test_bad_arguments(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("c-interact", "--execute-sql", "--official-files", "-o", tmp_path)
     assert ran.code == 2 and "leave out --execute-sql" in ran.err and not list(tmp_path.iterdir())
@@ -106,7 +129,9 @@ def test_tasks_of_the_data_file_that_were_not_played(birdenv: Command, demo: Pat
     assert birdenv("c-interact", "--agent", "oracle", *TASKS, "-o", tmp_path, "--official-files").code == 0
     ran = birdenv("score-official", tmp_path / "latest", "--data", demo / "c_interact.jsonl")
     assert ran.code == 0, ran.err
-    assert "over N = 38 tasks: a 3, b 0, c 3, d 0" in ran.out
+    assert "over N = 38 tasks" in ran.out
+    assert "phase 1 passed at once: a = 3, after debug: b = 0" in ran.out
+    assert "phase 2 passed at once: c = 3, after debug: d = 0" in ran.out
     assert "left out: 35 skipped" in ran.out and "infra_error" not in ran.out
     assert "no result for a task of --data" in ran.out
 

@@ -339,3 +339,28 @@ def test_errors_of_the_set_up_are_ignored_under_published_rules(grader: Interact
     assert grader.grade(job, "SELECT 4").passed
     job = replace(job, setup=("DELETE FROM item WHERE id = 1",), base_pred=())
     assert grader.grade(job, "SELECT 3").passed
+
+
+BY_STATE = {
+    "another way to the same state": ("DELETE FROM item WHERE NOT id <= 2", "passed", ""),
+    "other rows": ("DELETE FROM item WHERE id = 4", "wrong_result", "item"),
+    "nothing done": ("SELECT 1", "wrong_result", "item"),
+    "not committed": ("BEGIN; DELETE FROM item WHERE id > 2", "wrong_result", "item"),
+    "too much done": ("DELETE FROM item WHERE id > 2; CREATE TABLE more (a)", "wrong_result", "table more"),
+    "an error": ("DELETE FROM nowhere", "sql_error", "nowhere"),
+}
+
+
+@pytest.mark.parametrize(("prediction", "status", "reason"), BY_STATE.values(), ids=BY_STATE.keys())
+def test_states_decide_without_test_cases_where_the_task_says_so(
+    grader: InteractGrader, prediction: str, status: str, reason: str
+) -> None:
+    job = management("DELETE FROM item WHERE id > 2", tests=())
+    assert grader.grade(job, prediction).status == "test_error"
+    grade = grader.grade(replace(job, by_state=True), prediction)
+    assert (grade.status, grade.passed) == (status, status == "passed")
+    assert reason in grade.reason
+
+
+def test_a_gold_that_changes_nothing_says_nothing_by_its_state(grader: InteractGrader) -> None:
+    assert grader.grade(management("SELECT 1", tests=(), by_state=True), "SELECT 1").status == "test_error"

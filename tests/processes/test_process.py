@@ -66,6 +66,7 @@ DEATHS = {
     "leaving quietly": (("exit", 0), "it ended with exit code 0", False, 0),
     "an exception": (("echo", None, "too many"), "it ended with exit code 1", False, 1),
     "a signal": (("die", signal.SIGSEGV), "it was ended by SIGSEGV", False, -signal.SIGSEGV),
+    "its processor time": (("die", signal.SIGPROF), "it was ended by SIGPROF", True, -signal.SIGPROF),
     "an alarm": (("die", signal.SIGALRM), "it was ended by SIGALRM", True, -signal.SIGALRM),
     "hanging up": (("hang up", None), "it was ended by SIGKILL", False, -signal.SIGKILL),
     "nonsense": (("say", "03" + "00" * 7 + "ffffff"), "its answer made no sense: not a mess", False, None),

@@ -20,6 +20,7 @@ from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
 
 ASK = Move("clarify", "What do you mean by grown?")
 OFF_TOPIC = Move("clarify", "What is the weather like?")
+REFUSED = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
 NONSENSE = Move("dance", "about architecture")
 CRASH = Move("crash")
 
@@ -68,13 +69,19 @@ RESULTS = [
 ]
 
 
+SENT: dict[str, list[str]] = {}
+"""What each episode's system was sent, one message for each of its turns."""
+
+
 class Script:
     """Makes the moves it was given, then leaves."""
 
     def __init__(self, argument: str, context: PlayerContext) -> None:
         self._moves = iter(EPISODES[context.instance_id])
+        self._sent = SENT[context.instance_id] = []
 
     def move(self, view: View) -> Move:
+        self._sent.append(view.message if self._sent else view.instruction)
         move = next(self._moves, Move("quit"))
         if move is CRASH:
             raise RuntimeError("the model is gone")
@@ -194,7 +201,8 @@ def test_a_row_is_the_task_record_and_the_fields_of_the_pipeline(written: Any) -
     ]
     for row in stages:
         assert {name: row[name] for name in record} == record
-        assert (row["max_turn"], row["error_flg"], row["Terminate_flg"]) == (6, False, True)
+        assert (row["max_turn"], row["error_flg"], row["Terminate_flg"]) == (5, False, True)
+        assert row["birdenv_max_questions"] == 5
     assert [row["final_turn"] for row in stages] == [3, 4, 5, 6]
     assert [row["pred_sqls"] for row in stages] == [[WRONG], [RIGHT], ["SELECT"], [FOLLOW_UP_RIGHT]]
     assert [row["status"] for row in stages] == ["failed", "success", "failed", "success"]
@@ -202,8 +210,18 @@ def test_a_row_is_the_task_record_and_the_fields_of_the_pipeline(written: Any) -
     assert stages[0]["error_msg"] and "exec_err" not in stages[0]["error_msg"]
     first = stages[0]
     assert first["prediction_turn_2"] == f"<s>{ASK.data}</s>"
-    assert first["prompt_turn_2"].startswith(first["prompt_turn_1"] + f"<s>{OFF_TOPIC.data}</s>\n- User: ")
+    sent = [first["prompt_turn_1"], OFF_TOPIC.data, REFUSED]
+    assert first["prompt_turn_2"] == "\n\n".join(sent)
     assert "prompt_turn_4" not in first and "prompt_turn_4" in stages[1]
+
+
+def test_prompts_are_what_was_sent(written: Any) -> None:
+    _, _, folder = written
+    for name, row in rows(folder, "system_interaction").items():
+        prompts = [row[key] for key in sorted(row) if key.startswith("prompt_turn_")]
+        assert prompts[:1] == SENT[name][:1] or not prompts
+        for before, prompt, message in zip(prompts, prompts[1:], SENT[name][1:], strict=False):
+            assert prompt.startswith(f"{before}\n\n") and prompt.endswith(f"\n\n{message}")
 
 
 def test_faults_are_told_in_the_words_of_the_pipeline(written: Any) -> None:
@@ -237,7 +255,8 @@ def test_the_users_files_hold_questions_calls_and_answers(written: Any) -> None:
     parsed, answered = (rows(folder, f"user_{stage}_interaction")["all_after_debug"] for stage in (1, 2))
     assert parsed["prediction_turn_1"] == "<s>unanswerable()</s>"
     assert parsed["prediction_turn_2"] == '<s>labeled("grown")</s>'
-    assert ASK.data == parsed["prompt_turn_2"] and ASK.data in answered["prompt_turn_2"]
+    assert parsed["prompt_turn_2"].endswith(f"\n\n{OFF_TOPIC.data}\n\n{REFUSED}\n\n{ASK.data}")
+    assert answered["prompt_turn_2"] == parsed["prompt_turn_2"]
     assert "18" in answered["prediction_turn_2"]
     assert "prediction_turn_3" not in parsed
     last = rows(folder, "user_1_interaction_response")

@@ -85,9 +85,9 @@ def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
         "phase_1_first": (0.5, 6),
         "phase_1": (0.666667, 6),
         "phase_1_debug_gain": (0.166667, 6),
-        "phase_2_first": (0.0, 5),
-        "phase_2": (0.2, 5),
-        "phase_2_debug_gain": (0.2, 5),
+        "phase_2_first": (0.0, 3),
+        "phase_2": (0.333333, 3),
+        "phase_2_debug_gain": (0.333333, 3),
         "phase_2_of_reached": (0.5, 2),
         "solved": (0.5, 6),
         "reward": (0.466667, 6),
@@ -96,7 +96,20 @@ def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
     text = made.text()
     assert "1 task(s) have test cases that do not run, or none; not counted" in text
     assert "1 follow-up(s) without gold were not asked or counted" in text
+    assert "2 task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over the 3" in text
     assert "One database" in text
+
+
+def test_a_gold_that_fails_is_left_out_beside_the_references_number(tmp_path: Path) -> None:
+    records = [bird_record(name, name == "a") for name in "abcd"]
+    records[3]["result"] |= {"verdict": "gold_error"}
+    made = report(read_run(write_run(tmp_path / "run", records)))
+    figures = made.to_json()
+    for name in ("ex", "ex_bird"):
+        assert (figures["figures"][name]["value"], figures["figures"][name]["total"]) == (0.333333, 3)
+    assert figures["table"]["ex"]["total"] == 25.0
+    assert "(golds that fail count as failed, as in the reference)" in made.text()
+    assert "The gold SQL of 1 task(s) fails or is too slow" in made.text()
 
 
 def test_episodes_that_say_nothing_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ class GradingJob:
     what the gold leaves, so that its errors are nobody's failure. `start`, where it is given, is where the
     prediction's copy stands already: `setup`, `base_pred` and `cleanup` have run. With `keeps_state`, a
     submission that passes and may write leaves its own state in `Grade.left`. `tests` are a Management task's
-    test cases; `rules` say how all of it is judged.
+    test cases; without any, the states that gold and prediction leave decide if `by_state`. `rules` say how
+    all of it is judged.
     """
 
     database: str
@@ -90,6 +91,7 @@ class GradingJob:
     start: Checkpoint | None = None
     keeps_state: bool = False
     tests: tuple[str, ...] = ()
+    by_state: bool = False
     rules: GradingRules = STRICT_RULES
 
 

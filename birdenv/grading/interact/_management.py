@@ -1,8 +1,9 @@
 """A Management task by our own rules: its test cases decide (BIRD-Interact §4.3).
 
 Tests run on the gold's own state first. Those that do not pass there say nothing about a prediction, nor does
-a task without any (`test_error`). The states that gold and prediction leave are compared, too, and where they
-say otherwise than the tests, the grade is flagged `state_disagrees`.
+a task without any (`test_error`), unless the task says that the states decide. The states that gold and
+prediction leave are compared, too, and where they say otherwise than the tests, the grade is flagged
+`state_disagrees`.
 
 Do two databases hold the same? Schema and contents, object by object.
 """
@@ -129,9 +130,10 @@ class ManagementGrader:
         """The test cases must pass on what the prediction leaves, before the clean-up.
 
         For the flag, schema, tables' rows and views' results are held against those after the gold, both
-        after the clean-up, or before it if it undoes anything that the gold did.
+        after the clean-up, or before it if it undoes anything that the gold did. Without test cases this
+        comparison is the verdict, where the job says so (`GradingJob.by_state`).
         """
-        if not job.tests:
+        if not job.tests and not job.by_state:
             return Grade(
                 False, "test_error", "the task has no test case, so nothing can be said of an answer"
             )
@@ -142,6 +144,9 @@ class ManagementGrader:
             return Grade(
                 False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
             )
+        if not job.tests and "gold_changes_nothing" in gold.flags:
+            reason = "the gold leaves the database as it was, so its state says nothing"
+            return Grade(False, "test_error", reason, None, gold.flags)
         with self._source.open(job.database, self._limits) as database:
             fault = prepare_prediction(database, job)
             if fault is not None:
@@ -155,7 +160,7 @@ class ManagementGrader:
             if report.status == "test_error":
                 return Grade(False, "test_error", report.reason, None, gold.flags)
             returned = clean_up(database, () if gold.is_worked else job.cleanup, like=gold.state)
-            grade = _grade(gold, returned, report)
+            grade = _grade(gold, returned, report) if job.tests else _grade_by_state(gold, returned)
             if not grade.passed or not job.keeps_state:
                 return grade
             left = _left(database, job, gold)
@@ -179,6 +184,8 @@ class ManagementGrader:
     def _run_tests(
         self, database: EpisodeDatabase, job: GradingJob, sqls: Sequence[str], result: Result
     ) -> TestReport:
+        if not job.tests:
+            return TestReport("passed")
         return run_test_cases(
             job.tests,
             sqls,
@@ -247,6 +254,13 @@ def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestR
     agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
     flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
     return Grade(passed, "passed" if passed else "wrong_result", report.reason, flags=flags)
+
+
+def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:
+    if isinstance(returned, QueryError):
+        return failed(returned, flags=gold.flags)
+    difference = unreadable(returned) or first_difference(gold.state, returned)
+    return Grade(not difference, "wrong_result" if difference else "passed", difference, flags=gold.flags)
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:

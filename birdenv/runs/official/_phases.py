@@ -47,7 +47,7 @@ class PhaseCounts:
     """Passes over `tasks` episodes: `a` phase 1 at once, `b` phase 1 after debug, `c` and `d` phase 2
     likewise.
 
-    `followed`: episodes less those whose follow-up has no gold. `reached`: those that got to phase 2.
+    `followed`: episodes whose task has a follow-up with gold. `reached`: those that got to phase 2.
     """
 
     tasks: int
@@ -76,7 +76,7 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
         for phase in (1, 2)
         for attempt in ("first", "debug")
     )
-    followed = sum(standing.follow_up != "ungraded" for standing in standings)
+    followed = sum(standing.follow_up == "graded" for standing in standings)
     reached = sum(standing.passed(1) and standing.follow_up == "graded" for standing in standings)
     return PhaseCounts(len(standings), followed, reached, a, b, c, d)
 

@@ -156,15 +156,23 @@ def _result(record: Mapping[str, Any]) -> ResultRow:
     status, message = record.get("status"), record.get("error_msg") or ""
     if status not in ("success", "failed"):
         raise ValueError("the field `status` must be success or failed")
-    max_turn, ours = record.get("max_turn"), record.get("birdenv_status")
+    ours = record.get("birdenv_status")
     return ResultRow(
         passed=status == "success",
         message=str(message),
         status=ours if isinstance(ours, str) else None,
         groups=record_groups(record),
         questions=frozenset(number for number, text in _turns(record).items() if _is_question(text)),
-        allowed=max(max_turn - 1, 0) if isinstance(max_turn, int) else None,
+        allowed=_allowed(record),
     )
+
+
+def _allowed(record: Mapping[str, Any]) -> int | None:
+    """How many questions were: the pipeline's first submission takes the last turn."""
+    ours, max_turn = record.get("birdenv_max_questions"), record.get("max_turn")
+    if isinstance(ours, int):
+        return ours
+    return max(max_turn - 1, 0) if isinstance(max_turn, int) else None
 
 
 def _turns(record: Mapping[str, Any]) -> dict[int, str]:

@@ -56,18 +56,30 @@ def _rate_line(name: str, rate: Mapping[str, Any], gain: Mapping[str, Any] | Non
 
 
 def official_lines(official: Mapping[str, Any]) -> list[str]:
-    """The batch score over all tasks, what it is made of, and how many tasks say something."""
-    counts = ", ".join(f"{name} {official[name]}" for name in "abcd" if name in official)
+    """The batch score over all tasks (0 to 1, as published), what it is made of, and how many tasks say
+    something."""
     interval = official["normalized_reward_interval"]
-    figure = f"{100 * official['normalized_reward']:.2f}" if official["valid"] else "-"
+    figure = f"{official['normalized_reward']:.4f}" if official["valid"] else "-"
     interval = interval if official["valid"] else None
     reward = f"{'Normalized reward':<24}{figure:>19}    "
     left_out = ", ".join(f"{count} {status}" for status, count in official["left_out"].items())
     valid = f"{'Valid tasks':<24}{official['valid']:>6}/{official['tasks']}"
     return [
-        f"{reward}{between(Interval(*interval)) if interval else ''}".rstrip(),
-        f"  over N = {official['tasks']} tasks{f': {counts}' if counts else ''}",
+        f"{reward}{between(Interval(*interval), share=False) if interval else ''}".rstrip(),
+        *_formula_lines(official),
         f"{valid}  left out: {left_out}" if left_out else valid,
+    ]
+
+
+def _formula_lines(official: Mapping[str, Any]) -> list[str]:
+    """How the score is made, with its letters explained; without them where attempts do not count."""
+    tasks = f"over N = {official['tasks']} tasks"
+    if "a" not in official:
+        return [f"  (0.7 for phase 1 + 0.3 for phase 2) / N, {tasks}"]
+    return [
+        f"  (0.7a + 0.5b + 0.3c + 0.2d) / N, {tasks}",
+        f"  phase 1 passed at once: a = {official['a']}, after debug: b = {official['b']}",
+        f"  phase 2 passed at once: c = {official['c']}, after debug: d = {official['d']}",
     ]
 
 

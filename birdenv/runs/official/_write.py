@@ -4,17 +4,19 @@ Nine interaction files: what the system and the two stages of the user (1: what 
 the answer) were told and said. Eight result files: the SQL of each stage, and the same with its verdict. Each
 line is the task's record, ground truth included, with the pipeline's fields:
 
-* `prompt_turn_<i>`, `prediction_turn_<i>`: all that was told by turn i, and what came back;
-* `max_turn`: the turn at which SQL is due at the latest, one behind the last question;
+* `prompt_turn_<i>`: what the seat had been sent by turn i, word for word, with an empty line between two
+  messages: its instruction, then what it said itself and what it was told;
+* `prediction_turn_<i>`: what came back, in the pipeline's markup;
+* `max_turn`: the published formula, counted ambiguities + patience;
 * `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
   submitted;
 * `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
 * ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
-  machine from a wrong answer.
+  machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed.
 
 `sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
-`sql_results_fu_debug` those of them that failed it at first. The user's prompts are what our user is given:
-the question, and for stage 2 the call of stage 1.
+`sql_results_fu_debug` those of them that failed it at first. Our user is one player, so that both of its
+stages have the prompts that this player was sent.
 
 A stored c-Interact episode as turns of the published pipeline: one growing prompt, answers in its markup.
 
@@ -40,18 +42,20 @@ from birdenv.tasks.c_interact import USED_UP, InteractTasks
 from birdenv.tasks.sql._markup import fence_of
 
 MARKER = "### Turn "
-"""What stands before each turn; the pipeline cuts an answer off there."""
+"""What stands before each turn in the pipeline's prompts, which cuts an answer off there."""
+
+_BETWEEN = "\n\n"  # two messages
 
 _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One move of the system. `prompt` is all that it had been told by then.
+    """One move of the system. `prompt` is all that it had been sent by then.
 
-    Where the move is a question that the user answered, `question` and `answer` are without markup, and
-    `call` is what the user took it for: `labeled("term")`, `unlabeled("segment")`,
-    `unanswerable()`, or (ours alone) `unclear()`.
+    Where the move is a question that the user answered, `question` and `answer` are without markup,
+    `user_prompt` is all that the user had been sent by then, and `call` is what the user took it for:
+    `labeled("term")`, `unlabeled("segment")`, `unanswerable()`, or (ours alone) `unclear()`.
     """
 
     prompt: str
@@ -59,6 +63,7 @@ class Turn:
     question: str = ""
     answer: str = ""
     call: str = ""
+    user_prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +88,16 @@ class Dialogue:
 
 
 def read_dialogue(
-    run: Mapping[str, Any], log: Sequence[Mapping[str, Any]], instruction: str, fence: str, where: str
+    run: Mapping[str, Any],
+    log: Sequence[Mapping[str, Any]],
+    instructions: tuple[str, str],
+    fence: str,
+    where: str,
 ) -> Dialogue:
     """The episode of a record of `runs.jsonl` and the `log` of its private record.
 
-    `instruction` is the text that it began with; `fence` opens a block of SQL (`sqlite`, `postgresql`).
-    Raises `InputError`, naming `where`, if the records do not belong together.
+    `instructions` are the texts that it began with, the system's and the user's; `fence` opens a block of SQL
+    (`sqlite`, `postgresql`). Raises `InputError`, naming `where`, if the records do not belong together.
     """
     try:
         events = run["example"]["events"] if "example" in run else []
@@ -98,17 +107,20 @@ def read_dialogue(
         reasons = [entry.get("reason", "") for entry in log if entry["kind"] == "submission"]
         places = _places(moves, run["attempts"])
         turns: list[Turn] = []
-        text = instruction
-        for number, move in enumerate(moves, 1):
-            prompt = f"{text}\n\n{MARKER}{number}:\n- You: "
-            said = _in_markup(move, fence)
-            turn, sender, reply = Turn(prompt, said), "User", ""
+        sent, sent_to_user = ([instruction] for instruction in instructions)
+        for move in moves:
+            turn = Turn(_BETWEEN.join(sent), _in_markup(move, fence))
             if move["metadata"] is not None:
-                sender, reply = move["metadata"]["sender"].capitalize(), move["metadata"]["reply"]
-            elif (reply := heard.get(move["time"] + 1, "")) and (entry := next(answers, None)) is not None:
-                turn = Turn(prompt, said, move["data"], reply, _call(entry))
+                reply = move["metadata"]["reply"]
+            else:
+                reply = heard.get(move["time"] + 1, "")
+                sent_to_user.append(move["data"])
+                if reply and (entry := next(answers, None)) is not None:
+                    asked, user_prompt = move["data"], _BETWEEN.join(sent_to_user)
+                    turn = Turn(turn.prompt, turn.prediction, asked, reply, _call(entry), user_prompt)
+                sent_to_user.append(reply)
             turns.append(turn)
-            text = f"{prompt}{said}\n- {sender}: {reply}"
+            sent += [move["data"] if isinstance(move["data"], str) else json.dumps(move["data"]), reply]
         attempts = {
             (attempt["phase"], attempt["attempt"]): Handed(
                 place + 1,
@@ -188,6 +200,7 @@ class _Episode:
     task: Mapping[str, Any]
     run: Mapping[str, Any]
     dialogue: Dialogue
+    max_turn: int
 
 
 _Rows = Iterator[dict[str, Any]]
@@ -219,11 +232,13 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
             dialogue = read_dialogue(
                 run,
                 private[name]["log"],
-                arena.instruction(instance_id),
+                (arena.instruction(instance_id), arena.instruction(instance_id, "user")),
                 fence_of(tasks_played.source.dialect),
                 where,
             )
-            episodes.append(_Episode(tasks[instance_id], run, dialogue))
+            counted = tasks_played.tasks[instance_id].public.counted_ambiguities
+            max_turn = counted + tasks_played.settings.patience
+            episodes.append(_Episode(tasks[instance_id], run, dialogue, max_turn))
         within = OFFICIAL_FOLDER if repeat is None else f"{OFFICIAL_FOLDER}/repeat_{repeat}"
         for file, rows in _FILES.items():
             lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))
@@ -236,7 +251,11 @@ def _state(episode: _Episode, turns: int) -> dict[str, Any]:
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns[:turns], 1):
         state |= {f"prompt_turn_{number}": turn.prompt, f"prediction_turn_{number}": turn.prediction}
-    return state | {"max_turn": episode.run["max_questions"] + 1, **_flags(episode, turns)}
+    return state | {
+        "max_turn": episode.max_turn,
+        "birdenv_max_questions": episode.run["max_questions"],
+        **_flags(episode, turns),
+    }
 
 
 def _flags(episode: _Episode, turns: int) -> dict[str, Any]:
@@ -289,8 +308,7 @@ def _user_state(episode: _Episode, stage: int) -> dict[str, Any]:
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns, 1):
         if turn.question:
-            given = turn.question if stage == 1 else f"{turn.question}\n{turn.call}"
-            state[f"prompt_turn_{number}"] = given
+            state[f"prompt_turn_{number}"] = turn.user_prompt
             state[f"prediction_turn_{number}"] = f"<s>{turn.call if stage == 1 else turn.answer}</s>"
     return state | _flags(episode, len(episode.dialogue.turns))
 

@@ -39,6 +39,7 @@ def grading_job(
             cleanup=cleanup,
             keeps_state=follow_up is not None and profile.follow_up_base == "prediction",
             tests=private.test_cases,
+            by_state=private.by_state,
             rules=profile.grading,
         )
     base_gold: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ def grading_job(
         base_pred=base_pred,
         start=None if profile.follow_up_base == "gold" else left,
         tests=follow_up.test_cases,
+        by_state=follow_up.by_state,
         rules=profile.grading,
     )
 

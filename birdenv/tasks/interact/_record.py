@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import (
     AliasChoices,
@@ -71,6 +71,7 @@ class _Solution(_Model):
     sol_sql: tuple[str, ...] = ()
     external_knowledge: tuple[StrictInt, ...] = ()
     test_cases: tuple[str, ...] = ()
+    grading: Literal["tests", "state"] | None = None
 
     @field_validator("sol_sql", "external_knowledge", "test_cases", mode="before")
     @classmethod
@@ -86,8 +87,8 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """The follow-up's category: its own, else seen from its tests, else the parent's."""
-        return self.category or ("Management" if self.test_cases else parent)
+        """The follow-up's category: its own, else seen from how it is graded, else the parent's."""
+        return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 
 class TaskRecord(_Solution):

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.grading import Category, Conditions, Grade
 from birdenv.tasks.interact._knowledge import DatabaseNotes, user_notes
-from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, FollowUpRecord, TaskRecord
+from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, TaskRecord
 from birdenv.users import Ambiguity, AmbiguityKind, Brief
 
 AttemptName: TypeAlias = Literal["first", "debug"] | int
@@ -83,6 +83,7 @@ class FollowUp:
     type: str
     candidates: tuple[str, ...]
     stated_category: Category | None = None
+    by_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class PrivateTask:
     deleted_knowledge: frozenset[int]
     notes: DatabaseNotes
     follow_up: FollowUp | None
+    by_state: bool = False
 
 
 class CInteractTask(NamedTuple):
@@ -148,7 +150,8 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
             knowledge_id for ambiguity in ambiguities for knowledge_id in ambiguity.deleted_knowledge
         ),
         notes=notes,
-        follow_up=_follow_up(record.follow_up, record.category),
+        follow_up=_follow_up(record),
+        by_state=record.grading == "state",
     )
     return CInteractTask(public, private)
 
@@ -173,18 +176,20 @@ def _conditions(record: ConditionsRecord | None) -> Conditions | None:
     return Conditions(decimal=record.decimal, distinct=record.distinct, order=record.order)
 
 
-def _follow_up(record: FollowUpRecord | None, parent_category: Category) -> FollowUp | None:
+def _follow_up(parent: TaskRecord) -> FollowUp | None:
+    record = parent.follow_up
     if record is None or not record.query:
         return None
     return FollowUp(
         query=record.query,
         gold=record.sol_sql,
         test_cases=record.test_cases,
-        category=record.category_below(parent_category),
+        category=record.category_below(parent.category),
         conditions=_conditions(record.conditions),
         type=record.type,
         candidates=record.candidates,
         stated_category=record.category,
+        by_state=(record.grading or parent.grading) == "state",
     )
 
 

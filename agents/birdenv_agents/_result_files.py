@@ -1,0 +1,31 @@
+"""The result files of the published c-Interact pipeline, one for each attempt, as SQL by task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_STAGES: Final = ("sql_results", "sql_results_debug", "sql_results_fu", "sql_results_fu_debug")
+_ENDINGS: Final = (".jsonl", "_output_with_status.jsonl")
+
+
+def stage_files(path: Path) -> dict[str, Path]:
+    """Find the result files of a folder, or those beside one of them.
+
+    Args:
+        path: the folder, or the file.
+
+    Returns:
+        The file of each stage that is there, by the stage's name; nothing if the path is something else.
+    """
+    names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
+    if not path.is_dir() and path.name not in names:
+        return {}
+    folder = path if path.is_dir() else path.parent
+    found = {}
+    for stage in _STAGES:
+        files = [folder / f"{stage}{ending}" for ending in _ENDINGS]
+        there = [file for file in files if file.is_file()]
+        if there:
+            found[stage] = there[0]
+    return found

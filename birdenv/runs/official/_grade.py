@@ -1,0 +1,47 @@
+"""Verdicts for result files of the published pipeline that have none: every attempt is played again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import exists, is_directory
+from birdenv.runs._interact_measures import passed
+from birdenv.runs._run_episodes import run_episodes
+from birdenv.runs.official._phases import EpisodeScore
+from birdenv.runs.official._read import Notes, OfficialResults, record_groups
+from birdenv.runs.official._score import OfficialScore
+from birdenv.runs.official._write import OFFICIAL_FOLDER
+
+
+def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:
+    """Grade the attempts of a result folder, and score them over all tasks.
+
+    Verdicts that the files may hold are not looked at. A task without an attempt counts as failed.
+
+    Args:
+        path: the folder of `sql_results*.jsonl`, one of these files, or a run with official files.
+        records: the task records, from which the groups come.
+        **settings: those of the game `c-interact`: data, databases, profile.
+
+    Raises:
+        InputError: the files, the tasks or the databases cannot be used.
+    """
+    if exists(path / OFFICIAL_FOLDER):
+        path = path / OFFICIAL_FOLDER
+    if not any((path if is_directory(path) else path.parent).glob("sql_results*.jsonl")):
+        raise InputError(f"{path}: no sql_results*.jsonl there, so there is nothing to grade")
+    played = run_episodes("c-interact", f"predictions:{path}", **settings)
+    groups = {str(record.get("instance_id")): record_groups(record) for record in records}
+    standings = []
+    for run in played.records:
+        name = run["instance_id"]
+        places = [(phase, attempt) for phase in (1, 2) for attempt in ("first", "debug")]
+        passes = frozenset(place for place in places if passed(run, *place))
+        standings.append(EpisodeScore(name, run["status"], passes, run["follow_up"], groups.get(name, {})))
+    notes = Notes()
+    silent = [run["instance_id"] for run in played.records if run["status"] == "no_submission"]
+    notes.about(silent, "no SQL of the task is in the files, counted as failed")
+    return OfficialScore(path, OfficialResults(tuple(standings), tuple(notes.lines)))
