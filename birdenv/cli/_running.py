@@ -18,6 +18,8 @@ from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, RunPlan, Seating, Summary, episode_name, folder_name, prepare, run
 
+_SHOWN = 3  # episodes of a small run, each on a line
+
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
 
@@ -100,6 +102,9 @@ def run_game(
     finally:
         seating.close()
     print(summary.text, end="")
+    records = list(directory.read("runs").values())
+    if len(records) <= _SHOWN and not options.verbose:
+        print("\n".join(map(episode_line, records)))
     print(f"Results: {directory.path}")
     _tell_broken(arena, directory)
     return directory
