@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,10 @@ from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes
 from birdenv.runs import compare as compare_runs
 from birdenv.runs import comparison_text, forest_plot, read_run, report
+
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+]
 
 
 def compare(
@@ -33,6 +38,7 @@ def compare(
     ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="List the tasks on which the runs differ.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Plot = None,
 ) -> None:
     """Compare runs on the same tasks.
 
@@ -43,9 +49,26 @@ def compare(
     """
     if len(runs) < 2:
         raise InputError("give at least two runs to compare; one alone: birdenv summary")
+    _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
+    picture = None if plot is None else forest_plot(made)
     text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
     print(text, end="")
+    _write_plot(plot, picture)
+
+
+def _check_plot(plot: Path | None) -> None:
+    if plot is not None:
+        if plot.suffix.lower() != ".png":
+            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        check_writable(plot)
+
+
+def _write_plot(plot: Path | None, picture: bytes | None) -> None:
+    """Say it on standard error: what is printed may be JSON."""
+    if plot is not None and picture is not None:
+        write_bytes(plot, picture)
+        print(f"Written: {plot}", file=sys.stderr)
 
 
 def runs(
@@ -81,9 +104,7 @@ def summary(
         Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
-    ] = None,
+    plot: Plot = None,
 ) -> None:
     """Show a run's figures with 95 % intervals.
 
@@ -95,12 +116,8 @@ def summary(
 
     Example: birdenv summary results/asks-first-bird
     """
-    if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: give a name that ends in .png")
-        check_writable(plot)
+    _check_plot(plot)
     made = report(read_run(run))
     picture = None if plot is None else forest_plot(made)
     print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text(), end="")
-    if plot is not None and picture is not None:
-        write_bytes(plot, picture)
+    _write_plot(plot, picture)

@@ -27,7 +27,7 @@ _EXPLANATION = """\
 c-Interact: a request is ambiguous. The agent may ask the simulated user, then
 submits SQL (one debug attempt), then answers a follow-up request (one more).
 Reward: 0.7 + 0.3; after a debug attempt 0.5 and 0.2. Mean over all tasks.
-BIRD: one question with a hint, no user. EX counts the tasks whose rows are right.
+BIRD: one question with a hint. EX (execution accuracy): tasks whose rows are right.
 asks-first and never-asks write no SQL: each demo task offers four candidates
 (`candidates`), one of which means the right thing. Real benchmarks have none."""
 

@@ -54,7 +54,8 @@ def inspect(
 ) -> None:
     """Show what went wrong in an evaluation.
 
-    Counts the pairs of eval/details.jsonl by what ESM made of them, and shows a few of each that is not ok.
+    Counts the pairs of eval/details.jsonl by what ESM (execution match) made
+    of them, and shows a few of each that is not ok.
 
     Example: birdenv inspect --run_dir run/run_20250908_001148
     """

@@ -62,7 +62,9 @@ def load(
         agent,
     )
     tasks = cast("InteractTasks", arena._tasks)
-    missing = missing_ground_truth(tasks.everything if tasks.notes else list(tasks.tasks.values()))
+    missing = missing_ground_truth(list(tasks.tasks.values()))
+    if not missing and tasks.notes:
+        missing = missing_ground_truth(tasks.everything)
     if missing:
         where = f"ground truth is missing in {tasks.data_file}: {missing}"
         print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)

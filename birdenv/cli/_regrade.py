@@ -55,7 +55,7 @@ def regrade(
     """Grade the submissions of a stored run again.
 
     c-Interact: under the rules of several profiles, side by side, with the submissions on which they differ.
-    BIRD: EX and EX by the official set rule.
+    BIRD: EX (execution accuracy), and EX by the official set rule.
 
     Nothing is played. What was submitted is judged; what the agent would have done after another verdict
     nobody knows, and the output says where that matters.

@@ -29,6 +29,8 @@ from birdenv.runs import (
     run,
 )
 
+_SHOWN = 3  # episodes of a small run, each on a line
+
 INTERRUPTED = 130
 """Exit code of a program that Ctrl-C ended."""
 
@@ -166,6 +168,9 @@ def run_game(
     finally:
         seating.close()
     print(summary.text, end="")
+    records = list(directory.read("runs").values())
+    if len(records) <= _SHOWN and not options.verbose:
+        print("\n".join(map(episode_line, records)))
     print(f"Results: {directory.path}")
     if line := llm.ledger.line():
         print(f"Models: {line}")

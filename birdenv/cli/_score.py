@@ -36,12 +36,16 @@ from birdenv.grading import (
     score_pairs,
 )
 from birdenv.runs import (
+    EX_BIRD_NOTE,
+    EX_NOTE,
     GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     RunDirectory,
     difficulty_means,
     difficulty_table,
+    ex_difference_notes,
+    ex_differences,
     grade_official,
     is_rated,
     speed_record,
@@ -157,7 +161,7 @@ def score(
     cache: Cache = None,
     paranoid: Paranoid = 0,
 ) -> None:
-    """Score recorded pairs of SQL by EX.
+    """Score recorded pairs of SQL by EX (execution accuracy).
 
     Runs gold and prediction of every record and adds `ex`, `ex_bird` and `reason`; on a mismatch also
     `first_difference`, the first row of each side without a partner.
@@ -204,6 +208,9 @@ def score(
     names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
     for line in _lines(judged, names, [verdict.status == "gold_error" for verdict in verdicts]):
         print(line)
+    for note in ex_difference_notes(ex_differences(judged)):
+        print(f"Note: {note}")
+    print(f"Note: {EX_NOTE}.\nNote: {EX_BIRD_NOTE}.")
     if asked.r_ves:
         print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
     if store is not None:

@@ -35,7 +35,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Args:
         game: the game's name.
         seat: the agent's seat, by name; without it, the evaluated one.
-        render_mode: `ansi` makes `render()` return the dialogue as text.
+        render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints what is new of it
+            after every reset and step.
         **settings: settings of the game, and players of the other seats by the seats' names.
 
     Raises:
@@ -43,14 +44,14 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             settings; the running episode does not travel with it.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self, game: str, seat: str | None = None, render_mode: str | None = None, **settings: Any
     ) -> None:
         EzPickle.__init__(self, game, seat, render_mode, **settings)
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'ansi'")
+            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
         played: Game = self._arena.game
@@ -63,6 +64,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._players: list[Player | None] = []
         self._title: dict[str, Any] = {}
         self._seed, self._episodes = 0, 0
+        self._printed = 0
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
@@ -90,6 +92,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._episodes += 1
         advance(dialogue, self._players, self._index)
         view = dialogue.view(self._index)
+        self._printed = 0
+        self._show()
         return seat_spaces.observation(view, self._seat), self._info(dialogue, view)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
@@ -116,6 +120,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         view = dialogue.view(index)
         earned = dialogue.rewards[index] - before
         truncated = dialogue.truncated
+        self._show()
         return (
             seat_spaces.observation(view, seat),
             round(earned, 10) if earned else 0.0,
@@ -129,10 +134,20 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`render_mode="ansi"`)."""
+        """Return the dialogue so far (`ansi`), or print what was not printed yet (`human`)."""
         if self.render_mode is None:
             return None
-        return transcript_text(self._title, self._dialogue, self._index)
+        text = transcript_text(self._title, self._dialogue, self._index)
+        if self.render_mode == "ansi":
+            return text
+        if len(text) > self._printed:
+            print(text[self._printed :].lstrip("\n"))
+            self._printed = len(text)
+        return None
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
 
     def close(self) -> None:
         """End the episode, and let go of the game."""

@@ -17,13 +17,14 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Space, Tuple
-from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.spaces.utils import flatdim, flatten, flatten_space, is_space_dtype_shape_equiv, unflatten
 from gymnasium.vector.utils import (
     batch_differing_spaces,
     create_shared_memory,
     read_from_shared_memory,
     write_to_shared_memory,
 )
+from gymnasium.wrappers.utils import create_zero_array
 
 T = TypeVar("T")
 
@@ -147,6 +148,32 @@ def _write(space: SpaceAsText[T], index: int, value: T, shared_memory: Any) -> N
 @is_space_dtype_shape_equiv.register(SpaceAsText)
 def _equivalent(space_1: SpaceAsText[Any], space_2: Space[Any]) -> bool:
     return space_1 == space_2
+
+
+@flatdim.register(SpaceAsText)
+def _flatdim(space: SpaceAsText[Any]) -> int:
+    raise ValueError(f"{space} has no number of dimensions: a text is no vector; make features of it first")
+
+
+@flatten_space.register(SpaceAsText)
+def _flatten_space(space: SpaceAsText[T]) -> SpaceAsText[T]:
+    return space  # as Gymnasium does with its graphs and sequences: the arrays around it are flattened
+
+
+@flatten.register(SpaceAsText)
+def _flatten(space: SpaceAsText[T], x: T) -> T:
+    return x
+
+
+@unflatten.register(SpaceAsText)
+def _unflatten(space: SpaceAsText[T], x: T) -> T:
+    return x
+
+
+@create_zero_array.register(SpaceAsText)
+def _zero(space: SpaceAsText[T]) -> T:
+    """What pads a stack of frames before the first."""
+    return space.decode("")
 
 
 _ALPHABETS = (

@@ -1,11 +1,15 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._bird_measures import (
+    EX_BIRD_NOTE,
+    EX_NOTE,
     GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
     difficulty_means,
     difficulty_table,
+    ex_difference_notes,
+    ex_differences,
     is_rated,
 )
 from birdenv.runs._directory import RunDirectory, episode_name, folder_name, run_folder
@@ -54,6 +58,8 @@ from birdenv.runs.regrade._interact import (
 
 __all__ = [
     "AS_PLAYED",
+    "EX_BIRD_NOTE",
+    "EX_NOTE",
     "GOLDS_COUNTED",
     "METRIC_TITLES",
     "METRIC_WORDS",
@@ -81,6 +87,8 @@ __all__ = [
     "difficulty_table",
     "episode_name",
     "evaluate_pairs",
+    "ex_difference_notes",
+    "ex_differences",
     "export_folder",
     "export_pairs",
     "folder_name",

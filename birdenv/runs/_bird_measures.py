@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
 from pathlib import Path
@@ -23,9 +24,12 @@ METRIC_TITLES: Final[Mapping[str, str]] = {
 }
 """The metrics of BIRD by their names in tables, in the order in which they are shown."""
 
+EX_NOTE: Final = "EX (execution accuracy) compares multisets of rows, with a tolerance for floats"
+EX_BIRD_NOTE: Final = "EX (BIRD set) compares sets of rows, as the official script does, floats exactly"
+
 R_VES_NOTE: Final = (
     "R-VES is measured and depends on this machine and on what else it does; compare only figures of one "
-    "idle machine"
+    "idle machine (R-VES: reward-based valid efficiency score)"
 )
 
 GOLDS_COUNTED: Final = "golds that fail count as failed, as in the reference"
@@ -33,6 +37,83 @@ GOLDS_COUNTED: Final = "golds that fail count as failed, as in the reference"
 
 _COLUMNS: Final = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
 """The columns of the official table, and how wide ours are."""
+
+
+_REFERENCE_STATUS: Final = {
+    "completed": "completed",
+    "agent context limit": "context_limit",
+    "context_limit": "context_limit",
+    "task limit reached": "task_limit_reached",
+    "task error": "task_error",
+}
+"""The reference harness' names in `overall.json` for statuses of `runs.jsonl`."""
+
+
+def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
+    """Count why EX and EX (BIRD set) differ; `results` have `ex`, `ex_bird` and perhaps `clean_steps`.
+
+    Only EX counts what is right within the tolerance for floats, or after cleaning; only the set rule counts
+    what has another number of rows, because some are repeated.
+    """
+    more = [of for of in results if of["ex"] and not of["ex_bird"]]
+    cleaned = sum(bool(of.get("clean_steps")) for of in more)
+    less = sum(bool(of["ex_bird"] and not of["ex"]) for of in results)
+    return {
+        "only_ex": {"float_tolerance": len(more) - cleaned, "cleaning": cleaned},
+        "only_ex_bird": {"row_counts": less},
+    }
+
+
+def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Say the same in sentences; none where the two rules agree."""
+    notes = []
+    for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
+        reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
+        if reasons:
+            why = ", ".join(f"{n} by {reason}" for reason, n in reasons.items())
+            notes.append(f"{rule} counts {sum(reasons.values())} answer(s) that {other} does not: {why}.")
+    return notes
+
+
+def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
+    """The figures and the console block of the reference harness, in which every graded task counts."""
+    graded = [run for run in records if run["status"] not in ("ungraded", "skipped")]
+    results = [run["result"] for run in graded]
+
+    def passed(of: Sequence[Record]) -> dict[str, Any]:
+        count = sum(bool(result["ex"]) for result in of)
+        return {"total": len(of), "passed": count, "accuracy": count / len(of) if of else 0.0}
+
+    def by(field: str, names: Iterable[str]) -> dict[str, Any]:
+        return {name: passed([of for of in results if of[field] == name]) for name in names}
+
+    whole = passed(results)
+    failed = whole["total"] - whole["passed"]
+    found = {result["difficulty"] for result in results}
+    status = Counter(run["status"] for run in records)
+    for ours, theirs in _REFERENCE_STATUS.items():
+        status[theirs] = status[theirs] if ours == theirs else status[theirs] + status[ours]
+    figures = {
+        "total": whole["total"],
+        "overall": {"passed": whole["passed"], "failed": failed, "accuracy": whole["accuracy"]},
+        "status": dict(sorted(status.items())),
+        "by_difficulty": by("difficulty", [*DIFFICULTIES, *sorted(found - set(DIFFICULTIES))]),
+        "by_database": by("db_id", sorted({result["db_id"] for result in results})),
+    }
+    lines = [
+        "As the reference harness counts it: every graded task, also one that broke off",
+        f"Total:       {whole['total']}",
+        f"Passed (EX): {whole['passed']}",
+        f"Failed:      {failed}",
+        f"Accuracy:    {100 * whole['accuracy']:.1f}%",
+    ]
+    for title, groups in (("By difficulty:", "by_difficulty"), ("By database:", "by_database")):
+        lines.append(title)
+        lines += [
+            f"  {name + ':':<24} {of['passed']}/{of['total']} ({100 * of['accuracy']:.1f}%)"
+            for name, of in figures[groups].items()
+        ]
+    return figures, lines
 
 
 def is_rated(run: Record) -> bool:
@@ -140,8 +221,12 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
     broken = _once(run["instance_id"] for run in rated if _has_broken_gold(run))
     table = _table(rated)
+    reference, block = _reference(records)
+    differences = ex_differences([run["result"] for run in rated])
     figures: dict[str, Any] = {
+        **reference,
         "table": table,
+        "ex_differences": differences,
         "history": {
             "average_length": sum(lengths) / len(lengths),
             "min_length": min(lengths),
@@ -151,8 +236,9 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
         "gold_errors": broken,
     }
     counted = f" ({GOLDS_COUNTED})" if broken else ""
-    lines = [f"As in the official table, times 100{counted}", *difficulty_table(table, METRIC_TITLES)]
-    notes = []
+    heading = f"As in the official table, times 100{counted}"
+    lines = [heading, *difficulty_table(table, METRIC_TITLES), "", *block]
+    notes = ex_difference_notes(differences)
     if empty:
         notes.append(
             f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
@@ -181,8 +267,8 @@ def _table(runs: Sequence[Record]) -> dict[str, Any]:
 
 BIRD: Final = GameMeasures(
     measures=(
-        Measure("ex", METRIC_TITLES["ex"], _of_gradable(_ex("ex")), drawn=True),
-        Measure("ex_bird", METRIC_TITLES["ex_bird"], _of_gradable(_ex("ex_bird"))),
+        Measure("ex", METRIC_TITLES["ex"], _of_gradable(_ex("ex")), drawn=True, note=EX_NOTE),
+        Measure("ex_bird", METRIC_TITLES["ex_bird"], _of_gradable(_ex("ex_bird")), note=EX_BIRD_NOTE),
     ),
     optional=_asked_for,
     groups=_groups,
@@ -190,5 +276,6 @@ BIRD: Final = GameMeasures(
     group_order=tuple(DIFFICULTIES),
     clusters="database",
     details=_details,
+    settings=("no_schema",),
     fields=_speeds,
 )

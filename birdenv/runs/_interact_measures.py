@@ -133,7 +133,28 @@ def _details(
             f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
             f"the {graded} that have one."
         )
-    return Details(figures, [*lines, *own[1], answers_line(answers)], notes)
+    courses = Counter(map(_course, records))
+    figures["what_happened"] = dict(sorted(courses.items()))
+    happened = [f"  {course:<48}{count:>5}" for course, count in courses.most_common()]
+    return Details(
+        figures, [*lines, *own[1], answers_line(answers), "", "What happened (episodes)", *happened], notes
+    )
+
+
+def _course(run: Record) -> str:
+    """What happened in an episode, in words."""
+    if run["status"] not in ("completed", "task limit reached"):
+        return str(run["status"]).replace("_", " ")
+    told = []
+    for phase, name in ((1, "request"), (2, "follow-up")):
+        attempts = [a for a in run["attempts"] if a["phase"] == phase]
+        if not attempts:
+            told += [f"{name} never answered"] if phase == 1 else []
+        elif passed(run, phase):
+            told.append(f"{name} solved {'at once' if attempts[0]['reward'] > 0 else 'later'}")
+        else:
+            told.append(f"{name} not solved")
+    return ", ".join(told)
 
 
 def _mean(values: Sequence[float]) -> float | None:

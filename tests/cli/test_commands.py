@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,22 @@ def test_merge_without_databases_at_hand_says_what_it_did_not_check(
     ran = birdenv("data", "verify", out, "--dir", demo)
     assert ran.code == 0
     assert f"oracle passed: {len(rows)}" in ran.out
+
+
+def test_merge_needs_no_database(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    """In the documented order: the folders are there, the databases not yet."""
+    folder = tmp_path / "data"
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("*.sqlite"))
+    public, out = folder / "c_interact.jsonl", tmp_path / "out.jsonl"
+    for options, says in (((), "not tried: no database: 38"), (("--no-oracle",), "oracle passed: 0")):
+        ran = birdenv("data", "merge", public, public, out, *options)
+        assert ran.code == 0, ran
+        assert says in ran.out and f"birdenv data verify {out} --dir {folder}" in ran.out
+        assert len(out.read_text().splitlines()) == 38
+        out.unlink()
+    ran = birdenv("data", "verify", folder)
+    assert ran.code == 1 and "cannot be found" not in ran.err
+    ran = birdenv("data", "verify", folder, "--no-oracle")
+    assert ran.code == 0, ran
+    ran = birdenv("data", "merge", demo / "c_interact.jsonl", public, out)
+    assert "oracle passed: 38" in ran.out and "not tried: no database: 0" in ran.out

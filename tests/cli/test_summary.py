@@ -93,3 +93,13 @@ def test_plot(birdenv: Command, runs: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     refused(birdenv("summary", runs / "a", "--plot", runs / "none.png"), "birdenv[report]")
     assert not (runs / "none.png").exists()
+
+
+def test_plots_say_what_they_wrote(birdenv: Command, runs: Path, tmp_path: Path) -> None:
+    for command in (["summary", runs / "a"], ["compare", runs / "a", runs / "b"]):
+        picture = tmp_path / f"{command[0]}.png"
+        ran = birdenv(*command, "--json", "--plot", picture)
+        assert (ran.code, ran.err) == (0, f"Written: {picture}\n")
+        assert json.loads(ran.out)
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        refused(birdenv(*command, "--plot", tmp_path / "x.pdf"), ".png")

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 from envs_benchmark import GOLD_BIRD, WRONG, build_benchmark
+from gymnasium.wrappers import FlattenObservation, FrameStackObservation
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.envs import BirdSqlEnv
@@ -150,3 +152,37 @@ def test_isolation_changes_nothing_that_the_agent_sees(bird: Make) -> None:
 def test_an_unknown_isolation_is_told(bird: Make) -> None:
     with pytest.raises(InputError, match="isolation 'jail' is unknown; known: inline, process"):
         bird(isolation="jail")
+
+
+def test_without_the_schema_there_is_the_question_alone(bird: Make) -> None:
+    shown, hidden = bird(), bird(show_schema=False)
+    full, bare = (env.reset(options={"instance_id": "7"})[0]["instruction"] for env in (shown, hidden))
+    assert "CREATE TABLE" in full
+    assert "CREATE TABLE" not in bare and full.startswith(bare)
+    assert "CREATE TABLE" in hidden.step(execute_sql("SELECT sql FROM sqlite_master"))[0]["message"]
+
+
+def test_human_rendering_prints_what_is_new(bird: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    env = bird(render_mode="human")
+    env.reset(options={"instance_id": "7"})
+    opening = capsys.readouterr().out
+    assert opening.startswith("7 ")
+    env.step(execute_sql("SELECT 41 + 1"))
+    printed = capsys.readouterr().out
+    assert "SELECT 41 + 1" in printed and "42" in printed and opening not in printed
+    assert env.render() is None and capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "wrapper", [FlattenObservation, lambda env: FrameStackObservation(env, 3, padding_type="zero")]
+)
+def test_gymnasiums_wrappers_of_observations(bird: Make, wrapper: Callable[[Any], Any]) -> None:
+    """Arrays are flattened and stacked; a text stays a text, and a stack of texts is a tuple."""
+    env = wrapper(bird())
+    first, _ = env.reset(options={"instance_id": "7"})
+    second = env.step(execute_sql("SELECT 1"))[0]
+    assert first in env.observation_space and second in env.observation_space
+    last = second["message"] if isinstance(second["message"], str) else second["message"][-1]
+    assert "1" in last
+    with pytest.raises(ValueError, match="text is no vector"):
+        gymnasium.spaces.flatdim(bird().observation_space["message"])

@@ -122,7 +122,7 @@ def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
         QUERY | {"instance_id": "club_3", "sol_sql": ["SELECT nope FROM member"]},
         QUERY | {"instance_id": "club_4", "follow_up": QUERY["follow_up"] | {"sol_sql": []}},
     )
-    directory, found = play(a_interact(folder), "asks-first", tmp_path)
+    directory, found = play(a_interact(folder, ungraded="include"), "asks-first", tmp_path)
     assert found["status"] == {"completed": 2, "infra_error": 1, "ungraded": 1}
     figures = found["figures"]
     assert (figures["phase_1"]["total"], figures["phase_2"]["total"]) == (2, 1)
@@ -134,7 +134,7 @@ def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     assert official["normalized_reward"] == pytest.approx(figures["reward"]["value"] * 2 / 4)
     summary = (directory.path / "summary.txt").read_text()
     assert "1 follow-up(s) without gold" in summary and "not graded" in summary
-    _, by_oracle = play(a_interact(folder), "oracle", tmp_path)
+    _, by_oracle = play(a_interact(folder, ungraded="include"), "oracle", tmp_path)
     assert by_oracle["status"]["skipped"] == 1
     assert by_oracle["figures"]["reward"]["value"] == pytest.approx((1.0 + 0.7) / 2)
 

@@ -92,7 +92,8 @@ def game(folder: Path, profile: str = "strict", **settings: Any) -> Arena:
     records = [
         QUERY | {"instance_id": name, "high_level": name < "m"} | CHANGES.get(name, {}) for name in EPISODES
     ]
-    return c_interact(write_benchmark(folder / "data", *records), profile=profile, **settings)
+    made = write_benchmark(folder / "data", *records)
+    return c_interact(made, profile=profile, ungraded="include", **settings)
 
 
 def played(folder: Path, made: Arena, repeats: int = 1) -> RunDirectory:

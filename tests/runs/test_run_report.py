@@ -245,3 +245,48 @@ def test_the_plot(tmp_path: Path) -> None:
     assert forest_plot(made) == picture
     empty = report(read_run(write_run(tmp_path / "none", [bird_record("a", False, status="ungraded")])))
     assert forest_plot(empty).startswith(b"\x89PNG")
+
+
+def test_bird_has_the_names_of_the_reference_harness(demo: Path, tmp_path: Path) -> None:
+    records = [bird_record(str(i), 0 < i < 4) for i in range(5)]
+    records[1]["result"]["ex_bird"], records[4]["result"]["ex_bird"] = 0, 1
+    records[3] |= {"status": "infra_error"}
+    made = report(read_run(write_run(tmp_path / "run", records, game="bird")))
+    found = made.to_json()
+    assert found["total"] == 5, "also what broke off"
+    assert found["overall"] == {"passed": 3, "failed": 2, "accuracy": 0.6}
+    assert set(found["status"]) >= {"completed", "context_limit", "task_limit_reached", "task_error"}
+    assert list(found["by_difficulty"]) == ["simple", "moderate", "challenging"]
+    assert sum(of["total"] for of in found["by_difficulty"].values()) == 5
+    assert all(of.keys() == {"total", "passed", "accuracy"} for of in found["by_database"].values())
+    lines = made.text().splitlines()
+    start = lines.index("Total:       5")
+    assert lines[start + 1 : start + 4] == ["Passed (EX): 3", "Failed:      2", "Accuracy:    60.0%"]
+    assert "By difficulty:" in lines and "By database:" in lines
+    assert found["ex_differences"]["only_ex"]["float_tolerance"] == 1
+    assert "Note: EX counts 1 answer(s) that EX (BIRD set) does not: 1 by float tolerance." in lines
+    assert "Note: EX (BIRD set) counts 1 answer(s) that EX does not: 1 by row counts." in lines
+    assert sum("execution accuracy" in line for line in lines) == 1
+
+
+def test_one_episode_has_no_intervals_and_tables_have_headings(demo: Path, tmp_path: Path) -> None:
+    one = report(read_run(play(c_interact(demo, 1), "oracle", tmp_path / "one").path))
+    assert ".." not in one.text() and "95 %" not in one.text()
+    assert "One episode: no intervals." in one.text()
+    assert all(of["interval_over_tasks"] is None for of in one.to_json()["figures"].values())
+    several = report(read_run(play(c_interact(demo, 3), "oracle", tmp_path / "several").path))
+    heads = [line for line in several.text().splitlines() if line.endswith("100 %")]
+    assert heads and all("95 % over tasks" in line for line in heads)
+    assert "What happened (episodes)\n  request solved at once, follow-up solved at once" in several.text()
+    assert sum(several.to_json()["what_happened"].values()) == 3
+
+
+def test_plots_of_runs_side_by_side_and_long_names(demo: Path, tmp_path: Path) -> None:
+    from birdenv.runs.analysis._plot import comparison_rows, cut
+
+    runs = [read_run(play(bird(demo, 4), agent, tmp_path / agent).path) for agent in ("oracle", "never-asks")]
+    made = compare(runs)
+    assert [name for name, _ in comparison_rows(made)][:3] == ["EX", "A oracle", "B never-asks"]
+    assert forest_plot(made).startswith(b"\x89PNG")
+    assert cut("x" * 40) == "x" * 40
+    assert len(cut("x" * 400)) == 40

@@ -16,6 +16,7 @@ from birdenv.runs.analysis._outcomes import Outcome
 from birdenv.runs.analysis._statistics import RESAMPLES, Interval, bootstrap, wilson
 
 METHODS = {
+    "none": "a run of one episode: no interval",
     "wilson": "Wilson score interval",
     "tasks": f"bootstrap over tasks, percentiles of {RESAMPLES} resamples",
     "databases": f"bootstrap over databases, percentiles of {RESAMPLES} resamples",

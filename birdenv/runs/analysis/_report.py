@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from birdenv.dialogue import Details, Measure
@@ -90,10 +90,11 @@ class RunReport:
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
         lines.append(f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated{on_databases(databases)}")
-        lines += ["", interval_heads(databases)]
+        has_intervals = any(of.over_tasks for of in self.figures)
+        lines += ["", interval_heads(databases)] if has_intervals else [""]
         used = [of for of in self.figures if of.measure in USAGE.values()]
         lines += [
-            figure_line(of, last=over_databases(of) if databases else "")
+            figure_line(of, last=over_databases(of) if databases and has_intervals else "")
             for of in self.figures
             if of not in used
         ]
@@ -106,7 +107,8 @@ class RunReport:
             lines += ["", *repeats_lines({measure.title: of for measure, of in self.repeats.items()})]
         lines += ["", "Status"]
         lines += [f"  {name:<22}{count:>5}" for name, count in _statuses(run.outcomes)]
-        lines += ["", *self._notes(rated), *method_notes(databases), rule("=")]
+        lines += ["", *self._notes(rated)]
+        lines += [*(method_notes(databases) if has_intervals else ["One episode: no intervals."]), rule("=")]
         return "\n".join(lines) + "\n"
 
     def summary(self) -> Summary:
@@ -148,7 +150,10 @@ def report(run: RecordedRun) -> RunReport:
     repeated = run.repeats > 1
 
     def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
-        return tuple(estimate(outcomes, measure, repeated=repeated) for measure in of)
+        made = (estimate(outcomes, measure, repeated=repeated) for measure in of)
+        if len(run.outcomes) > 1:
+            return tuple(made)
+        return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
 
     by_group = [measure for measure in measures if measure.by_group]
     groups = {
@@ -187,7 +192,9 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 def _group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
-    return ["", f"{title:<{width + 40}}{strip_scale()}"] + [
+    has_intervals = any(of.over_tasks for of in groups.values())
+    head = "95 % over tasks" if has_intervals else ""
+    return ["", f"{title:<{width + 22}}{head:<18}{strip_scale()}"] + [
         figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width)
         for name, of in groups.items()
     ]

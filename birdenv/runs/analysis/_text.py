@@ -45,7 +45,7 @@ def figure_line(
     counts = f"{estimate.passed:>6}/{estimate.count:<6}" if share else " " * 13
     value = estimate.value
     figure = "-" if value is None else f"{percent(value)} %" if share else in_digits(value)
-    interval = between(estimate.over_tasks, share=share)
+    interval = between(estimate.over_tasks, share=share) if estimate.method != "none" else ""
     return f"{title:<{width}}{counts}{figure:<7}  {interval:<16}  {last}".rstrip()
 
 

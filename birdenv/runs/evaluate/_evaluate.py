@@ -68,6 +68,7 @@ def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> 
         lines += ["", f"[{name}]"] if shown else []
         for record in shown:
             lines += _example(record)
+    lines += ["", f"ESM: {METRIC_WORDS['esm']}."]
     return "\n".join(lines) + "\n"
 
 

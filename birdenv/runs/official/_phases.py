@@ -85,10 +85,11 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Success before and after debug, what debug gained, and the mean reward, over these episodes.
 
     Phase 2 is divided by all of them, and a second time by those that reached it. Each rate has its Wilson
-    interval (95 %), None where tasks were played more than once, for then they are not independent.
+    interval (95 %), None where tasks were played more than once, for then they are not independent,
+    and for one episode.
     """
     counts = count_phases(standings)
-    once = len({standing.instance_id for standing in standings}) == counts.tasks
+    once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
 
     def rate(passed: int, total: int) -> dict[str, Any]:
         interval = wilson(passed, total) if once else None

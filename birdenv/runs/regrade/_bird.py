@@ -12,6 +12,7 @@ from typing import Any
 from birdenv.databases import Isolation, ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
+from birdenv.runs._bird_measures import EX_BIRD_NOTE, EX_NOTE
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rate_line, rule
@@ -127,7 +128,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
         lines.append(f"  {name:<16} {_shown(played)} -> {_shown(now_)}")
         if reasons and now_["reason"]:
             lines.append(f"      {now_['reason']}")
-    lines += ["", f"{len(regrade.now)} episodes"]
+    lines += ["", f"{len(regrade.now)} episodes", f"Note: {EX_NOTE}.", f"Note: {EX_BIRD_NOTE}."]
     if regrade.changes:
         lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
     if regrade.left_out:
