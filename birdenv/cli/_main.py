@@ -9,7 +9,19 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score
+from birdenv.cli import (
+    _analyse,
+    _bird,
+    _blame,
+    _data,
+    _db,
+    _demo,
+    _doctor,
+    _evaluate,
+    _play,
+    _regrade,
+    _score,
+)
 from birdenv.errors import BirdenvError, InfrastructureError
 
 app = typer.Typer(
@@ -43,6 +55,7 @@ app.command("evaluate")(_evaluate.evaluate)
 app.command("inspect")(_evaluate.inspect)
 app.command("summary")(_analyse.summary)
 app.command("compare")(_analyse.compare)
+app.command("blame")(_blame.blame)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 app.add_typer(_db.app, name="db")

@@ -17,6 +17,7 @@ from birdenv.runs.analysis._comparison import RunComparison, compare, comparison
 from birdenv.runs.analysis._plot import forest_plot
 from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, run_folder
 from birdenv.runs.analysis._report import RunReport, report
+from birdenv.runs.blame._blame import RunBlame, blame_run
 from birdenv.runs.evaluate._evaluate import (
     Evaluation,
     evaluate_pairs,
@@ -55,6 +56,7 @@ __all__ = [
     "OfficialScore",
     "RecordedRun",
     "Regrade",
+    "RunBlame",
     "RunComparison",
     "RunDirectory",
     "RunPlan",
@@ -65,6 +67,7 @@ __all__ = [
     "Summary",
     "bird_regrade_record",
     "bird_regrade_text",
+    "blame_run",
     "compare",
     "comparison_text",
     "difficulty_means",
