@@ -18,6 +18,7 @@ from birdenv.cli import (
     _demo,
     _doctor,
     _evaluate,
+    _export,
     _play,
     _regrade,
     _score,
@@ -56,6 +57,7 @@ app.command("inspect")(_evaluate.inspect)
 app.command("summary")(_analyse.summary)
 app.command("compare")(_analyse.compare)
 app.command("blame")(_blame.blame)
+app.command("export")(_export.export)
 app.command("doctor")(_doctor.doctor)
 app.add_typer(_data.app, name="data")
 app.add_typer(_db.app, name="db")

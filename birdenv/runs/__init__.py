@@ -35,6 +35,8 @@ from birdenv.runs.evaluate._pairs import (
     read_pairs,
     write_pairs,
 )
+from birdenv.runs.export._episodes import ExportedEpisode, exported_episodes
+from birdenv.runs.export._rows import EXPORT_FORMATS, export_rows
 from birdenv.runs.official._score import OfficialScore, score_official
 from birdenv.runs.official._write import write_official_files
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
@@ -48,10 +50,12 @@ from birdenv.runs.regrade._interact import (
 
 __all__ = [
     "AS_PLAYED",
+    "EXPORT_FORMATS",
     "METRIC_TITLES",
     "R_VES_NOTE",
     "BirdRegrade",
     "Evaluation",
+    "ExportedEpisode",
     "NewestRun",
     "OfficialScore",
     "RecordedRun",
@@ -75,6 +79,8 @@ __all__ = [
     "episode_name",
     "evaluate_pairs",
     "export_pairs",
+    "export_rows",
+    "exported_episodes",
     "forest_plot",
     "holds_pairs",
     "inspection_text",
