@@ -79,9 +79,9 @@ usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
 statement), episodes (whole ones, and are the verdicts the official ones?), guards (of the connection),
 workers (processes), models (many episodes with a language model at once), spaces, grading (comparing two
-large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA), postgres
-(episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with copies of the
-databases of 2 and 300 MB, loaded at first and kept).
+large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its schemas; its data are
+looked for in $BIRDENV_SHARED_DATA), postgres (episodes on PostgreSQL servers of the benchmark's own, the
+package's and an installed one, with copies of the databases of 2 and 300 MB, loaded at first and kept).
 
 Everything takes about ten minutes; `--sizes small` one. For one subject in seconds:
 

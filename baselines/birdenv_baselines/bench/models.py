@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Final
 
+from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Call, Dialogue, Script, Turn
@@ -72,12 +73,13 @@ def _a_call(scratch: Path, repeats: int, latency: float) -> Figure:
 def _played(scratch: Path, repeats: int, latency: float) -> _Played:
     with _server(scratch, latency) as url:
         models = ModelSettings(base_url=url)
-        run_episodes("c-interact", "llm:model", limit=1, models=models)  # imports, connections, gold
+        tasks = _query_tasks()
+        run_episodes("c-interact", "llm:model", instances=tasks[:1], models=models)  # imports, connections
         began, processor = perf_counter(), process_time()
         found = run_episodes(
             "c-interact",
             "llm:model",
-            limit=_TASKS,
+            instances=tasks,
             repeats=repeats,
             parallel=_TASKS * repeats,
             models=models,
@@ -86,6 +88,13 @@ def _played(scratch: Path, repeats: int, latency: float) -> _Played:
         taken = perf_counter() - began, process_time() - processor
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return _Played(*taken, int(found.overall["usage"]["calls"]["total"]), most)
+
+
+def _query_tasks() -> tuple[str, ...]:
+    """Tasks that only read: the others' test cases run in processes of their own, which is another subject."""
+    with make_game("c-interact") as arena:
+        found = [name for name in arena.ids if arena.tasks.private(name).category == "Query"]
+        return tuple(found[:_TASKS])
 
 
 @contextmanager
