@@ -28,6 +28,8 @@ _COMMANDS: Final = {
     "summary": "_analyse:summary",
     "compare": "_analyse:compare",
     "runs": "_analyse:runs",
+    "blame": "_blame:blame",
+    "export": "_export:export",
     "doctor": "_doctor:doctor",
     "data": "_data:app",
     "db": "_db:app",

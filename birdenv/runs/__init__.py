@@ -23,6 +23,7 @@ from birdenv.runs.analysis._comparison import RunComparison, compare, comparison
 from birdenv.runs.analysis._plot import forest_plot
 from birdenv.runs.analysis._recorded_run import RecordedRun, read_run
 from birdenv.runs.analysis._report import RunReport, report
+from birdenv.runs.blame._blame import RunBlame, blame_run
 from birdenv.runs.evaluate._evaluate import (
     METRIC_WORDS,
     Evaluation,
@@ -44,6 +45,8 @@ from birdenv.runs.evaluate._pairs import (
     read_pairs,
     write_pairs,
 )
+from birdenv.runs.export._episodes import ExportedEpisode, exported_episodes
+from birdenv.runs.export._rows import EXPORT_FORMATS, export_rows
 from birdenv.runs.official._grade import grade_official
 from birdenv.runs.official._score import OfficialScore, score_official
 from birdenv.runs.official._write import write_official_files
@@ -58,6 +61,7 @@ from birdenv.runs.regrade._interact import (
 
 __all__ = [
     "AS_PLAYED",
+    "EXPORT_FORMATS",
     "EX_BIRD_NOTE",
     "EX_NOTE",
     "GOLDS_COUNTED",
@@ -67,10 +71,12 @@ __all__ = [
     "SOURCES",
     "BirdRegrade",
     "Evaluation",
+    "ExportedEpisode",
     "NewestRun",
     "OfficialScore",
     "RecordedRun",
     "Regrade",
+    "RunBlame",
     "RunComparison",
     "RunDirectory",
     "RunPlan",
@@ -81,6 +87,7 @@ __all__ = [
     "Summary",
     "bird_regrade_record",
     "bird_regrade_text",
+    "blame_run",
     "compare",
     "comparison_text",
     "difficulty_means",
@@ -91,6 +98,8 @@ __all__ = [
     "ex_differences",
     "export_folder",
     "export_pairs",
+    "export_rows",
+    "exported_episodes",
     "folder_name",
     "forest_plot",
     "grade_official",

@@ -8,6 +8,7 @@ Each line is measured side by side in this run and held against a bar. What is m
     episodes    whole episodes, against two ways in which they are usually played; are the verdicts equal?
     guards      the guarded connection against a plain one
     workers     two worker processes against one; the executor in a process of its own
+    models      many episodes with a language model at once, against what the model alone takes
     spaces      the observation's text space, against Gymnasium's
     grading     comparing two large results, against counting their rows
     scoring     13 systems' answers, against the official script's way and against executing them once

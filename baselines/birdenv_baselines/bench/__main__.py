@@ -31,6 +31,7 @@ from birdenv_baselines.bench import (
     guards,
     isolation,
     memory,
+    models,
     postgres,
     scoring,
     spaces,
@@ -50,6 +51,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "commit": commit.lines,
     "guards": guards.lines,
     "workers": workers.lines,
+    "models": models.lines,
     "spaces": spaces.lines,
     "grading": grading.lines,
     "scoring": scoring.lines,
@@ -78,11 +80,11 @@ usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
 statement), episodes (whole ones, and are the verdicts the official ones?), commit (whole ones against an
-earlier commit's, which git checks out), guards (of the connection), workers (processes), spaces, grading
-(comparing two large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its
-schemas; its data are looked for in $BIRDENV_SHARED_DATA), postgres (episodes on PostgreSQL servers of the
-benchmark's own, the package's and an installed one, with copies of the databases of 2 and 300 MB, loaded at
-first and kept).
+earlier commit's, which git checks out), guards (of the connection), workers (processes), models (many
+episodes with a language model at once), spaces, grading (comparing two large results), scoring (13 systems'
+answers to BIRD mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA),
+postgres (episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with
+copies of the databases of 2 and 300 MB, loaded at first and kept).
 
 Everything takes about ten minutes; `--sizes small` one. For one subject in seconds:
 

@@ -1,0 +1,144 @@
+"""Blame for all failed episodes of a stored run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue import make_game
+from birdenv.errors import InputError
+from birdenv.runs._episode import UNRATED
+from birdenv.runs.analysis._recorded_run import RecordedRun, read_run
+from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
+from birdenv.runs.regrade._data import place_of
+from birdenv.users import Brief
+
+_GAMES = ("c-interact", "a-interact")
+
+
+@dataclass(frozen=True, slots=True)
+class RunBlame:
+    """Whose fault the failures of a run were.
+
+    Attributes:
+        episodes: episodes that say something.
+        failed: those that did not solve all phases, by name, with the phase in which they failed.
+    """
+
+    agent: str
+    episodes: int
+    failed: Mapping[str, tuple[int, Blame]]
+
+    @property
+    def users_share(self) -> float | None:
+        """The share of failures that are the user's; None without failures."""
+        if not self.failed:
+            return None
+        users = sum(blame.culprit == "user" for _, blame in self.failed.values())
+        return round(users / len(self.failed), 6)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, and the class of each failure."""
+        kinds = Counter(blame.kind for _, blame in self.failed.values())
+        culprits = Counter(blame.culprit for _, blame in self.failed.values())
+        return {
+            "episodes": self.episodes,
+            "failed": len(self.failed),
+            "classes": {kind: kinds[kind] for kind in CULPRITS},
+            "culprits": {name: culprits[name] for name in ("agent", "user", "benchmark")},
+            "users_share": self.users_share,
+            "by_episode": {
+                name: {
+                    "phase": phase,
+                    "class": blame.kind,
+                    "culprit": blame.culprit,
+                    "points": [point._asdict() for point in blame.points],
+                }
+                for name, (phase, blame) in self.failed.items()
+            },
+        }
+
+    def text(self, *, episodes: bool = False) -> str:
+        """Return the same for people; with `episodes`, a line for each failure."""
+        found = self.to_json()
+        lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
+        if self.failed:
+            lines += ["", f"{'Whose fault':<12}{'episodes':>9}"]
+            for kind, culprit in CULPRITS.items():
+                lines.append(f"{culprit:<12}{found['classes'][kind]:>9}  {TITLES[kind]}")
+            lines += ["", f"The user's share of the failures: {100 * (self.users_share or 0):.1f} %"]
+        if episodes:
+            lines.append("")
+        for name, (phase, blame) in self.failed.items() if episodes else ():
+            points = "; ".join(f"{p.term}: {p.state}{', in the SQL' if p.used else ''}" for p in blame.points)
+            lines.append(f"{name:<20} phase {phase}  {blame.culprit:<10}{blame.kind:<12} {points}".rstrip())
+        return "\n".join(lines) + "\n"
+
+
+def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None = None) -> RunBlame:
+    """Find out whose fault each failed episode of a run was.
+
+    Args:
+        folder: the run.
+        data: its task file, if that has moved.
+        data_dir: the folder of its databases, likewise.
+
+    Raises:
+        InputError: the run or its data cannot be read, or the game has no user.
+    """
+    run = read_run(folder)
+    if run.game not in _GAMES:
+        raise InputError(f"{folder}: a run of {run.game}; only {' and '.join(_GAMES)} have a user to blame")
+    place = place_of(run.config, "data_file", "--data", data)
+    databases = place_of(run.config, "db_dir", "--data-dir", data_dir)
+    with make_game(run.game, data=str(place), data_dir=str(databases)) as arena:
+        missing = [name for name in run.tasks if name not in arena.ids]
+        if missing:
+            raise InputError(f"{place} has no task {missing[0]!r}: it is not the file of the run")
+        briefs = {name: arena.tasks.private(name).brief for name in run.tasks}
+    return _blamed(run, briefs)
+
+
+def _blamed(run: RecordedRun, briefs: Mapping[str, Brief]) -> RunBlame:
+    failed: dict[str, tuple[int, Blame]] = {}
+    count = 0
+    for record, private in zip(run.records, run.private, strict=True):
+        if "example" not in record or record["status"] in UNRATED - {"test_error"}:
+            continue
+        count += 1
+        phase = _failed_phase(record)
+        if phase is None:
+            continue
+        name = record["instance_id"] + (f" repeat {record['repeat']}" if "repeat" in record else "")
+        statuses = [each["status"] for each in record["attempts"] if each["phase"] == phase]
+        submitted = [e["data"] for e in record["example"]["events"] if e["action"] == "submit_sql"]
+        texts = [sql for sql in submitted if isinstance(sql, str)]
+        blame = classify(briefs[record["instance_id"]], _exchanges(record, private), texts, statuses, phase)
+        failed[name] = phase, blame
+    return RunBlame(run.agent, count, failed)
+
+
+def _failed_phase(record: Mapping[str, Any]) -> int | None:
+    """The phase that was not passed; None if all that could be were."""
+    passed = {each["phase"] for each in record["attempts"] if each["status"] == "passed"}
+    if 1 not in passed:
+        return 1
+    return 2 if 2 not in passed and record.get("follow_up") == "graded" else None
+
+
+def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> Sequence[Exchange]:
+    """The questions of the first phase: the words are public, what they draw on is private."""
+    entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
+    words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
+    return [
+        Exchange(
+            str(entry["question"]),
+            said if isinstance(said, str) else "",
+            tuple(entry["granted"]),
+            stopped=bool(entry["guard"]),
+        )
+        for entry, said in zip(entries, words, strict=False)
+    ]

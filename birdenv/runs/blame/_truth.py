@@ -1,0 +1,79 @@
+"""Whether words are true to the SQL that they were granted, as far as that can be checked by a program."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\d+(?:\.\d+)?|\w+|[<>=!]+|[^\s\w]")
+_QUALIFIER = re.compile(r"\b[A-Za-z_]\w*\.(?=[A-Za-z_\"])")
+_ALIAS = re.compile(r"(?i)\s+AS\s+\w+\s*$")
+_CLAUSE = re.compile(r"(?i)^\s*(WHERE|HAVING|ORDER\s+BY|GROUP\s+BY)\s+")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
+_STRING = re.compile(r"'((?:[^']|'')*)'")
+_SAID_BY_THE_WAY: Final = frozenset({0.0, 1.0, 100.0})  # 1.0 * x, NULLIF(x, 0), per cent
+_NUMBERS: Final = dict(
+    zip(
+        "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy "
+        "eighty ninety".split(),
+        (*range(2, 13), *range(20, 100, 10)),
+        strict=True,
+    )
+)
+_UP = re.compile(r"\b(more|above|over|greater|at least|minimum|higher|exceed\w*|larger|after|longer)\b")
+_DOWN = re.compile(r"\b(less|below|under|at most|maximum|lower|fewer|smaller|before|up to|shorter)\b")
+_NOT_UP = re.compile(
+    r"\b(?:no|not) (?:more|greater|higher|larger|longer) than\b|\bnot (?:above|over|exceed\w*)\b"
+)
+_NOT_DOWN = re.compile(r"\b(?:no|not) (?:less|fewer|lower|smaller|shorter) than\b|\bnot (?:below|under)\b")
+
+
+def is_true(words: str, snippet: str) -> bool:
+    """Return False if words lack a value of the snippet, or turn its comparison round.
+
+    >>> is_true("With at least 40 seats.", "b.seats >= 40"), is_true("With at least 50.", "b.seats >= 40")
+    (True, False)
+    >>> is_true("With 40 seats at most.", "b.seats >= 40")
+    False
+    """
+    said = words.casefold()
+    numbers = {float(each) for each in _NUMBER.findall(said.replace(",", ""))}
+    numbers |= {float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", said) if word in _NUMBERS}
+    for text in _STRING.findall(snippet):
+        parts = [part for part in re.split(r"[^\w]+", text.casefold()) if part]
+        if not all(part in said for part in parts):
+            return False
+    bare = _STRING.sub(" ", snippet)
+    wanted = {float(each) for each in _NUMBER.findall(bare)} - _SAID_BY_THE_WAY
+    spoken = numbers | {round(number / 100, 10) for number in numbers}  # 50 percent is 0.5
+    if not wanted <= spoken | {round(number * 100, 10) for number in numbers}:
+        return False
+    return not _is_turned_round(said, bare)
+
+
+def _is_turned_round(said: str, snippet: str) -> bool:
+    said = _NOT_DOWN.sub("at least", _NOT_UP.sub("at most", said))
+    up, down = ">" in snippet.replace("<>", ""), "<" in snippet.replace("<>", "")
+    if up == down:
+        return False
+    says_up, says_down = bool(_UP.search(said)), bool(_DOWN.search(said))
+    return (up and says_down and not says_up) or (down and says_up and not says_down)
+
+
+def uses(sql: str, snippet: str) -> bool:
+    """Return whether a snippet stands in SQL, whatever the aliases, the case and the spaces.
+
+    >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
+    True
+    """
+    looked_for = _tokens(_CLAUSE.sub("", _ALIAS.sub("", snippet)))
+    held = _tokens(sql)
+    count = len(looked_for)
+    return bool(looked_for) and any(
+        held[at : at + count] == looked_for for at in range(len(held) - count + 1)
+    )
+
+
+def _tokens(sql: str) -> list[str]:
+    found = _TOKEN.findall(_QUALIFIER.sub("", sql))
+    return [token if token.startswith("'") else token.strip('"').casefold() for token in found]

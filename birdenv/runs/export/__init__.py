@@ -1,0 +1,1 @@
+"""Episodes of a run as data for training."""

@@ -1,0 +1,106 @@
+"""The episodes of a stored run as chat messages with tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue import Arena, Event, chat_messages, find_game, make_game, tool_schemas
+from birdenv.llm import RecordedDialogue, recorded_dialogues
+from birdenv.runs._episode import UNRATED
+from birdenv.runs.analysis._recorded_run import read_run
+from birdenv.runs.regrade._data import place_of
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedEpisode:
+    """One episode of the evaluated seat.
+
+    Attributes:
+        task: the task's id.
+        repeat: which of several episodes of the task.
+        messages: from the instruction to the agent's last message.
+        tools: schemas of the tools.
+        turn_rewards: for each message, what was earned by it.
+        reward: all that was earned.
+    """
+
+    task: str
+    repeat: int
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    turn_rewards: list[float]
+    reward: float
+
+    @property
+    def first(self) -> int:
+        """The place of the agent's first message."""
+        return next(n for n, message in enumerate(self.messages) if message["role"] == "assistant")
+
+
+def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
+    """Yield the episodes of a run that say something about the agent.
+
+    Messages of a model with tools are those that it was sent and wrote. Those of other agents are made of
+    the transcript.
+
+    Raises:
+        InputError: the run or its data cannot be read.
+    """
+    run = read_run(folder)
+    calls = recorded_dialogues(run.path / "private_calls.jsonl")
+    with _arena_of(run.config) as arena:
+        seat = arena.game.seats[arena.game.evaluated].name
+        for record in run.records:
+            if "example" not in record or record["status"] in UNRATED:
+                continue
+            task, repeat = record["instance_id"], record.get("repeat", 0)
+            found = calls.get(f"{task}/{repeat}/{seat}")
+            if found is None or not found.tools:
+                found = _of_transcript(arena, task, record)
+            if found is None:
+                continue
+            rewards = _turn_rewards(found.messages, record)
+            yield ExportedEpisode(task, repeat, found.messages, found.tools, rewards, record["reward"])
+
+
+def _arena_of(config: Mapping[str, Any]) -> Arena:
+    """The game under the settings that decide what the agent was told."""
+    game = find_game(str(config.get("game")))
+    fields = game.settings.model_fields
+    data = str(place_of(config, "data_file", "the same place as before", None))
+    databases = str(place_of(config, "db_dir", "the same place as before", None))
+    places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
+    told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect")
+    settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}
+    return make_game(game, **settings, **{name: path for name, path in places.items() if name in fields})
+
+
+def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> RecordedDialogue | None:
+    index = arena.game.evaluated
+    events = [Event.from_json(each) for each in record["example"]["events"]]
+    seat = arena.game.seats[index]
+    messages = chat_messages(arena.instruction(task), events, seat, index)
+    while messages and messages[-1]["role"] != "assistant":
+        messages.pop()
+    used = {event.action for event in events if event.agent == index} | {"clarify", "submit_sql"}
+    names = [name for name in seat.kinds if name in used]
+    return RecordedDialogue(messages, tool_schemas(seat, names)) if messages else None
+
+
+def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:
+    """What each message earned: the rewards of the attempts by their submissions, the rest by the last."""
+    rewards = [0.0] * len(messages)
+    earned = [attempt["reward"] for attempt in record.get("attempts", ()) if attempt["status"] != "malformed"]
+    submitted = [n for n, message in enumerate(messages) if _submits(message)]
+    for place, reward in zip(submitted, earned, strict=False):
+        rewards[place] = reward
+    rewards[-1] = round(rewards[-1] + record["reward"] - sum(rewards), 10)
+    return rewards
+
+
+def _submits(message: Mapping[str, Any]) -> bool:
+    calls = message.get("tool_calls") or []
+    return len(calls) == 1 and calls[0]["function"]["name"] == "submit_sql"

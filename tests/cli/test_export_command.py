@@ -1,0 +1,18 @@
+"""`birdenv export` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def test_rows_of_several_runs_go_to_one_file(birdenv: Any, tmp_path: Path) -> None:
+    for agent in ("never-asks", "oracle"):
+        birdenv("c-interact", "--agent", agent, "-n", "4", "-o", tmp_path / agent)
+    file = tmp_path / "pairs.jsonl"
+    ran = birdenv("export", tmp_path / "never-asks", tmp_path / "oracle", "-f", "preference", "-o", file)
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert ran.code == 0 and f"{len(rows)} rows of 8 episodes" in ran.out and rows
+    ran = birdenv("export", tmp_path / "oracle", "--format", "csv")
+    assert ran.code == 2 and "known: sft, preference, rl" in ran.err
