@@ -98,7 +98,7 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
         missing = [name for name in run.tasks if name not in arena.ids]
         if missing:
             raise InputError(f"{place} has no task {missing[0]!r}: it is not the file of the run")
-        briefs = {name: arena.tasks.private(name).brief for name in run.tasks}
+        briefs = {name: arena._tasks.private(name).brief for name in run.tasks}
     return _blamed(run, briefs)
 
 
