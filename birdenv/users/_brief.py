@@ -49,11 +49,11 @@ class Brief:
     clear_query: str
     ambiguities: tuple[Ambiguity, ...]
     gold: tuple[str, ...] = ()
-    asks_back: bool = True
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
     notes: Notes | None = None
     request: str = ""
+    asks_back: bool = True
 
 
 @dataclass(frozen=True, slots=True)
