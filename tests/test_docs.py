@@ -119,3 +119,15 @@ def test_commands_and_their_options_exist(page: Path) -> None:
             command = command.get_command(None, words.pop(0))
         known = {name for parameter in command.params for name in parameter.opts + parameter.secondary_opts}
         assert not [word for word in words if word.startswith("-") and word not in known], line
+
+
+@each_page
+def test_metrics_are_spelt_out_on_every_page(page: Path) -> None:
+    words = {
+        "EX": "execution accuracy",
+        "EM": "exact match",
+        "ESM": "execution match",
+        "R-VES": "efficiency score",
+    }
+    used = [name for name in words if re.search(rf"(?<![\w-]){name}(?![\w-])", text(page))]
+    assert not [name for name in used if words[name] not in text(page).lower()]

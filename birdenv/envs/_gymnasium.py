@@ -177,7 +177,7 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `isolation`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
@@ -206,8 +206,8 @@ class BirdSqlEnv(DialogueEnv):
     There is one phase, `turns_left` counts actions, and `clarify` is never legal. The reward is execution
     accuracy: 1 or 0, at the submission.
 
-    Settings: `data_file`, `db_dir`, `evidence`, `max_turns`, `instances`, `databases`, `isolation`,
-    `dialect`, `dsn`.
+    Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
+    `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:

@@ -205,3 +205,10 @@ def test_the_figures_are_the_same_wherever_statements_run(
         assert done.code == 0, done.err
         runs[isolation] = next(out.glob("run-*/runs.jsonl")).read_bytes()
     assert runs["inline"] == runs["process"]
+
+
+def test_where_benchmark_data_are_looked_for(birdenv: Callable[..., Any], demo: Path) -> None:
+    ran = birdenv("doctor")
+    assert f"Benchmark data: the demo, in {demo}, unless a command names others" in ran.out
+    assert "birdenv bird TASK_FILE FOLDER" in ran.out
+    assert "published at https://github.com/bird-bench/mini_dev" in ran.out

@@ -90,7 +90,7 @@ class RunReport:
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
         lines.append(f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated{on_databases(databases)}")
-        has_intervals = any(of.over_tasks for of in self.figures)
+        has_intervals = any(of.method != "none" for of in self.figures)
         lines += ["", interval_heads(databases)] if has_intervals else [""]
         used = [of for of in self.figures if of.measure in USAGE.values()]
         lines += [
@@ -192,7 +192,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 def _group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
-    has_intervals = any(of.over_tasks for of in groups.values())
+    has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
     return ["", f"{title:<{width + 22}}{head:<18}{strip_scale()}"] + [
         figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width)
