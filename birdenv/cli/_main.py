@@ -9,7 +9,19 @@ from typing import NoReturn
 import typer
 
 import birdenv
-from birdenv.cli import _analyse, _bird, _data, _db, _demo, _doctor, _evaluate, _play, _regrade, _score, _users
+from birdenv.cli import (
+    _analyse,
+    _bird,
+    _data,
+    _db,
+    _demo,
+    _doctor,
+    _evaluate,
+    _play,
+    _regrade,
+    _score,
+    _users,
+)
 from birdenv.errors import BirdenvError, InfrastructureError
 
 app = typer.Typer(

@@ -42,7 +42,8 @@ class Brief:
 
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table
     and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
-    about, and are never said; `request` is the ambiguous question, which the system has read.
+    about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
+    false where the protocol answers each question by itself and never asks back.
     """
 
     clear_query: str
@@ -52,6 +53,7 @@ class Brief:
     dialect: str = "sqlite"
     notes: Notes | None = None
     request: str = ""
+    converses: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,14 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
     return " ".join(sentences)
 
 
+def said_again(choice: Choice, identifiers: frozenset[str]) -> str:
+    """The same answer in other words, for who asks a second time."""
+    readings = [read_aloud(sql, identifiers).text for sql in choice.granted()]
+    told = "; ".join(dict.fromkeys(text for text in readings if text))
+    names = frozenset(name.lower() for name in identifiers)
+    return Wording(names).say("To say it once more: {}.", told) if told else decode(choice, identifiers)
+
+
 def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
     if not reading.text:
         return _NOTHING
@@ -77,6 +85,4 @@ class RuleUser:
     def answer(self, brief: Brief, question: str) -> Answer:
         """The user's answer to a system's clarification question."""
         choice = understand(brief, question)
-        told = [item.snippet for item in choice.items] + [part.sql for part in choice.parts]
-        granted = tuple(dict.fromkeys(told))
-        return Answer(decode(choice, brief.identifiers), choice.call, choice.target, granted)
+        return Answer(decode(choice, brief.identifiers), choice.call, choice.target, choice.granted())

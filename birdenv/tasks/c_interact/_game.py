@@ -39,7 +39,7 @@ def load(settings: CInteractSettings) -> InteractTasks:
             leak_guard=settings.leak_guard,
         )
 
-    return load_interact(settings, make_rules, {"questions": 0, "max_questions": 0})
+    return load_interact(settings, make_rules, {"questions": 0, "max_questions": 0, "free_questions": 0})
 
 
 GAME = Game(

@@ -55,6 +55,11 @@ def cost(left: int) -> str:
     return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
+def free(left: int) -> str:
+    """What follows a question back that cost nothing."""
+    return f"That cost you no question; you have {_count(left, 'question')} left."
+
+
 def refusal(action: str, legal: Sequence[Kind]) -> str:
     """Why an action was not accepted, and what is."""
     if action not in KINDS:

@@ -31,6 +31,7 @@ class Profile:
             if it has none), or its own if it has some, else the parent's.
         follow_up_base: whose accepted first-phase SQL the prediction's follow-up starts from.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
+        conversation: the user remembers what was said and asks back; its first questions back are free.
         grading: how a submission is judged.
     """
 
@@ -47,6 +48,7 @@ class Profile:
     follow_up_conditions: Literal["parent", "own", "own_else_parent"] = "own_else_parent"
     follow_up_base: Literal["prediction", "gold"] = "prediction"
     setup: bool = True
+    conversation: bool = True
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
@@ -68,6 +70,7 @@ PROFILES = {
             category_from_id=True,
             follow_up_conditions="parent",
             follow_up_base="gold",
+            conversation=False,
             grading=GRADING_RULES["shell"],
         ),
         Profile(
@@ -79,6 +82,7 @@ PROFILES = {
             infer_category=False,
             follow_up_conditions="own",
             setup=False,
+            conversation=False,
             grading=GRADING_RULES["adk"],
         ),
     )

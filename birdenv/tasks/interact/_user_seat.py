@@ -29,15 +29,19 @@ class FilteredAnswer:
     entry: dict[str, Any]
 
 
-def briefs_of(task: CInteractTask) -> tuple[Brief, ...]:
-    """Return the user's brief in each phase.
+def briefs_of(task: CInteractTask, *, converses: bool = True) -> tuple[Brief, ...]:
+    """Return the user's brief in each phase; `converses` is false where the protocol is stateless.
 
     A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
     brief, follow_up = task.private.brief, task.private.follow_up
+    if not converses:
+        brief = replace(brief, converses=False)
     if follow_up is None:
         return (brief,)
-    return brief, replace(brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query)
+    return brief, replace(
+        brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query
+    )
 
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:

@@ -93,7 +93,18 @@ _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
-_REFUSE = ("always", "names", "identifier", "unknown", "nothing_known", "personal", "long", "wish", "plain_kind", "best")
+_REFUSE = (
+    "always",
+    "names",
+    "identifier",
+    "unknown",
+    "nothing_known",
+    "personal",
+    "long",
+    "wish",
+    "plain_kind",
+    "best",
+)
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
 FEATURES: tuple[str, ...] = (
@@ -167,7 +178,11 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector += _numbers(start, values)
                 settled = _share_settled(candidate, question)
                 vector += _numbers(
-                    _AT["part_kind:overlap_settled" if candidate.group == "part" else "point_kind:overlap_settled"],
+                    _AT[
+                        "part_kind:overlap_settled"
+                        if candidate.group == "part"
+                        else "point_kind:overlap_settled"
+                    ],
                     (
                         settled * summed[number] / best,
                         (1 - settled) * summed[number] / best,

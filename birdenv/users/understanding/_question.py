@@ -51,8 +51,9 @@ def take_apart(question: str) -> Question:
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
-    r"(?:\?|;|,? and(?: also)?|,) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do|does"
-    r"|did|should|shall|can|could|may|must)\b)"
+    r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do|does"
+    r"|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
+    re.IGNORECASE,
 )
 
 
@@ -93,7 +94,7 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.unknown += weight
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
-        telling = word not in GENERIC_STEMS
+        telling = word not in GENERIC_STEMS and not (len(word) == 1 and word.isdigit())
         for other, share in meant:
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
