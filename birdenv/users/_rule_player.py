@@ -64,9 +64,9 @@ class RulePlayer:
             wrong = misremembered(choice.items[0].snippet)
             if wrong is not None:
                 item = replace(choice.items[0], snippet=wrong)
-                text = decode(replace(choice, items=(item,)), conversation.brief.identifiers)
+                text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
-        text = decode(choice, conversation.brief.identifiers)
+        text = decode(choice, conversation.brief)
         said = verdict(question, granted) if choice.tells else ""
         if said and temper.name == "literal":
             text = f"{said}."
@@ -75,7 +75,7 @@ class RulePlayer:
         elif said:
             text = f"{said}. {text}"
         elif again:
-            text = said_again(choice, conversation.brief.identifiers)
+            text = said_again(choice, conversation.brief)
         return Answer(text, choice.call, choice.target, granted)
 
 

@@ -55,6 +55,9 @@ _NEXT = re.compile(
     r"|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"\b(?:what|which|how|when|who|where|is|are|do|does|did|should|shall|can|could|may|must)\b", re.IGNORECASE
+)
 
 
 def questions_in(question: str) -> list[str]:
@@ -63,7 +66,8 @@ def questions_in(question: str) -> list[str]:
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
     """
-    return [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
+    parts = [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
+    return parts if all(_ASKS.search(part) for part in parts) else [question]
 
 
 @dataclass(slots=True)
