@@ -58,14 +58,16 @@ def evaluate(
 def leak(
     data_dir: _Data = None,
     user: _User = "rule",
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
     The questions are drawn from a grammar, with another seed each time. Exit code 1 if too much is told: any
-    annotated point of a task with several, more than 10 % of the parts of the gold SQL, or columns that can be
-    told apart.
+    annotated point of a task with several, more than 10 % of the parts of the gold SQL, or columns that
+    can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
     with make_game("c-interact", data_dir=folder, user=user) as arena:

@@ -14,7 +14,8 @@ Verdict: TypeAlias = Literal["Yes", "No", ""]
 
 _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
-    r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would|must|has|have|may|you said|you mean|i take)\b"
+    r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
+    r"|must|has|have|may|you said|you mean|i take)\b"
     r"|\b(?:right|correct|ok|okay|yes|true)\W*$"
 )
 _CHOICE = re.compile(

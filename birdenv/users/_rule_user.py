@@ -38,7 +38,9 @@ def decode(choice: Choice, brief: Brief) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(read_aloud(item.snippet, brief.identifiers, brief.notes), term, brief.identifiers)
+        sentence = _sentence(
+            read_aloud(item.snippet, brief.identifiers, brief.notes), term, brief.identifiers
+        )
         if sentence not in sentences:
             sentences.append(sentence)
     sentences += [

@@ -13,7 +13,7 @@ TEMPERAMENTS: Final = {
     "literal": "says yes or no to a proposal and no more, and answers the first of two questions",
     "vague": "answers a first question about a point in general words; the second one gets the content",
     "busy": "leaves after 3 questions (`busy:N`: after N)",
-    "mistaken": "gives a wrong number at first, says that it is not sure, and corrects itself when asked again",
+    "mistaken": "gives a wrong number, says that it is not sure, and corrects itself when asked again",
 }
 """What distinguishes the users `rule:NAME`."""
 

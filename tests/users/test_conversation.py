@@ -81,7 +81,9 @@ def test_the_first_two_questions_back_are_free_and_a_third_is_not() -> None:
 
 @pytest.mark.parametrize("profile", ["shell", "adk"])
 def test_the_reference_profiles_know_no_conversation(profile: str) -> None:
-    answers = talk("library_1", "What are roomy branches?", "What are roomy branches?", "above?", profile=profile)
+    answers = talk(
+        "library_1", "What are roomy branches?", "What are roomy branches?", "above?", profile=profile
+    )
     assert answers[0] == answers[1]
     assert answers[2] != ASKING_BACK
 

@@ -195,7 +195,9 @@ def test_without_gold_no_part_is_told() -> None:
 
 def test_without_gold_the_words_of_the_request_are_all_that_is_known() -> None:
     withheld = Brief("", SPARSE.ambiguities, request="Which sites are late? Show their name. List the top 5.")
-    texts = {q: RuleUser().answer(withheld, q).text for q in ("sorting?", "Is there a limit?", "Which columns?")}
+    texts = {
+        q: RuleUser().answer(withheld, q).text for q in ("sorting?", "Is there a limit?", "Which columns?")
+    }
     assert texts["Is there a limit?"] == "As I said: List the top 5."
     assert texts["sorting?"] == "I have no preference about that."
 

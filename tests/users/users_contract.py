@@ -143,7 +143,9 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     found: list[str] = []
     bare = text
     arrows = (TokenType.ARROW, TokenType.DARROW)
-    paths = {t.text for before, t in pairwise(tokens) if before.token_type in arrows or t.text.startswith("$")}
+    paths = {
+        t.text for before, t in pairwise(tokens) if before.token_type in arrows or t.text.startswith("$")
+    }
     for string in strings:
         if string in paths and set(words_of(string)) <= set(re.findall(r"\w+", bare.lower())):
             continue

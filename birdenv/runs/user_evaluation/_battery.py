@@ -1,4 +1,4 @@
-"""Questions of somebody who fishes for the hidden points: a grammar that is drawn from afresh for each run."""
+"""Questions of somebody who fishes for the hidden points, drawn from a grammar."""
 
 from __future__ import annotations
 

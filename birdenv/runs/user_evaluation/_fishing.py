@@ -89,9 +89,7 @@ def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
             points_told += sum(call == "labelled" for call, _ in told)
         asked += _columns(arena, instance_id, brief, rng)
     oracle = _balanced_accuracy(asked)
-    return Leaks(
-        seed, tasks, points, points_told, parts, parts_told, oracle, len(asked), tuple(examples)
-    )
+    return Leaks(seed, tasks, points, points_told, parts, parts_told, oracle, len(asked), tuple(examples))
 
 
 def _columns(arena: Arena, instance_id: str, brief: Brief, rng: random.Random) -> list[tuple[bool, bool]]:
@@ -106,7 +104,9 @@ def _columns(arena: Arena, instance_id: str, brief: Brief, rng: random.Random) -
         form = rng.choice(_COLUMN_QUESTIONS)
         for column, is_own in ((rng.choice(own), True), (rng.choice(others), False)):
             heard = ask(arena, instance_id, form.format(column=column, term=" ".join(item.term.split())))
-            found.append((is_own, heard.call in ("labelled", "unlabelled") and not heard.text.startswith("No")))
+            found.append(
+                (is_own, heard.call in ("labelled", "unlabelled") and not heard.text.startswith("No"))
+            )
     return found
 
 
@@ -125,7 +125,8 @@ def leaks_text(leaks: Leaks, most: int = 10) -> str:
         f"seed {leaks.seed}",
         f"annotated points told to questions that name nothing: {leaks.points_told} of {leaks.points} "
         f"in {leaks.tasks} tasks with two or more (at most 0)",
-        f"parts of the gold SQL told to the same questions: {leaks.parts_told} of {leaks.parts} (at most 10 %)",
+        f"parts of the gold SQL told to the same questions: {leaks.parts_told} of {leaks.parts} "
+        "(at most 10 %)",
     ]
     if leaks.oracle is not None:
         lines.append(

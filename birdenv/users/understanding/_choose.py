@@ -89,7 +89,9 @@ def _two_named(brief: Brief, question: str) -> list[Choice]:
     if len(named) != 2:
         return []
     one, other = (re.escape(clean(choice.target)) for choice in named)
-    return named if re.search(rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}", clean(question)) else []
+    return (
+        named if re.search(rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}", clean(question)) else []
+    )
 
 
 def named_points(brief: Brief, question: str) -> list[Choice]:
@@ -116,7 +118,7 @@ def _both(one: Choice, other: Choice) -> Choice:
 def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Choice:
     index = index_of(brief)
     asked = take_apart(question)
-    if not asked.spaced.strip() or quotes_sql(question):
+    if not asked.spaced.strip() or quotes_sql(question) or _is_spelt(asked):
         return REFUSED
     named = _named(index, asked)
     if _is_refused(named, asked):
@@ -215,6 +217,12 @@ def _is_bare(said: str, asked: Question) -> bool:
     """Whether besides the name the question has only words that frame any question."""
     rest = _FRAMES.sub(" ", asked.spaced).replace(f" {said} ", " ")
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+
+
+def _is_spelt(asked: Question) -> bool:
+    """Whether a question is spelt letter by letter."""
+    said = asked.spaced.split()
+    return len(said) > 6 and 2 * sum(len(word) == 1 for word in said) > len(said)
 
 
 _DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")

@@ -51,8 +51,8 @@ def take_apart(question: str) -> Question:
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
-    r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do|does"
-    r"|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
+    r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do"
+    r"|does|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(

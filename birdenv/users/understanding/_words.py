@@ -10,7 +10,8 @@ _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″�
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """to than too both upon via a about according actually all also am an and answer any anything are as ask asked asking at
+    """to than too both upon via
+    a about according actually all also am an and answer any anything are as ask asked asking at
     be been being but by can cases clarify consider considered could define defined definition did
     do does done during each every exactly exclude explain express for from get give given go had
     has have hello help here hey hi how i if in include into interpret is it its just kind know let
@@ -79,7 +80,8 @@ _GENERIC = frozenset(
     formula rate metric score type row weight value count number unit filter level name class group column
     label definition criteria criterion calculation method scale share percentage ratio total sum average
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
-    before after since until many much result record data information field entity feature index measure measured check show
+    before after since until
+    many much result record data information field entity feature index measure measured check show
     display""".split()
 )
 """Words that a question about any task may have: by themselves they name nothing of a request."""
