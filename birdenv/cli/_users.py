@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,15 @@ import typer
 
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
-from birdenv.runs.user_evaluation import DEMO_QUESTIONS, ask, evaluation_text, judge, read_questions
+from birdenv.runs.user_evaluation import (
+    DEMO_QUESTIONS,
+    ask,
+    evaluation_text,
+    fish,
+    judge,
+    leaks_text,
+    read_questions,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
@@ -43,3 +52,26 @@ def evaluate(
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
         judged = [judge(question, ask(arena, question.instance_id, question.question)) for question in there]
     print(evaluation_text(judged, worst))
+
+
+@app.command()
+def leak(
+    data_dir: _Data = None,
+    user: _User = "rule",
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+) -> None:
+    """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
+
+    The questions are drawn from a grammar, with another seed each time. Exit code 1 if too much is told: any
+    annotated point of a task with several, more than 10 % of the parts of the gold SQL, or columns that
+    can be told apart.
+    """
+    folder = None if data_dir is None else str(data_dir)
+    with make_game("c-interact", data_dir=folder, user=user) as arena:
+        leaks = fish(arena, secrets.randbelow(2**31) if seed is None else seed, limit)
+    print(leaks_text(leaks))
+    if not leaks.passed:
+        raise typer.Exit(1)

@@ -2,19 +2,22 @@
 
 * `Brief`, `Ambiguity`, `Notes`: what the user's side knows of one task
 * `Answer`: the words of an answer, and its private trace
-* `RuleUser`: a deterministic user without a language model
+* `RuleUser`, `RulePlayer`, `TEMPERAMENTS`: a deterministic user without a language model, and its variants
 * `LeakGuard`, `leak_guard`, `guard_answer`: the leak guard of a brief, for the words of any user
 * `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
 """
 
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes
 from birdenv.users._rule_player import RulePlayer, rule_player
-from birdenv.users._rule_user import RuleUser
+from birdenv.users._rule_user import ASKING_BACK, RuleUser
 from birdenv.users._segments import Segment, segments
+from birdenv.users._temperaments import TEMPERAMENTS
 from birdenv.users.leak_guard import GuardedAnswer, LeakGuard, guard_answer, leak_guard
 from birdenv.users.sql_in_words import verbalise
 
 __all__ = [
+    "ASKING_BACK",
+    "TEMPERAMENTS",
     "Ambiguity",
     "AmbiguityKind",
     "Answer",

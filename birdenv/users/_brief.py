@@ -40,10 +40,10 @@ class Notes:
 class Brief:
     """Everything the user's side may use to answer questions about one task. Never shown to the system.
 
-    `gold` are the reference statements (empty where they are withheld). Without `asks_back` a question that
-    is not understood is refused, as in the reference implementations. `identifiers` are the schema's table
-    and column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
-    about, and are never said; `request` is the ambiguous question, which the system has read.
+    `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table and
+    column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
+    about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
+    false where the protocol answers each question by itself and never asks back.
     """
 
     clear_query: str
@@ -53,7 +53,7 @@ class Brief:
     dialect: str = "sqlite"
     notes: Notes | None = None
     request: str = ""
-    asks_back: bool = True
+    converses: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,42 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
-from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser
+from birdenv.users._conversation import Conversation
+from birdenv.users._proposal import verdict
+from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser, decode, said_again
+from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
+from birdenv.users.understanding import Choice
 
 
 class RulePlayer:
-    """Answers each question by rules; the trace of a move says which snippets it draws on."""
+    """Answers each question by rules; the trace of a move says which snippets it draws on.
 
-    def __init__(self, briefs: Sequence[Brief]) -> None:
+    Where the game's protocol has a conversation (`Brief.converses`), it remembers what was asked, says yes or
+    no to proposals, and asks back. Otherwise each question is answered by itself and nothing is asked back.
+    """
+
+    def __init__(self, briefs: Sequence[Brief], temperament: Temperament | None = None) -> None:
         self._briefs = briefs
-        self._user = RuleUser()
+        self._temperament = temperament or Temperament()
+        self._conversations = [Conversation(brief) for brief in briefs]
+        self._answered = 0
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        brief = self._briefs[min(view.phase, len(self._briefs)) - 1]
+        at = min(view.phase, len(self._briefs)) - 1
         asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        answer = self._user.answer(brief, asked if isinstance(asked, str) else "")
-        if answer.call == "unclear" and not brief.asks_back:
-            answer = Answer(OUT_OF_SCOPE, "unanswerable")
+        question = asked if isinstance(asked, str) else ""
+        if self._briefs[at].converses:
+            answer = self._in_conversation(self._conversations[at], question)
+        else:
+            answer = RuleUser().answer(self._briefs[at], question)
+            if answer.call == "unclear":
+                answer = Answer(OUT_OF_SCOPE, "unanswerable")
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
         return Move("answer", answer.text, trace)
 
+    def _in_conversation(self, conversation: Conversation, question: str) -> Answer:
+        temper = self._temperament
+        if temper.questions is not None and self._answered >= temper.questions:
+            return Answer(NO_TIME, "unanswerable")
+        self._answered += 1
+        choice = conversation.understand(question)
+        if temper.name == "literal":
+            choice = _first(choice)
+        again = conversation.was_told(choice)
+        conversation.remember(choice)
+        if temper.name == "vague" and choice.call == "labelled" and not again:
+            term = " ".join(choice.items[0].term.split())
+            return Answer(
+                f"By '{term}' I mean what is usual. Please ask again if you need it exactly.",
+                "labelled",
+                choice.target,
+            )
+        granted = choice.granted()
+        if temper.name == "mistaken" and not again and len(choice.items) == 1:
+            wrong = misremembered(choice.items[0].snippet)
+            if wrong is not None:
+                item = replace(choice.items[0], snippet=wrong)
+                text = decode(replace(choice, items=(item,)), conversation.brief)
+                return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
+        text = decode(choice, conversation.brief)
+        said = verdict(question, granted) if choice.tells else ""
+        if said and temper.name == "literal":
+            text = f"{said}."
+        elif temper.name == "mistaken" and again:
+            text = f"I have looked it up. {text}"
+        elif said:
+            text = f"{said}. {text}"
+        elif again:
+            text = said_again(choice, conversation.brief)
+        return Answer(text, choice.call, choice.target, granted)
+
+
+def _first(choice: Choice) -> Choice:
+    """Only the first of the points that a choice answers."""
+    if len(choice.target.split(" + ")) == 1:
+        return choice
+    first = choice.target.split(" + ")[0]
+    items = tuple(item for item in choice.items if item.term == first)
+    return replace(choice, target=first, items=items, parts=() if items else choice.parts[:1])
+
 
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
-    """Make the user `rule`, which takes no argument.
+    """Make the user `rule`, or one of another temperament, `rule:NAME`.
 
     Raises:
-        InputError: there is an argument, or the game tells this seat nothing that the rules can use.
+        InputError: there is no such temperament, or the game tells this seat nothing that the rules can use.
     """
-    if argument:
-        raise InputError("the user `rule` takes no argument")
+    temperament = read_temperament(argument)
     briefs = context.brief
     if not isinstance(briefs, tuple) or not all(isinstance(brief, Brief) for brief in briefs):
         raise InputError(
             f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}"
         )
-    return RulePlayer(briefs)
+    return RulePlayer(briefs, temperament)

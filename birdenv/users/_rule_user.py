@@ -25,7 +25,7 @@ NO_PREFERENCE = "I have no preference about that."
 _NOTHING = "I have nothing particular in mind for that."
 
 
-def decode(choice: Choice, identifiers: frozenset[str]) -> str:
+def decode(choice: Choice, brief: Brief) -> str:
     """The answer's words: one sentence for each thing granted."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
@@ -38,11 +38,24 @@ def decode(choice: Choice, identifiers: frozenset[str]) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(read_aloud(item.snippet, identifiers), term, identifiers)
+        sentence = _sentence(
+            read_aloud(item.snippet, brief.identifiers, brief.notes), term, brief.identifiers
+        )
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [_sentence(read_aloud(part.sql, identifiers), "", identifiers) for part in choice.parts]
+    sentences += [
+        _sentence(read_aloud(part.sql, brief.identifiers, brief.notes), "", brief.identifiers)
+        for part in choice.parts
+    ]
     return " ".join(sentences)
+
+
+def said_again(choice: Choice, brief: Brief) -> str:
+    """The same answer in other words, for who asks a second time."""
+    readings = [read_aloud(sql, brief.identifiers, brief.notes).text for sql in choice.granted()]
+    told = "; ".join(dict.fromkeys(text for text in readings if text))
+    names = frozenset(name.lower() for name in brief.identifiers)
+    return Wording(names).say("To say it once more: {}.", told) if told else decode(choice, brief)
 
 
 def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
@@ -77,6 +90,4 @@ class RuleUser:
     def answer(self, brief: Brief, question: str) -> Answer:
         """The user's answer to a system's clarification question."""
         choice = understand(brief, question)
-        told = [item.snippet for item in choice.items] + [part.sql for part in choice.parts]
-        granted = tuple(dict.fromkeys(told))
-        return Answer(decode(choice, brief.identifiers), choice.call, choice.target, granted)
+        return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())

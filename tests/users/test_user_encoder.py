@@ -101,7 +101,7 @@ def test_what_the_gold_leaves_open_is_no_preference(question: str) -> None:
     assert (answer.call, answer.target, answer.granted) == ("unlabelled", "", ())
     assert answer.text == "I have no preference about that."
     withheld = Brief(SPARSE.clear_query, SPARSE.ambiguities)
-    assert RuleUser().answer(withheld, question).call in ("unanswerable", "unclear")
+    assert RuleUser().answer(withheld, question).text == answer.text
 
 
 UNLABELLED = [
@@ -186,10 +186,20 @@ def test_a_term_annotated_twice_is_answered_with_both_points() -> None:
     )
 
 
-def test_without_gold_nothing_is_unlabelled() -> None:
+def test_without_gold_no_part_is_told() -> None:
     withheld = Brief(BRIEF.clear_query, BRIEF.ambiguities, (), BRIEF.identifiers)
-    calls = {RuleUser().answer(withheld, question).call for question, _ in UNLABELLED}
-    assert calls <= {"unanswerable", "unclear"}
+    for question, _ in UNLABELLED:
+        answer = RuleUser().answer(withheld, question)
+        assert (answer.target, answer.granted) == ("", ())
+
+
+def test_without_gold_the_words_of_the_request_are_all_that_is_known() -> None:
+    withheld = Brief("", SPARSE.ambiguities, request="Which sites are late? Show their name. List the top 5.")
+    texts = {
+        q: RuleUser().answer(withheld, q).text for q in ("sorting?", "Is there a limit?", "Which columns?")
+    }
+    assert texts["Is there a limit?"] == "As I said: List the top 5."
+    assert texts["sorting?"] == "I have no preference about that."
 
 
 @pytest.mark.parametrize(

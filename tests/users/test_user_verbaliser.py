@@ -30,7 +30,7 @@ SENTENCES = [
     (
         ("CASE WHEN rye >= 0.5 AND spelt <> 0 OR malt IS NULL THEN 'Dark' ELSE 'Light' END AS colour"),
         (
-            "('Dark' if (the rye is greater than or equal to 0.5 and the spelt does not equal 0) "
+            "('Dark' if (the rye is at least 0.5 and the spelt does not equal 0) "
             "or the malt has no value (null), otherwise 'Light') (called colour)"
         ),
     ),
@@ -43,9 +43,9 @@ SENTENCES = [
     ),
     (
         "CAST(json_extract(b.recipe, '$.flour.type_no') AS INTEGER)",
-        "the '$.flour.type_no' entry of the recipe as a whole number",
+        "the flour type no entry of the recipe as a whole number",
     ),
-    ("recipe -> 'flour' ->> 'brand'", "the 'brand' entry of the 'flour' entry of the recipe"),
+    ("recipe -> 'flour' ->> 'brand'", "the brand entry of the flour entry of the recipe"),
     ("price BETWEEN 1.50 AND 2.75", "the price is between 1.50 and 2.75"),
     ("grain IN ('rye', 'wheat', 'oat')", "the grain is one of 'rye', 'wheat' or 'oat'"),
     ("name NOT LIKE '%old%'", "the name does not match the pattern '%old%'"),

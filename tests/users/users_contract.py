@@ -24,8 +24,8 @@ OPERATORS: dict[TokenType, Alternatives] = {
     TokenType.NEQ: ("does not equal",),
     TokenType.GT: ("greater than",),
     TokenType.LT: ("less than",),
-    TokenType.GTE: ("greater than or equal to",),
-    TokenType.LTE: ("less than or equal to",),
+    TokenType.GTE: ("at least",),
+    TokenType.LTE: ("at most",),
     TokenType.BETWEEN: ("between",),
     TokenType.IN: ("one of",),
     TokenType.LIKE: ("the pattern", "the mask"),
@@ -142,7 +142,13 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
     found: list[str] = []
     bare = text
+    arrows = (TokenType.ARROW, TokenType.DARROW)
+    paths = {
+        t.text for before, t in pairwise(tokens) if before.token_type in arrows or t.text.startswith("$")
+    }
     for string in strings:
+        if string in paths and set(words_of(string)) <= set(re.findall(r"\w+", bare.lower())):
+            continue
         if string not in bare:
             found.append(f"lacks the string {string!r}")
         bare = re.sub(rf"(['\"]){re.escape(string)}\1", " ", bare, count=1)
@@ -157,6 +163,7 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
             found.append(f"lacks the name {name!r}")
     content = {word for name in shown for word in words_of(name)} | {name.lower() for name in shown}
     content |= {w for t in tokens if t.token_type == TokenType.NUMBER for w in [t.text]}
+    content |= {word for path in paths for word in words_of(path)}
     for name in sorted({i.lower() for i in identifiers} | hidden):
         if name in said and name not in content and name not in COMMON:
             found.append(f"says {name!r}")

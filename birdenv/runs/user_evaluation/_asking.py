@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from birdenv.dialogue import Arena, Episode
 from birdenv.tasks.c_interact import InteractRules
@@ -13,8 +14,9 @@ class Heard:
     """What the agent hears, and the private log's entry of it: the user's call and the guard's reason."""
 
     text: str
-    call: str
-    guard: str
+    call: str = ""
+    target: str = ""
+    guard: str = ""
 
 
 def ask(arena: Arena, instance_id: str, question: str) -> Heard:
@@ -30,5 +32,6 @@ def ask(arena: Arena, instance_id: str, question: str) -> Heard:
     with Episode(arena.game, dialogue, players, 0) as episode:
         episode.act("clarify", question)
         words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
-        entry = next((entry for entry in reversed(rules.private_log) if entry["kind"] == "answer"), {})
-    return Heard(str(words), entry.get("call", ""), entry.get("guard", ""))
+        answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
+    entry: dict[str, Any] = answers[-1] if answers else {}
+    return Heard(str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""))

@@ -22,7 +22,7 @@ class CInteractSettings(InteractSettings):
 
 def load(settings: CInteractSettings) -> InteractTasks:
     """Load the tasks of c-Interact."""
-    idle = {"questions": 0, "max_questions": 0}
+    idle = {"questions": 0, "max_questions": 0, "free_questions": 0}
     return load_interact(settings, CInteractRules, idle, execute_sql=settings.execute_sql)
 
 

@@ -80,6 +80,11 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
     return f"With the budget of questions used up it {USED_UP}."
 
 
+def free(left: int) -> str:
+    """What follows a question back that cost nothing."""
+    return f"That cost you no question; you have {_count(left, 'question')} left."
+
+
 def refusal(action: str, legal: Sequence[Kind]) -> str:
     """Why an action was not accepted, and what is."""
     if action not in KINDS:

@@ -13,9 +13,13 @@ from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
 from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
 """`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
+
+FREE_QUESTIONS_BACK = 2
+"""Questions of an episode that cost nothing if the user does not understand them (profile `strict`)."""
 
 SEATS: Final = (
     Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
@@ -31,7 +35,7 @@ class CInteractRules(InteractRules):
     beyond those that the profile lets pass in each phase (`Profile.free_refusals`).
 
     Attributes:
-        questions: questions asked.
+        questions: questions asked, those that cost nothing included.
         max_questions: the budget of questions.
         turns_left: questions left in the budget; after the first submission it may be of no use.
     """
@@ -58,6 +62,7 @@ class CInteractRules(InteractRules):
         self._debug = False
         self._refusals = 0  # of this phase, after the first submission
         self._actions = 0
+        self._free = 0
         return messages.instruction(self.task, self.profile, engine, self.max_questions, self._execute_sql)
 
     def gauges(self, seat: int) -> Mapping[str, float]:
@@ -66,7 +71,7 @@ class CInteractRules(InteractRules):
 
     def play(self, seat: int, move: Move) -> Reply:
         if seat == USER:
-            return self._limited(self._answered(move))
+            return self._limited(self._heard(move))
         self._actions += 1
         text: str = move.data
         if move.action == "submit_sql":
@@ -78,6 +83,17 @@ class CInteractRules(InteractRules):
         self.questions += 1
         self.turns_left = max(self.turns_left - 1, 0)
         return self._ask(text)
+
+    def _heard(self, move: Move) -> Reply:
+        """An answer; the first ones in the words of not understanding are free, because they tell nothing."""
+        reply = self._answered(move)
+        asks_back = self.profile.conversation and reply.data == ASKING_BACK
+        if not asks_back or self._free >= FREE_QUESTIONS_BACK:
+            return reply
+        self._free += 1
+        self.turns_left += 1
+        self._told_system = messages.free(self.turns_left)
+        return reply._replace(text=self._told_system)
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
         if seat == USER:
@@ -94,7 +110,11 @@ class CInteractRules(InteractRules):
         return self._limited(self._failed("", "malformed", said=f"{said} {why_empty} "))
 
     def progress_fields(self) -> dict[str, Any]:
-        return {"questions": self.questions, "max_questions": self.max_questions}
+        return {
+            "questions": self.questions,
+            "max_questions": self.max_questions,
+            "free_questions": self._free,
+        }
 
     def _legal(self) -> tuple[Kind, ...]:
         legal: list[Kind] = []

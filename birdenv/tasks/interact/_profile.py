@@ -26,7 +26,6 @@ class Profile:
             the next one is an empty submission, as every one is where there are none.
         all_knowledge_fields: knowledge entries are shown with every field of the file.
         renumber_knowledge: ids of the visible entries are counted anew.
-        asks_back: a question that the user does not understand is asked back, or refused.
         error_text: the debug feedback repeats the database's message, or says only that there was an error.
         category_from_id: Management is told by `_M_` in the instance id, or by the record's `category`.
         infer_category: a follow-up without a `category` gets it from its tests or its parent, or is a Query.
@@ -34,6 +33,7 @@ class Profile:
             if it has none), or its own if it has some, else the parent's.
         follow_up_base: whose accepted first-phase SQL the prediction's follow-up starts from.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
+        conversation: the user remembers what was said and asks back; its first questions back are free.
         grading: how a submission is judged.
     """
 
@@ -45,13 +45,13 @@ class Profile:
     free_refusals: int = 0
     all_knowledge_fields: bool = False
     renumber_knowledge: bool = True
-    asks_back: bool = True
     error_text: bool = True
     category_from_id: bool = False
     infer_category: bool = True
     follow_up_conditions: Literal["parent", "own", "own_else_parent"] = "own_else_parent"
     follow_up_base: Literal["prediction", "gold"] = "prediction"
     setup: bool = True
+    conversation: bool = True
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
@@ -69,11 +69,11 @@ PROFILES = {
             free_submission=False,
             all_knowledge_fields=True,
             renumber_knowledge=False,
-            asks_back=False,
             error_text=False,
             category_from_id=True,
             follow_up_conditions="parent",
             follow_up_base="gold",
+            conversation=False,
             grading=GRADING_RULES["shell"],
         ),
         Profile(
@@ -82,10 +82,10 @@ PROFILES = {
             max_actions=60,
             clarify_later=True,
             renumber_knowledge=False,
-            asks_back=False,
             infer_category=False,
             follow_up_conditions="own",
             setup=False,
+            conversation=False,
             grading=GRADING_RULES["adk"],
         ),
     )

@@ -68,6 +68,7 @@ class InteractRules(Rules):
         self._pending: str | None = None
         self._accepted: str | None = None
         self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
+        self._told_system = ""  # what follows the user's answer, beside what stands after every answer
         self._instruction = self._begin(patience, source.engine)
 
     # --- decided by a game
@@ -120,14 +121,15 @@ class InteractRules(Rules):
         return {"candidates": self.task.public.candidates}
 
     def private_brief(self, seat: int) -> Any:
-        return briefs_of(self.task, asks_back=self.profile.asks_back) if seat == USER else None
+        return briefs_of(self.task, converses=self.profile.conversation) if seat == USER else None
 
     def shown(self, seat: int, event: Event) -> Event | None:
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""
         if seat == SYSTEM or event.agent < 0:
             return event
         if event.agent == USER:  # what follows an answer is said to the system
-            said = event.metadata is not None and event.metadata["reply"] == self._standing()
+            reply = None if event.metadata is None else event.metadata["reply"]
+            said = reply is not None and reply in (self._standing(), self._told_system)
             return event._replace(metadata=None) if said else event
         if event.action == "clarify" and event.metadata is None:
             return event

@@ -29,13 +29,14 @@ class FilteredAnswer:
     entry: dict[str, Any]
 
 
-def briefs_of(task: CInteractTask, *, asks_back: bool = True) -> tuple[Brief, ...]:
-    """Return the user's brief in each phase.
+def briefs_of(task: CInteractTask, *, converses: bool = True) -> tuple[Brief, ...]:
+    """Return the user's brief in each phase; `converses` is false where the protocol is stateless.
 
     A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
     brief, follow_up = task.private.brief, task.private.follow_up
-    brief = brief if asks_back else replace(brief, asks_back=False)
+    if not converses:
+        brief = replace(brief, converses=False)
     if follow_up is None:
         return (brief,)
     return brief, replace(

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from birdenv.users._brief import Notes
 from birdenv.users.sql_in_words._clauses import Paraphrase, reading
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
 from birdenv.users.sql_in_words._reader import Reader
+from birdenv.users.sql_in_words._spelling import spelt_out
 from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
 
@@ -55,9 +57,16 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 
 
 @lru_cache(maxsize=4096)
-def read_aloud(snippet: str, identifiers: frozenset[str] = frozenset()) -> Paraphrase:
-    """`verbalise`, with the form of the sentence and the names that were kept back."""
+def read_aloud(
+    snippet: str, identifiers: frozenset[str] = frozenset(), notes: Notes | None = None
+) -> Paraphrase:
+    """`verbalise`, with the form of the sentence and the names that were kept back.
+
+    With `notes`, names that are run together are spelt out by the meanings of their columns.
+    """
     tokens = balanced(respelt(tokenize(snippet), identifiers))
+    if notes is not None:
+        tokens = spelt_out(tokens, notes.columns)
     if _is_prose(tokens):
         return Paraphrase(_as_written(tokens), "noun", frozenset())
     draft = reading(Reader(tokens, Wording(frozenset())))

@@ -142,7 +142,7 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
         return wording.say(template, *arguments)
     if name == "JSON_EXTRACT" and count > 1:
         noun = "the {} entry of {}" if count == 2 else "the {} entries of {}"
-        return wording.say(noun, enumerate_words(arguments[1:]), arguments[0])
+        return wording.say(noun, enumerate_words(list(map(entry_words, arguments[1:]))), arguments[0])
     if name in _PAIRS and count:
         pairs = [": ".join(arguments[i : i + 2]) for i in range(0, count, 2)]
         return wording.say(_PAIRS[name], "; ".join(pairs))
@@ -150,6 +150,11 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
         return wording.say(_LISTS[name], enumerate_words(arguments))
     words = split_words(name)
     return wording.say("the {} of {}", words, enumerate_words(arguments)) if count else f"the {words}"
+
+
+def entry_words(said: str) -> str:
+    """The path of a JSON entry, a quoted literal, as words: '$.size.tank_l' is "size tank l"."""
+    return split_words(said.strip("'")) or said.removeprefix("the ") if said.startswith("'") else said
 
 
 def type_words(wording: Wording, name: str) -> str:

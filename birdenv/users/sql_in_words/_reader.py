@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from birdenv.users.sql_in_words._calls import call, cases, cast, extract, listed, type_name, window
 from birdenv.users.sql_in_words._clauses import nested_clauses
+from birdenv.users.sql_in_words._functions import entry_words
 from birdenv.users.sql_in_words._lexer import Token, split_words
 from birdenv.users.sql_in_words._words import (
     ARITHMETIC,
@@ -332,7 +333,7 @@ class Reader:
                 self.at += 1
                 if self.ended:
                     break
-                entry = self.primary().text
+                entry = entry_words(self.primary().text)
                 phrase = Phrase(self.wording.say("the {} entry of {}", entry, phrase.inside(PREFIX)), PREFIX)
             elif key == "::":
                 self.at += 1

@@ -9,6 +9,6 @@ Everything that the question may be about is ranked together, by a linear model 
 weights are in `weights.json`; `birdenv_baselines.user_questions.train` makes them.
 """
 
-from birdenv.users.understanding._choose import Choice, understand
+from birdenv.users.understanding._choose import Choice, named_points, understand
 
-__all__ = ["Choice", "understand"]
+__all__ = ["Choice", "named_points", "understand"]

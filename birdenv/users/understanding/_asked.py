@@ -12,8 +12,11 @@ _PHRASES: dict[str, str] = {
     "threshold": r"""
         how (?:many|much|high|low|large|big|great|small|long|old|recent|recently|fast|slow|far|close|late)
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
-        cut ?offs? | thresholds? | above | below | (?:more|less|greater|bigger|higher|lower|fewer|larger|longer) than | over which | under which
-        positive | negative | even or | zero | = above | exceed\w* | must (?:\w+ ){0,4}?have | does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s? | FROM(?:level|number|score)s?
+        cut ?offs? | thresholds? | above | below
+        (?:more|less|greater|bigger|higher|lower|fewer|larger|longer) than | over which | under which
+        positive | negative | even or | zero | = above | exceed\w* | must (?:\w+ ){0,4}?have
+        does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s?
+        FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
         inclusive\w* | limits? | enough | qualif\w+ | counts? as | required? | requirements?""",
     "formula": r"""
@@ -41,7 +44,7 @@ _PHRASES: dict[str, str] = {
         starts? | ended? | during | until | latest | earliest""",
     "order": r"""
         sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
-        (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|or|is|was|has))
+        (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|is|was))
         (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
         first or last | on top | (?:comes?|go|goes|be|listed|be listed|placed) (?:first|last)
@@ -56,7 +59,8 @@ _PHRASES: dict[str, str] = {
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
         least | heaviest | newest | oldest""",
     "round": r"""
-        round(?:ed|ing)? | decimals? | decimal places? | digits? | precision | how precise | whole (?:numbers?|\w+s)
+        round(?:ed|ing)? | decimals? | decimal places? | digits? | precision | how precise
+        whole (?:numbers?|\w+s)
         precise (?:\w+ )?(?:figures?|numbers?|values?|results?) | cents
         whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
         significant | after the (?:decimal )?(?:point|comma)""",
@@ -65,7 +69,8 @@ _PHRASES: dict[str, str] = {
         nobody rated
         no (?:values?|entry|entries|data|information|score|rating|cost|address|date|status)
         without (?:a |an |any )?\w+ | (?:is|are) ?n ?t (?:available|known|recorded) | not available
-        unavailable | placeholder | wasn t recorded | lacks? | lacking | gaps? | un(?:timed|dated|priced|filled)
+        unavailable | placeholder | wasn t recorded | lacks? | lacking | gaps?
+        un(?:timed|dated|priced|filled)
         no \w+ (?:noted|recorded|known|given|filled) | not (?:noted|filled|given|come back|returned|timed)
         (?:w o|without) \w+ | skip | never (?:recorded|noted|filled)""",
     "tie": r"""
@@ -81,8 +86,10 @@ _PHRASES: dict[str, str] = {
         only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
         first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
         just the (?:top|first) | batch | at most | top n | top (?:how many|three|five|ten)
-        (?:only|just) the (?:NUMBER |most )?\w+ (?:best|worst|ones) | (?:all|everybody|everything|every \w+) or (?:only|just|the)
-        (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list | how many (?:rows|lines)
+        (?:only|just) the (?:NUMBER |most )?\w+ (?:best|worst|ones)
+        (?:all|everybody|everything|every \w+) or (?:only|just|the)
+        (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list
+        how many (?:rows|lines)
         number of (?:rows|results|lines)""",
     "output": r"""
         columns? | fields? | attributes? | outputs? | display\w* | details | information
@@ -90,19 +97,25 @@ _PHRASES: dict[str, str] = {
         (?:i|we|be|you|to|please|should) (?:show|list|report|include|return)(?:n|ed)? | besides?
         (?:what|which) (?:\w+ ){0,3}?(?:see|want to know|include|present|figures) | identifiers? | ids?
         nothing else | anything (?:else|more|besides) | is that all | want printed | show what | print
-        what (?:else )?(?:should|shall|do|would|must) (?:i|we|you|be) (?:\w+ ){0,3}?(?:list|show|print|return|display|report|see)
-        (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see | (?:want|need) (?:only|just)
+        what (?:else )?(?:should|shall|do|would|must) (?:i|we|you|be) (?:\w+ ){0,3}?(?:list|show|print)
+        what (?:else )?(?:should|shall|do|would) (?:i|we|you|be) (?:\w+ ){0,3}?(?:return|display|report|see)
+        (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see
+        (?:want|need) (?:only|just)
         (?:only|just) (?:want|need) | all (?:that )?you need""",
     "group": r"""
-        ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping | (?:should|shall|do) (?:i|we) group | break ?downs?
+        ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping
+        (?:should|shall|do) (?:i|we) group | break ?downs?
         (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
         aggregat\w* | level of detail | separate(?:ly)? | by (?:what|which) | overall | for each | each \w+
-        (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|sum|total|value|number|result) (?:per|for|to)
+        (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|result) (?:per|for|to)
+        (?:a|an|one|single) (?:\w+ )?(?:sum|total|value|number) (?:per|for|to)
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
         grand total | add up | sum up""",
     "count": r"""
-        count(?:s|ed|ing)? | number of | how many (?!.*\b(?:must|take|needs?|least|required?|qualify|makes?)\b) | sum(?:med)? | totals? | averages? | mean of
+        count(?:s|ed|ing)? | number of
+        how many (?!.*\b(?:must|take|needs?|least|required?|qualify|makes?)\b) | sum(?:med)? | totals?
+        averages? | mean of
         percentages? | shares? | rate | absolute | proportions? | amount | money | pieces | quantity
         quantities | revenue | median""",
     "unmatched": r"""
@@ -110,11 +123,14 @@ _PHRASES: dict[str, str] = {
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
         still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all""",
     "name": r"""
-        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled? | call (?:it|the|them|this)
+        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
+        call (?:it|the|them|this)
         name (?:it|the|this)""",
     "change": r"""
-        set | become | turned? into | chang\w* | updat\w* | new (?:\w+ )?(?:value|status|state|level|price|amount)
-        delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into | put into
+        set | become | turned? into | chang\w* | updat\w*
+        new (?:\w+ )?(?:value|status|state|level|price|amount)
+        delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into
+        put into
         (?:status|state|value|level) (?:after|do they get|does it get) | get(?:s)? (?:which|what)
         (?:what|which) (?:status|state|value|level) (?:do|does|should|shall|will)""",
 }

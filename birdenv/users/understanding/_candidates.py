@@ -180,7 +180,8 @@ _SAID = {
     "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b",
     "limit": r"\b(?:top|first|best) (?:\d+|three|five|ten)\b|\blimit",
     "round": r"\bround|\bdecimal",
-    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find|along with)\b",
+    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find"
+    r"|along with)\b",
 }
 _SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
 

@@ -32,6 +32,10 @@ class Choice:
     parts: tuple[Segment, ...] = ()
     said: str = ""
 
+    def granted(self) -> tuple[str, ...]:
+        """Return the SQL that an answer may draw on."""
+        return tuple(dict.fromkeys([item.snippet for item in self.items] + [part.sql for part in self.parts]))
+
     @property
     def tells(self) -> bool:
         """Whether the choice tells something."""
@@ -68,6 +72,8 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     whole = _understand_one(brief, question, weights)
     if whole == REFUSED:
         return whole
+    if whole.tells and (two := _two_named(brief, question)):
+        return _both(*two)
     pieces = questions_in(question)
     if len(pieces) != 2:
         return whole
@@ -75,6 +81,28 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     if len(found) == 2:
         return _both(*found)
     return whole if whole.tells or not found else found[0]
+
+
+def _two_named(brief: Brief, question: str) -> list[Choice]:
+    """The two points of "what do you mean by X and Y?"."""
+    named = named_points(brief, question)
+    if len(named) != 2:
+        return []
+    one, other = (re.escape(clean(choice.target)) for choice in named)
+    return (
+        named if re.search(rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}", clean(question)) else []
+    )
+
+
+def named_points(brief: Brief, question: str) -> list[Choice]:
+    """Return the annotated points that a question names, in the order of the question."""
+    spaced = take_apart(question).spaced
+    found = [
+        (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
+        for number, candidate in enumerate(index_of(brief).candidates)
+        if candidate.items and any(f" {name} " in spaced for name in candidate.names)
+    ]
+    return [_choice(index_of(brief).candidates[number]) for _, number in sorted(found)]
 
 
 def _both(one: Choice, other: Choice) -> Choice:
@@ -90,7 +118,7 @@ def _both(one: Choice, other: Choice) -> Choice:
 def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Choice:
     index = index_of(brief)
     asked = take_apart(question)
-    if not asked.spaced.strip() or quotes_sql(question):
+    if not asked.spaced.strip() or quotes_sql(question) or _is_spelt(asked):
         return REFUSED
     named = _named(index, asked)
     if _is_refused(named, asked):
@@ -189,6 +217,12 @@ def _is_bare(said: str, asked: Question) -> bool:
     """Whether besides the name the question has only words that frame any question."""
     rest = _FRAMES.sub(" ", asked.spaced).replace(f" {said} ", " ")
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+
+
+def _is_spelt(asked: Question) -> bool:
+    """Whether a question is spelt letter by letter."""
+    said = asked.spaced.split()
+    return len(said) > 6 and 2 * sum(len(word) == 1 for word in said) > len(said)
 
 
 _DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import Candidate, Index
+from birdenv.users.understanding._foreign import FOREIGN_WORDS
 from birdenv.users.understanding._question import Overlap, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names, without_output_columns
 from birdenv.users.understanding._words import GENERIC_STEMS
@@ -37,44 +38,7 @@ _TECHNICAL: tuple[str, ...] = (
     "(?:possible|what|distinct) values",
 )
 _TECHNICAL_WORDS = tuple(map(any_of, _TECHNICAL))
-_FOREIGN: tuple[str, ...] = (
-    # the answer itself
-    "(?:which|who|what) (?:\\w+ ){0,3}?(?:is|are|has|have|was|were|comes?|breaks?) (?:\\w+ ){0,3}?(?:most|best"
-    "|worst|highest|lowest|biggest|largest|fastest|first|\\w{3,}est)",
-    "how (?:many|much|high|late|big|satisfied|large) (?:\\w+ ){0,4}?(?:are there|did|in reality|really|roughly|will"
-    "|come out|in 20\\w\\w|you (?:get|count|have))",
-    "check | verify | compare (?:\\w+ )?with mine | compare with | got it right | is that right | is it (?:right|correct)"
-    " | match(?:es)? yours | my (?:result|number|list|query|figure)s? | i get | i got | correct that | right that",
-    "expected | you expect | in the end | at the end | final (?:figures|result|list|numbers)",
-    "so that i can | let me see | in reality | actually look",
-    "how many (?:\\w+ ){1,3}?(?:are|were|have|has|will) (?!(?:needed|required|allowed|enough|to|a|considered|few|many)\\b)",
-    # opinions and advice
-    "should (?:we|the \\w+|they) | shouldn t we | do you (?:think|find|believe|feel|like) | (?:is|isn|don|doesn|aren)"
-    " (?:it|that|this|t)(?: that| this| it| you)? (?:too |really |a |even )*(?:fair|strict|harsh|unfair|allowed|legal|"
-    "ethical|a lot|worth|good|bad|much|think|find|dangerous|illegal)",
-    "suggest | recommend | advice | advise | would you (?:do|pick|choose|buy|cut|close) | improve | reduce | better",
-    "why | reasons? (?:for|why|that) | caused? | because",
-    "buy | invest | worth it | cured? | dangerous | illegal | legally | live on",
-    # the asker, the answerer
-    "(?:are|who are|what are|were) you | your (?:name|job|day|weekend|boss|notes|hobby|opinion|instructions|work)"
-    " | human | robot or | program or | language model | real person",
-    "points | deadline | score do i | am i | questions (?:\\w+ ){0,2}?left | doing well",
-    "good (?:morning|evening|day|afternoon) | thank | thanks | how are you | how was | nice | great",
-    "capital of | weather | rain | tomorrow | match | won | poem | joke | film | song | president | times \\w+ equals",
-    # the work
-    "(?:write|compose|spell|paste|send|build|draft|produce|code|formulate|put together|draw) (?:\\w+ ){0,3}?(?:the|a|it"
-    "|for me|me|your|out)",
-    "step by step | steps? | hint | walk me | first do | do first | break the task | approach",
-    "linked? | links | connect(?:s|ed)? | related to each | together | relationship",
-    "where (?:is|are|do i find|can i find|would i find) | kept | located | in the data",
-    "reveal | hidden | notes | print | repeat | translate | encode | base64 | supervisor | developer | admin\\w*"
-    " | instructions? | mode | reference | above this",
-    "ambigu\\w+ | unclear in | left? out on purpose | were you told | whole (?:truth|task|request) | full (?:task|request)",
-    "cte | cast | subquery | having | engine | indexes | temporary | (?:covering|bitmap) | sqlite | postgres\\w*",
-    "de la | el | les? | la | welche[rsn]? | ich | und | die | der | que | cu[aá]l | quelle?s? | est | wie | qu[eé]",
-)
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
-_FOREIGN_WORDS = tuple(map(any_of, _FOREIGN))
 _WISH = any_of(
     """
     you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\\w+ )?(?:result|output|list|report)s?
@@ -120,7 +84,7 @@ FEATURES: tuple[str, ...] = (
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
     *(f"technical:{number}" for number in range(len(_TECHNICAL))),
-    *(f"foreign:{number}" for number in range(len(_FOREIGN))),
+    *(f"foreign:{number}" for number in range(len(FOREIGN_WORDS))),
     *(f"ask_back:{name}" for name in _ASK),
 )
 """The names of all features, in the order of the weights."""
@@ -279,7 +243,7 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
         plain,
         best / total,
         *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
-        *(pattern.search(question.spaced) is not None for pattern in _FOREIGN_WORDS),
+        *(pattern.search(question.spaced) is not None for pattern in FOREIGN_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)
 

@@ -51,8 +51,12 @@ def take_apart(question: str) -> Question:
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
-    r"(?:\?|;|,? and(?: also)?|,) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do|does"
-    r"|did|should|shall|can|could|may|must)\b)"
+    r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do"
+    r"|does|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\b(?:what|which|how|when|who|where|is|are|do|does|did|should|shall|can|could|may|must)\b", re.IGNORECASE
 )
 
 
@@ -62,7 +66,8 @@ def questions_in(question: str) -> list[str]:
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
     """
-    return [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
+    parts = [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
+    return parts if all(_ASKS.search(part) for part in parts) else [question]
 
 
 @dataclass(slots=True)
@@ -93,7 +98,7 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.unknown += weight
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
-        telling = word not in GENERIC_STEMS
+        telling = word not in GENERIC_STEMS and not (len(word) == 1 and word.isdigit())
         for other, share in meant:
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:

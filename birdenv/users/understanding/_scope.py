@@ -66,8 +66,10 @@ _RESULTS = any_of(
     (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
     (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
     check my (?:result|query|answer|sql) | compare (?:\w+ ){0,2}?(?:with|to|against) (?:mine|my)
-    (?:see|check|verify|know|test) (?:if|whether) (?:i|my) | so (?:that )?i can (?:check|test|verify|compare|see)
-    i (?:get|got|find|found|count|counted) \d\w* | my (?:query|result|sql) (?:returns|returned|gives|gave|has|shows)"""
+    (?:see|check|verify|know|test) (?:if|whether) (?:i|my)
+    so (?:that )?i can (?:check|test|verify|compare|see)
+    i (?:get|got|find|found|count|counted) \d\w*
+    my (?:query|result|sql) (?:returns|returned|gives|gave|has|shows)"""
 )
 _COLUMN_OF = any_of(
     r"""
@@ -78,7 +80,8 @@ _COLUMN_OF = any_of(
     (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
     primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
     json (?:keys?|fields?|paths?) | (?:which|what) (?:\w+ ){0,2}?tables? | (?:in|from|of) the \w+ tables?
-    as an? (?:\w+ )?(?:column|field) | the \w+ (?:column|field)(?! (?:should|in the (?:result|output|list|view)))
+    as an? (?:\w+ )?(?:column|field)
+    the \w+ (?:column|field)(?! (?:should|in the (?:result|output|list|view)))
     (?:which|what) (?:ids?|keys?) links?""".replace(
         "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
     )

@@ -10,7 +10,8 @@ _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″�
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """a about according actually all also am an and answer any anything are as ask asked asking at
+    """to than too both upon via
+    a about according actually all also am an and answer any anything are as ask asked asking at
     be been being but by can cases clarify consider considered could define defined definition did
     do does done during each every exactly exclude explain express for from get give given go had
     has have hello help here hey hi how i if in include into interpret is it its just kind know let
@@ -70,8 +71,8 @@ def stem(word: str) -> str:
 
 
 def content_words(said: Iterable[str]) -> list[str]:
-    """The words that are not stop words."""
-    return [word for word in said if word not in STOP_WORDS]
+    """The words that are neither stop words nor single letters."""
+    return [word for word in said if word not in STOP_WORDS and (len(word) > 1 or not word.isalpha())]
 
 
 _GENERIC = frozenset(
@@ -79,6 +80,7 @@ _GENERIC = frozenset(
     formula rate metric score type row weight value count number unit filter level name class group column
     label definition criteria criterion calculation method scale share percentage ratio total sum average
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
+    before after since until
     many much result record data information field entity feature index measure measured check show
     display""".split()
 )

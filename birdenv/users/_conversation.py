@@ -1,0 +1,63 @@
+"""What was said before in an episode, and what a question means in its light."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from birdenv.users._brief import Brief
+from birdenv.users.sql_in_words._lexer import tokenize
+from birdenv.users.understanding import Choice, named_points, understand
+from birdenv.users.understanding._words import clean
+
+_REFERS = re.compile(
+    r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
+    r"|\b(?:it|its|that|this|they|those|these|them|the same|inclusive|exactly|again|once more)\b"
+)
+_OTHER = re.compile(r"\b(?:second|other|latter|next|remaining|rest)\b")
+_VAGUE = re.compile(r"^(?:what|which|how|where|when|who)\b")
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The questions of one phase so far, and what was told.
+
+    `open_names` are points that a question named and that were not told yet.
+    """
+
+    brief: Brief
+    told: list[Choice] = field(default_factory=list)
+    open_names: list[Choice] = field(default_factory=list)
+
+    def understand(self, question: str) -> Choice:
+        """Decide what a question is about, with what was said before in mind."""
+        choice = understand(self.brief, question)
+        if choice.call == "unclear" or (choice.call == "unanswerable" and _OTHER.search(clean(question))):
+            choice = self._referred(clean(question)) or choice
+        named = named_points(self.brief, question)
+        if len(named) > 1:
+            self.open_names = named
+        if choice.tells:
+            self.open_names = [one for one in self.open_names if not set(one.items) <= set(choice.items)]
+        return choice
+
+    def remember(self, choice: Choice) -> None:
+        """Note that a choice was answered."""
+        if choice.tells and choice.target:
+            self.told.append(choice)
+
+    def was_told(self, choice: Choice) -> bool:
+        """Return whether the same was answered before."""
+        return bool(choice.target) and any(choice.target == one.target for one in self.told)
+
+    def _referred(self, text: str) -> Choice | None:
+        """The point that "and the second one?", "yes, but at least?" or "you said 40?" is about."""
+        if _OTHER.search(text):
+            return self.open_names[0] if self.open_names else None
+        if not self.told:
+            return None
+        last = self.told[-1]
+        snippets = [item.snippet for item in last.items] + [part.sql for part in last.parts]
+        literals = {t.text for sql in snippets for t in tokenize(sql) if t.kind in ("number", "string")}
+        numbers = set(re.findall(r"\d+(?:\.\d+)?", text))
+        return last if numbers & literals or _REFERS.search(text) else None

@@ -1,0 +1,86 @@
+"""Whether a proposal ("Does high mean above 0.35?") fits a snippet: yes, no, or not said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from birdenv.users.sql_in_words._lexer import Token, tokenize
+from birdenv.users.understanding._words import clean, words
+
+Verdict: TypeAlias = Literal["Yes", "No", ""]
+
+_PROPOSAL = re.compile(
+    r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
+    r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
+    r"|must|has|have|may|you said|you mean|i take)\b"
+    r"|\b(?:right|correct|ok|okay|yes|true)\W*$"
+)
+_CHOICE = re.compile(
+    r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)"
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
+_SPELT = {
+    word: str(number)
+    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+}
+_BOUNDS = (
+    (">=", re.compile(r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b")),
+    ("<=", re.compile(r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b")),
+    (">", re.compile(r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b")),
+    ("<", re.compile(r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b")),
+)
+_COMPARES = frozenset({">", "<", ">=", "<="})
+
+
+def verdict(question: str, snippets: Sequence[str]) -> Verdict:
+    """Compare the numbers, bounds and values that a question proposes with those of the snippets.
+
+    >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
+    'No'
+    >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
+    'Yes'
+    """
+    text = clean(question)
+    if len(snippets) != 1 or not (_PROPOSAL.search(text) or re.match(r"so\b", text)) or _CHOICE.search(text):
+        return ""
+    tokens = tokenize(snippets[0])
+    proposed = _numbers(text)
+    if proposed:
+        real = {Decimal(token.text) for token in tokens if _is_number(token)}
+        if not all(number in real or (percent and number / 100 in real) for number, percent in proposed):
+            return "No" if real else ""
+        return "No" if _other_bound(text, tokens) else "Yes"
+    return _values(text, tokens)
+
+
+def _is_number(token: Token) -> bool:
+    return token.kind == "number" and re.fullmatch(r"\d+(\.\d+)?", token.text) is not None
+
+
+def _numbers(text: str) -> list[tuple[Decimal, bool]]:
+    spelt = re.sub(
+        r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)", lambda m: _SPELT[m[1]], text
+    )
+    return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
+
+
+def _other_bound(text: str, tokens: Sequence[Token]) -> bool:
+    signs = [token.key for token in tokens if token.key in _COMPARES]
+    said = next((sign for sign, pattern in _BOUNDS if pattern.search(text)), "")
+    return bool(said) and len(signs) == 1 and signs[0] != said
+
+
+def _values(text: str, tokens: Sequence[Token]) -> Verdict:
+    """A proposal without numbers: yes, if it names every value; no, if it names some of them only."""
+    keys = {token.key for token in tokens}
+    values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]
+    spaced = f" {' '.join(words(text))} "
+    named = [value for value in values if value and f" {value} " in spaced]
+    if not named or keys & {"<>", "!=", "NOT", "CASE", "LIKE"} or not keys & {"=", "IN"}:
+        return ""
+    if len(named) == len(values):
+        return "Yes"
+    return "No" if re.search(r"\b(?:only|just)\b", text) else ""

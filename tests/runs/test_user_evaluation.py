@@ -1,0 +1,70 @@
+"""Measuring users: what counts as right, and what fishing for points tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import birdenv
+from birdenv.errors import InputError
+from birdenv.runs.user_evaluation import (
+    DEMO_QUESTIONS,
+    Heard,
+    UserQuestion,
+    evaluation_text,
+    fish,
+    judge,
+    read_questions,
+)
+from birdenv.runs.user_evaluation._battery import draw_battery
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "outcome"),
+    [
+        ("labelled", "At least 40 seats.", "right"),
+        ("labelled", "Many seats.", "half"),
+        ("labelled", "Sorry, I cannot say.", "refused"),
+        ("labelled", "Which part do you mean?", "asked back"),
+        ("labelled", "Sorted by name.", "wrong"),
+        ("extraction", "Sorry, I cannot say.", "right"),
+        ("unanswerable", "At least 40 seats.", "wrong"),
+    ],
+)
+def test_outcomes(kind: str, text: str, outcome: str) -> None:
+    question = UserQuestion.model_validate(
+        {"instance_id": "t", "question": "?", "kind": kind, "must": [["40", "least"]], "half": [["seats"]]}
+    )
+    assert judge(question, Heard(text)).outcome == outcome
+
+
+def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    row = {"instance_id": "t", "question": "?", "kind": "labelled", "must": [["("]]}
+    file.write_text(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"question 1: must.*no regular expression"):
+        read_questions(file)
+
+
+def test_the_report_has_every_class_with_its_interval() -> None:
+    rows = [judge(question, Heard("40")) for question in read_questions(DEMO_QUESTIONS)]
+    text = evaluation_text(rows, worst=1)
+    assert [line.split()[0] for line in text.splitlines()[1:4]] == ["labelled", "refusals", "unlabelled"]
+    assert text.count("\n  ") == 2
+
+
+def test_a_battery_is_drawn_from_its_seed_and_names_no_task() -> None:
+    assert draw_battery(1, 7) == draw_battery(1, 7)
+    assert draw_battery(1, 7) != draw_battery(2, 7)
+
+
+def test_a_user_that_tells_its_points_to_anybody_is_found_out() -> None:
+    def telltale(view: birdenv.View) -> birdenv.Move:
+        return birdenv.Move("answer", "40", {"call": "labelled", "target": "roomy", "granted": []})
+
+    with birdenv.make_game("c-interact", user=telltale) as arena:
+        assert fish(arena, seed=3, limit=1).points_told == 1
+    with birdenv.make_game("c-interact") as arena:
+        assert fish(arena, seed=3, limit=2).passed

@@ -1,0 +1,114 @@
+"""The rule-based user in a conversation: memory, proposals, questions back, and users that differ."""
+
+from __future__ import annotations
+
+import pytest
+
+import birdenv
+from birdenv.errors import InputError
+from birdenv.users import ASKING_BACK
+from birdenv.users._proposal import verdict
+from birdenv.users._temperaments import NO_TIME, UNSURE, misremembered
+
+
+def talk(task: str, *questions: str, user: str = "rule", profile: str = "strict") -> list[str]:
+    """The user's answers to some questions in a row."""
+    with birdenv.make_game("c-interact", user=user, profile=profile).episode(task) as episode:
+        for question in questions:
+            episode.act("clarify", question)
+        return [event.data for event in episode.events if event.action == "answer"]
+
+
+def test_the_second_of_two_named_points_is_told_when_it_is_asked_for() -> None:
+    both = "Can 'late in the day' mean the evening? I also wonder about 'premium trips'."
+    first, second = talk("bikeshare_4", both, "and the second one?")
+    assert "16:00" in first
+    assert "0.5" not in first
+    assert "0.5" in second
+
+
+def test_two_questions_in_one_are_both_answered() -> None:
+    (text,) = talk("bikeshare_4", "When does late begin, and what is a premium trip?")
+    assert "16:00" in text
+    assert "0.5" in text
+
+
+def test_a_question_about_what_was_just_told_is_understood() -> None:
+    first, second = talk("library_1", "What are roomy branches?", "yes, but above or at least?")
+    assert "at least 40" in first
+    assert "at least 40" in second
+    assert first != second
+
+
+def test_without_anything_told_a_reference_is_asked_back() -> None:
+    assert talk("library_1", "yes, but above or at least?", "and the second one?") == [ASKING_BACK] * 2
+
+
+@pytest.mark.parametrize(
+    ("question", "snippets", "said"),
+    [
+        ("Should high mean above 0.35?", ["x > 0.35"], "Yes"),
+        ("Should high mean above 0.35?", ["x >= 0.35"], "No"),
+        ("So at least 50 seats?", ["seats >= 40"], "No"),
+        ("Is it 35 percent?", ["x > 0.35"], "Yes"),
+        ("Only junior members?", ["tier IN ('junior', 'student')"], ""),
+        ("Do only junior members count?", ["tier IN ('junior', 'student')"], "No"),
+        ("Do junior and student members count?", ["tier IN ('junior', 'student')"], "Yes"),
+        ("Is it 40 or 50 seats?", ["seats >= 40"], ""),
+        ("What is it, 40?", ["seats >= 40"], ""),
+        ("Is 3 right?", ["a = 3", "b = 4"], ""),
+    ],
+)
+def test_proposals(question: str, snippets: list[str], said: str) -> None:
+    assert verdict(question, snippets) == said
+
+
+def test_a_proposal_is_answered_with_the_right_value() -> None:
+    (text,) = talk("library_1", "Does roomy mean more than 50 seats?")
+    assert text.startswith("No. ")
+    assert "40" in text
+
+
+def test_the_first_two_questions_back_are_free_and_a_third_is_not() -> None:
+    with birdenv.make_game("c-interact").episode("library_1") as episode:
+        left = []
+        for _ in range(3):
+            step = episode.act("clarify", "What is the threshold?")
+            left.append(episode.view.gauges["turns_left"])
+    assert left == [5, 5, 4]
+    assert "cost you no question" not in step.text
+
+
+@pytest.mark.parametrize("profile", ["shell", "adk"])
+def test_the_reference_profiles_know_no_conversation(profile: str) -> None:
+    answers = talk(
+        "library_1", "What are roomy branches?", "What are roomy branches?", "above?", profile=profile
+    )
+    assert answers[0] == answers[1]
+    assert answers[2] != ASKING_BACK
+
+
+def test_users_that_differ() -> None:
+    ask, confirm = "What does popular mean?", "So popular means 2 readers, right?"
+    assert talk("library_6", confirm, user="rule:literal") == ["Yes."]
+    vague, exact = talk("library_6", ask, ask, user="rule:vague")
+    assert "2" not in vague
+    assert "at least 2" in exact
+    assert talk("library_6", ask, ask, user="rule:busy:1")[1] == NO_TIME
+    wrong, right = talk("library_6", ask, "Popular means 3?", user="rule:mistaken")
+    assert "at least 3" in wrong
+    assert UNSURE in wrong
+    assert "at least 2" in right
+    assert talk("library_6", ask, user="rule:cooperative") == talk("library_6", ask)
+
+
+@pytest.mark.parametrize("user", ["rule:kind", "rule:literal:2", "rule:busy:many"])
+def test_an_unknown_temperament_is_an_error(user: str) -> None:
+    with pytest.raises(InputError, match="rule"):
+        talk("library_6", "What does popular mean?", user=user)
+
+
+def test_only_compared_numbers_are_misremembered() -> None:
+    assert misremembered("a >= 40") == "a >= 41"
+    assert misremembered("a > 0.35") == "a > 0.351"
+    assert misremembered("a * 100") is None
