@@ -66,14 +66,14 @@ def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
         seed: draws the battery, and the columns that are asked about.
         limit: only the first tasks.
     """
-    assert isinstance(arena.tasks, InteractTasks)
+    assert isinstance(arena._tasks, InteractTasks)
     battery = draw_battery(seed, FISHING_QUESTIONS)
     rng = random.Random(seed)
     examples: list[tuple[str, str, str]] = []
     tasks = points = parts = points_told = parts_told = 0
     asked: list[tuple[bool, bool]] = []
     for instance_id in arena.ids[:limit]:
-        brief = arena.tasks.tasks[instance_id].private.brief
+        brief = arena._tasks.tasks[instance_id].private.brief
         several = len({item.term for item in brief.ambiguities}) > 1
         told: set[tuple[str, str]] = set()
         for bait in battery:
