@@ -117,6 +117,7 @@ SQLITE: Final = {
     "S37": "random and the time of day",
     "S38": "files in every state",
     "S39": "many at once",
+    "S41": "names and text that are no UTF-8, in functions of every kind",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

@@ -103,14 +103,15 @@ _BIND_MARKER = "bind markers (?, :name, @name, $name) have no value here: write 
 _ONE_STATEMENT = "one statement at a time: this text holds more than one"
 
 
-def is_interruption(error: BaseException) -> bool:
-    """Whether the progress handler stopped the statement, by its answer or because it raised."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+_OF_A_CALLBACK: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_AUTH})
+_FUNCTION_FAILED: Final = "user-defined function raised exception"
+_NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not UTF-8"
 
 
-def is_denial(error: BaseException) -> bool:
-    """Whether the authorizer refused the statement, by its answer or because it raised."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
+def is_from_callback(error: BaseException) -> bool:
+    """Whether a callback of Python's stopped the statement, by its answer or because it failed."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def is_too_big(error: BaseException) -> bool:
@@ -204,11 +205,18 @@ class GuardedConnection:
             return QueryError("timeout", _timeout_message(allowance))
         began = monotonic()
         deadline = began + allowance.seconds
+        unexplained = 0
         while True:
             try:
                 return self._run(sql, allowance, began, deadline, reading, sink)
             except DRIVER_ERRORS as error:
-                if not self._may_try_again(error, sql, deadline, reading):
+                if self._guard.interrupted:
+                    raise KeyboardInterrupt from error
+                if self._is_unexplained(error):
+                    unexplained += 1
+                    if unexplained > 1:
+                        return QueryError("denied", _NOT_UTF8, monotonic() - began)
+                elif not self._may_try_again(error, sql, deadline, reading):
                     return self._explain(error, sql, allowance, monotonic() - began)
 
     def _run(
@@ -251,11 +259,9 @@ class GuardedConnection:
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
 
-        A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
+        A statement that failed has changed nothing.
         """
         guard = self._guard
-        if self._is_ctrl_c(error):
-            raise KeyboardInterrupt from error
         if guard.expired or guard.refusal is not None:
             return False
         if self._connection.text_factory is str and _is_undecodable(error):
@@ -286,22 +292,22 @@ class GuardedConnection:
             with self._guard.trusted(allowance.seconds if allowance else float("inf")):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
-            if self._is_ctrl_c(error):
+            if self._guard.interrupted:
                 raise KeyboardInterrupt from error
             elapsed = monotonic() - began
             if allowance is not None and self._guard.expired:
                 return QueryError("timeout", _timeout_message(allowance), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
 
-    def _is_ctrl_c(self, error: BaseException) -> bool:
-        """Whether Ctrl-C arrived while SQLite ran a function of ours, which cannot pass it on: the progress
-        handler, the authorizer, or one that stands for a function of SQL."""
+    def _is_unexplained(self, error: BaseException) -> bool:
+        """Whether a callback failed before its first line.
+
+        Python cannot call one with a name or text that is not UTF-8, nor in the very moment of a Ctrl-C. The
+        error does not say which it was; only the former happens again.
+        """
         guard = self._guard
-        if guard.interrupted:
-            return True
-        if is_interruption(error):
-            return not guard.expired
-        return is_denial(error) and guard.refusal is None and not guard.wants_count
+        is_explained = guard.expired or guard.wants_count or guard.refusal is not None
+        return not is_explained and is_from_callback(error)
 
     def close(self) -> None:
         self._connection.close()

@@ -167,8 +167,8 @@ class StatementGuard:
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
-    statement has to be counted (`count`) before it may run, and `interrupted` whether Ctrl-C came while a
-    function of ours ran in it.
+    statement has to be counted (`count`) before it may run, and `interrupted` whether a function of ours that
+    SQLite called met Ctrl-C.
     """
 
     def __init__(
@@ -203,7 +203,9 @@ class StatementGuard:
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
-        connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
+        ticks = self._ticks()
+        next(ticks)
+        connection.set_progress_handler(ticks.__next__, _TICK_INSTRUCTIONS)
         watchdog.watch(self)
 
     @property
@@ -300,20 +302,36 @@ class StatementGuard:
             self.finish()
             self._trusted = False
 
-    def _tick(self) -> int:
-        self.expired = self.expired or time.monotonic() > self._deadline
-        return int(self.expired)
+    def _ticks(self) -> Iterator[int]:
+        """Look at the clock at each step, and give 1 to stop the statement.
+
+        A generator, because Ctrl-C that comes while SQLite works is raised where Python code goes on: in a
+        function that would be before its first line, where it cannot be caught.
+        """
+        answer = 0
+        while True:
+            try:
+                yield answer
+                self.expired = self.expired or time.monotonic() > self._deadline
+                answer = int(self.expired)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                answer = 1
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
     ) -> int:
         # Asked about every column of every statement.
-        if action == _READ:
-            if first in self._plain_tables:
+        try:
+            if action == _READ:
+                if first in self._plain_tables:
+                    return _OK
+            elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
                 return _OK
-        elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
-            return _OK
-        return self._decide(action, first, second)
+            return self._decide(action, first, second)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return sqlite3.SQLITE_DENY
 
     def _decide(self, action: int, first: str | None, second: str | None) -> int:
         if self._plain.include(action, first, second):

@@ -25,8 +25,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from functools import partial
-from operator import methodcaller
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 LARGEST_VALUE: Final = 10_000_000
 """Bytes of one text or blob, at most (and of one row of a table)."""
@@ -127,7 +126,7 @@ def replace_unbounded_functions(
     `refuse` is told, in a sentence, why a call was not made; the statement then fails. `interrupt` is told of
     Ctrl-C, which SQLite cannot pass on.
     """
-    native = _Native()
+    native = _Native(refuse)
     bound = partial(connection.getlimit, sqlite3.SQLITE_LIMIT_LENGTH)
     for name in _FORMATTING:
         careful = _told(interrupt, partial(_format, native, refuse, bound, name))
@@ -138,19 +137,28 @@ def replace_unbounded_functions(
 
 
 class _Native:
-    """SQLite's own functions, called on an empty database."""
+    """SQLite's own functions, called on an empty database.
 
-    def __init__(self) -> None:
+    `refuse` gets a sentence where the result is nothing that a function of Python's could give SQLite.
+    """
+
+    def __init__(self, refuse: Callable[[str], None]) -> None:
+        self._refuse = refuse
         self._connection: sqlite3.Connection | None = None
 
     def call(self, name: str, *arguments: Any) -> Any:
         if self._connection is None:
             self._connection = sqlite3.connect(":memory:", check_same_thread=False)
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
-            # A precision counts bytes and may cut a character, which no text of Python's can hold.
-            self._connection.text_factory = methodcaller("decode", "utf-8", "replace")
         marks = ",".join("?" * len(arguments))
-        return self._connection.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+        try:
+            return self._connection.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith("Could not decode"):  # a precision counts bytes, and may cut
+                raise
+            _refuse(self._refuse, f"{name}() is not allowed here: what it gives is not UTF-8")
+        except sqlite3.DataError as error:
+            raise OverflowError(str(error)) from error  # which SQLite is told as what it is: too big
 
 
 _Function: TypeAlias = Callable[..., Any]
@@ -210,6 +218,6 @@ def _trim(
     return native.call(name, *arguments)
 
 
-def _refuse(refuse: Callable[[str], None], sentence: str) -> None:
+def _refuse(refuse: Callable[[str], None], sentence: str) -> NoReturn:
     refuse(sentence)
     raise RefusedCallError(sentence)
