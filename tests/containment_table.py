@@ -118,6 +118,7 @@ SQLITE: Final = {
     "S38": "files in every state",
     "S39": "many at once",
     "S41": "names and text that are no UTF-8, in functions of every kind",
+    "S42": "bounds that make a full-text index store something else",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

@@ -159,7 +159,10 @@ DIFFERENCES: dict[str, Difference] = {
         FIVE, error("too many attached databases - max 4"), Answer()
     ),
     "trim of text that is no UTF-8": Difference(
-        (TRIMMED,), error("a name or text in this statement, or in what it reads, is not UTF-8"), one("\udcff"), "inline"
+        (TRIMMED,),
+        error("a name or text in this statement, or in what it reads, is not UTF-8"),
+        one("\udcff"),
+        "inline",
     ),
     "views on printf and trim, with trusted_schema off": Difference(
         UNTRUSTED, error("unsafe use of printf()"), one("1"), "inline"

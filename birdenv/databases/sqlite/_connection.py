@@ -62,6 +62,15 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> frozenset[str]:
     return frozenset([str(name).lower() for (name,) in names])
 
 
+def _modules(connection: sqlite3.Connection) -> list[str]:
+    """The modules of the schema's virtual tables."""
+    declared = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    ).fetchall()
+    found = [re.search(r"\bUSING\s+(\w+)", sql, re.IGNORECASE) for (sql,) in declared]
+    return [match[1] if match else "" for match in found]
+
+
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
     for name in _TABLE_FUNCTIONS:
@@ -178,6 +187,7 @@ class GuardedConnection:
             killable=killable,
             lists_files=file is None,
             virtual_tables=virtual_tables,
+            modules=_modules(connection) if private and not killable else (),
         )
         self._can_read_tables = not private
         self.is_spoilt = False
@@ -232,8 +242,8 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            if guard.wants_count:
-                raise sqlite3.OperationalError("to be counted")
+            if guard.wants_count or guard.refusal is not None:
+                raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
                 columns = tuple([about[0] for about in cursor.description or ()])

@@ -36,11 +36,13 @@ from birdenv.databases.sqlite._authorizer_rules import (
 from birdenv.databases.sqlite._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
-    bound_of_program,
+    Counted,
+    count_program,
     first_bound,
     kind_of_work,
     longest_program,
     replace_unbounded_functions,
+    stored_by_module,
 )
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
@@ -141,12 +143,15 @@ _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
 )
 _MOST_REMEMBERED = 512  # statements
-_OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _NEVER = float("inf")
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
 _USUAL_ACTIONS = AuthorizerCache()
+_STORES_TOO_LITTLE = (
+    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
+    " values smaller than that table has to store: first put what they give into an ordinary table"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,7 @@ class StatementGuard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
     `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
-    where the schema does not change.
+    where the schema does not change. `modules`: those of the virtual tables of a private copy.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
@@ -179,8 +184,10 @@ class StatementGuard:
         killable: bool = False,
         lists_files: bool = True,
         virtual_tables: frozenset[str] = frozenset(),
+        modules: Iterable[str] = (),
     ) -> None:
         self._connection = connection
+        self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
@@ -190,7 +197,7 @@ class StatementGuard:
         self._trusted = False
         self._deadline = _NEVER
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
-        self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
+        self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
         self._bound = LARGEST_VALUE
         self._longest = 0  # operations that it may have
         self._is_counted = False
@@ -244,8 +251,9 @@ class StatementGuard:
             self._bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
-            or self._bounds
+            or self._counted
             or self._schema_works
+            or self._stored
         ):
             self._set_bounds(sql)
         self._deadline = deadline
@@ -265,14 +273,14 @@ class StatementGuard:
         if self._killable:
             clear_alarm()
         if self._changes_schema:
-            self._bounds.clear()  # the same text may mean something else now
+            self._counted.clear()  # the same text may mean something else now
         return now
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._bounds[hash(sql)] = _OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)
-        if len(self._bounds) > _MOST_REMEMBERED:
-            del self._bounds[next(iter(self._bounds))]
+        self._counted[hash(sql)] = count_program(program, self._stored)
+        if len(self._counted) > _MOST_REMEMBERED:
+            del self._counted[next(iter(self._counted))]
 
     @property
     def is_running(self) -> bool:
@@ -351,6 +359,8 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        if action == sqlite3.SQLITE_CREATE_VTABLE:
+            self._stored = max(self._stored, stored_by_module(second or ""))
         return _OK
 
     def _may_call(self, function: str) -> bool:
@@ -379,14 +389,17 @@ class StatementGuard:
 
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
-        is_known = hash(sql) in self._bounds
-        counted = self._bounds.pop(hash(sql)) if is_known else 0
+        counted = self._counted.pop(hash(sql), None) if self._counted else None
         if counted:
-            self._bounds[hash(sql)] = counted  # now it is the one that was used last
-        self._is_counted = counted > 0
-        self.wants_count = self._schema_works and not counted
+            self._counted[hash(sql)] = counted  # now it is the one that was used last
+            # In a transaction any statement may make a module store what it has put off.
+            is_stored = self._stored and (counted.stores or self._connection.in_transaction)
+            if is_stored and counted.bound < self._stored:
+                self._refuse(_STORES_TOO_LITTLE)
+        self._is_counted = counted is not None
+        self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)
-        self._set_bound(counted or first_bound(longest))
+        self._set_bound(counted.bound if counted else first_bound(longest))
         if longest != self._longest:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)

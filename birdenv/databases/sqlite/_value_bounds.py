@@ -13,6 +13,9 @@ values that keeps such a stretch to about a second:
 
 A worker process, which can be killed, does without.
 
+Modules of virtual tables store values of their own, and take no notice where one is too long to be stored. So
+where they may store any, values may be as long as those, or the statement does not run.
+
 Careful versions of two families of functions whose work no bound on the size of values bounds.
 
 `printf` pads to any width, and two-argument `trim` takes the product of its arguments. What they compute is
@@ -25,7 +28,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, Literal, NoReturn, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 LARGEST_VALUE: Final = 10_000_000
 """Bytes of one text or blob, at most (and of one row of a table)."""
@@ -56,6 +59,7 @@ _CHEAP: Final = frozenset(
     power sqrt
     """.split()
 )
+_OF_UNKNOWN_PROGRAMS: Final = 1_000  # bytes of a value
 _UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
 _CALLING: Final = frozenset("Function PureFunc AggStep AggStep1 AggInverse AggValue AggFinal".split())
 _WORKING: Final = frozenset(
@@ -66,6 +70,15 @@ _WORKING: Final = frozenset(
     """.split()
 )
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
+_STORING: Final = frozenset({"VCreate", "VDestroy", "VRename", "VUpdate"})
+
+_NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
+_WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
+
+
+def stored_by_module(module: str) -> int:
+    """Bytes of a value that a module of virtual tables must be able to store."""
+    return LARGEST_VALUE if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
 
 
 def longest_program(sql: str) -> int:
@@ -88,12 +101,26 @@ def kind_of_work(function: str) -> Work:
     return "heavy" if name in _SQUARES or name in _PATTERNS else "proportional"
 
 
-def bound_of_program(program: Iterable[tuple[Any, ...]]) -> int:
-    """Bytes that a value may have in a program, given as the rows of `EXPLAIN`."""
+class Counted(NamedTuple):
+    """What counting a program has shown: bytes that a value may have in it; does a module store values?"""
+
+    bound: int
+    stores: bool
+
+
+def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
+    """Work out the bound of a program, given as the rows of `EXPLAIN`; None for one that is not known.
+
+    `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
+    """
+    if program is None:
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False)
     operations = calls = patterns = squares = indexing = 0
+    stores = False
     for _, opcode, _, _, _, p4, *_ in program:
         operations += opcode in _WORKING
         indexing += opcode in _INDEX
+        stores = stores or opcode in _STORING
         if opcode in _CALLING and isinstance(p4, str):
             name = p4.partition("(")[0].lower()
             calls += name not in _CHEAP
@@ -102,8 +129,8 @@ def bound_of_program(program: Iterable[tuple[Any, ...]]) -> int:
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
     bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
-    bounds.append(_INDEXING // indexing if indexing else LARGEST_VALUE)
-    return min(bounds)
+    bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
+    return Counted(min(bounds), stores)
 
 
 _TRIMMING_A_BYTE = 2  # characters times characters to trim, for each byte that a value may have
