@@ -119,6 +119,7 @@ SQLITE: Final = {
     "S39": "many at once",
     "S41": "names and text that are no UTF-8, in functions of every kind",
     "S42": "bounds that make a full-text index store something else",
+    "S43": "temporary tables and settings that pass for a change",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

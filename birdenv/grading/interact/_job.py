@@ -153,6 +153,9 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
     if failure is not None:
         return broken("the set-up", failure)
     failure = _run_base(database, job.base_pred, job.cleanup)
+    if failure is None and job.base_pred:
+        left = database.checkpoint()  # what was temporary ends with the phase, as it does with `start`
+        failure = left if isinstance(left, QueryError) else None
     return None if failure is None else failed(failure)
 
 

@@ -29,6 +29,7 @@ from birdenv.databases.sqlite.images._image import (
     Checkpoint,
     ImageKind,
     bound_growth,
+    in_memory,
     within,
 )
 from birdenv.errors import InputError
@@ -195,6 +196,16 @@ class FileImage:
 
         size = self._file.stat().st_size if contents is None else len(contents)
         return size, within(most_bytes, pieces())
+
+    def committed(self) -> sqlite3.Connection:
+        path = f"{self._file.as_uri()}?mode=ro"
+        connection: sqlite3.Connection = sqlite3.connect(path, uri=True, timeout=0, **CONNECT_OPTIONS)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError:  # the episode's own connection holds a lock
+            connection.close()
+            return in_memory(self.connection.serialize())
+        return connection
 
     def close(self) -> None:
         if self._process != os.getpid():

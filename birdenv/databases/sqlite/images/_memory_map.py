@@ -35,6 +35,7 @@ from birdenv.databases.sqlite.images._image import (
     Checkpoint,
     ImageKind,
     bound_growth,
+    in_memory,
     within,
 )
 
@@ -152,6 +153,7 @@ _NEEDED = (
     "sqlite3_serialize",
 )
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
+_READ_ONLY = 4  # SQLITE_DESERIALIZE_READONLY
 _ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 _lock = threading.Lock()
 _opened = threading.local()  # the handle of the connection that this thread opened last
@@ -214,12 +216,14 @@ def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.C
     return connection, _opened.handle
 
 
-def deserialize(library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int) -> None:
+def deserialize(
+    library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
+) -> None:
     """Make the `size` bytes at `address` the connection's main database, with room to `capacity`.
 
     The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
     """
-    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, 0)
+    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, flags)
     if code != sqlite3.SQLITE_OK:
         raise sqlite3.OperationalError(f"cannot take the database over (SQLite code {code})")
 
@@ -260,6 +264,16 @@ class MappedImage:
         _, size = serialized(self._library, self._handle)
         return size, within(most_bytes, self._memory.written(size))
 
+    def committed(self) -> sqlite3.Connection:
+        address, size = serialized(self._library, self._handle)
+        connection, handle = connect_with_handle(self._library, **CONNECT_OPTIONS)
+        try:
+            deserialize(self._library, handle, address, size, size, _READ_ONLY)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def close(self) -> None:
         self.connection.close()  # first: it may still write while it rolls back
         self._memory.free()
@@ -283,9 +297,8 @@ class DeserializedImage:
             for offset, page in start.pages.items():
                 data[offset : offset + len(page)] = page
         data[WAL_FORMAT] = b"\1\1"
-        self.connection = sqlite3.connect(":memory:", **CONNECT_OPTIONS)
+        self.connection = in_memory(data)
         try:
-            self.connection.deserialize(data)
             bound_growth(self.connection, self._original, len(self._original))
         except BaseException:
             self.connection.close()
@@ -302,6 +315,9 @@ class DeserializedImage:
                     yield start, piece
 
         return len(now), within(most_bytes, pieces())
+
+    def committed(self) -> sqlite3.Connection:
+        return in_memory(self.connection.serialize())
 
     def close(self) -> None:
         self.connection.close()
