@@ -120,6 +120,8 @@ SQLITE: Final = {
     "S41": "names and text that are no UTF-8, in functions of every kind",
     "S42": "bounds that make a full-text index store something else",
     "S43": "temporary tables and settings that pass for a change",
+    "S44": "temporary tables that take all memory of the process",
+    "S45": "JSON nested so deeply that nothing can compare it",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

@@ -14,7 +14,7 @@ from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, r
 from birdenv.grading._rows import FetchedRows, GoldRows
 from birdenv.grading._sql_cleaning import clean_sql
 from birdenv.grading._statements import Statements, Watch
-from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading._verdict import NESTED_TOO_DEEPLY, ExStatus, ExVerdict, no_memory
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
@@ -124,9 +124,21 @@ class ExGrader:
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
 
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
-        Raises `InputError` if the database cannot be opened.
+        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. Values
+        that are nested too deeply to be compared are an error of the prediction's.
+
+        Raises:
+            InputError: the database cannot be opened.
+            InfrastructureError: there is no memory left for a gold or for comparing.
         """
+        try:
+            return self._grade(db_id, golds, prediction)
+        except RecursionError:
+            return self._ungraded(NESTED_TOO_DEEPLY, "sql_error", ())
+        except MemoryError as error:
+            raise no_memory() from error
+
+    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()

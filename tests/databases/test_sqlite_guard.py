@@ -206,6 +206,42 @@ with SqliteSource(root).open("shop") as database:
 """
 
 
+ONE_TAKES_ALL = """
+import sqlite3, sys
+from birdenv.databases import Limits, SqliteSource
+from birdenv.databases.sqlite import _connection, _guard
+from birdenv.grading import ExGrader
+
+root, fill = sys.argv[1:]
+source = SqliteSource(root)
+if "sum" in sys.argv:
+    _connection._TEMPORARY_PAGES = 2**20
+    sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 120000000").fetchall()
+    _guard._EPISODES_BYTES = 60_000_000
+episodes = [source.open("shop", Limits(seconds=20)) for _ in range(3)]
+for database in episodes:
+    database.execute("ATTACH ':memory:' AS m")
+    for place in ("temp", "m"):
+        error = database.execute(f"CREATE TABLE {place}.big AS {fill}")
+        print(error.kind)
+print(ExGrader(source).grade("shop", ["SELECT hex(zeroblob(4000000)) AS a"], "SELECT 1").status)
+"""
+
+
+@pytest.mark.contains("S44")
+def test_the_memory_of_one_episode_is_not_its_neighbours(source: SqliteSource) -> None:
+    script = ONE_TAKES_ALL.replace('if "sum" in sys.argv:', "if True:")
+    printed = in_a_process.run(script, source.root, FILL)
+    assert printed.split() == ["too_large"] * 6 + ["wrong_result"]
+
+
+@pytest.mark.slow
+@pytest.mark.contains("S44")
+def test_an_episode_has_a_budget_for_temporary_tables(source: SqliteSource) -> None:
+    printed = in_a_process.run(ONE_TAKES_ALL, source.root, FILL)
+    assert printed.split() == ["too_large"] * 6 + ["wrong_result"]
+
+
 def test_temporary_and_attached_databases_fit_into_the_heap(source: SqliteSource) -> None:
     printed = in_a_process.run(IN_LITTLE_MEMORY, source.root, FILL)
     assert printed.splitlines() == ["too_large out of memory"] * 3 + ["[(3,)]"]

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
-from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases._results import OUT_OF_MEMORY, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
@@ -37,6 +37,10 @@ _ENGINE_LIMITS: Final = {
 }
 _HEAP_BYTES: Final = 2**30
 """What SQLite may take of this process's memory for everything that it does, images not counted."""
+
+_TEMPORARY_PAGES: Final = 2**15
+_ATTACHED_PAGES: Final = 2**14
+"""What an episode's temporary tables, and each database that it attaches, may hold: 128 and 64 MiB."""
 
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 
@@ -60,6 +64,16 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> frozenset[str]:
     for (name,) in names:
         _use(connection, name)
     return frozenset([str(name).lower() for (name,) in names])
+
+
+def _bound_temporary(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
+
+
+def _bound_attached(connection: sqlite3.Connection) -> None:
+    for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
+        if name not in ("main", "temp"):
+            connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
 def _modules(connection: sqlite3.Connection) -> list[str]:
@@ -131,7 +145,7 @@ def is_too_big(error: BaseException) -> bool:
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     """The kind of a driver's exception and a message without anything of the host in it."""
     if isinstance(error, MemoryError):
-        return "too_large", "out of memory"
+        return "too_large", OUT_OF_MEMORY
     message = str(error)
     if not isinstance(error, (sqlite3.Error, sqlite3.Warning)):
         return "engine", f"the result cannot be read: {message}"
@@ -258,6 +272,8 @@ class GuardedConnection:
                 cursor.close()
         finally:
             ended = guard.finish()
+        if guard.attaches:
+            self.ours(_bound_attached)
         if guard.expired:
             return QueryError("timeout", _timeout_message(allowance), ended - began)
         if rows is None:
@@ -277,6 +293,9 @@ class GuardedConnection:
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
+        if guard.wants_temporary:
+            guard.has_temporary = not isinstance(self.ours(_bound_temporary), QueryError)
+            return guard.has_temporary
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))
             return True
@@ -316,7 +335,7 @@ class GuardedConnection:
         error does not say which it was; only the former happens again.
         """
         guard = self._guard
-        is_explained = guard.expired or guard.wants_count or guard.refusal is not None
+        is_explained = guard.expired or guard.wants_more or guard.refusal is not None
         return not is_explained and is_from_callback(error)
 
     def close(self) -> None:
@@ -329,7 +348,7 @@ class GuardedConnection:
         if guard.refusal is not None:
             # The one statement that is refused after it has begun; it disconnects virtual tables first.
             self.is_spoilt = self.is_spoilt or first_keyword(sql) == "VACUUM"
-            return QueryError("denied", guard.refusal.sentence, elapsed)
+            return QueryError(guard.refusal.kind, guard.refusal.sentence, elapsed)
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)

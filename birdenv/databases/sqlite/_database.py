@@ -262,6 +262,8 @@ class SqliteDatabase:
             except BaseException:
                 image.close()
                 raise
+        except MemoryError as error:
+            return QueryError(*kind_and_message(error))
         except (OSError, sqlite3.Error) as error:
             kind, message = (
                 kind_and_message(error) if isinstance(error, sqlite3.Error) else ("engine", str(error))

@@ -29,7 +29,7 @@ from typing import Final
 from birdenv.databases._results import ContentId, Limits, Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
-from birdenv.errors import InputError
+from birdenv.errors import InfrastructureError, InputError
 from birdenv.files import file_digest, file_errors
 
 _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
@@ -199,7 +199,7 @@ class SqliteFile:
     def borrow(self) -> GuardedConnection:
         """A reading connection, to be given back after the statement.
 
-        Raises `InputError` if none can be made.
+        Raises `InputError` if none can be made, `InfrastructureError` if there is no memory for it.
         """
         try:
             return self._idle.pop()
@@ -232,6 +232,10 @@ class SqliteFile:
                 raise
         except sqlite3.Error as error:
             raise InputError(f"{self.path} cannot be opened by SQLite: {error}") from error
+        except MemoryError as error:
+            raise InfrastructureError(
+                f"SQLite has no memory left in this process to open {self.path}"
+            ) from error
 
     def forget_connections(self) -> None:
         """In a forked child: leave the parent's connections alone, without closing them."""

@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from birdenv.databases._results import ErrorKind
 from birdenv.databases.sqlite._authorizer_rules import (
     CHANGES_OF_SCHEMA,
     LIST_OF_FILES,
@@ -44,6 +45,7 @@ from birdenv.databases.sqlite._value_bounds import (
     replace_unbounded_functions,
     stored_by_module,
 )
+from birdenv.databases.sqlite.images._memory_map import memory_used
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
 _LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it
@@ -160,6 +162,14 @@ class Refusal:
 
     sentence: str
     on_a_copy: bool
+    kind: ErrorKind = "denied"
+
+
+_EPISODES_BYTES = 768 * 2**20
+"""Of SQLite's memory in this process, what statements of episodes that write may take it to: the rest of the
+process's bound is left to those that only read, and so to grading."""
+
+_NO_ROOM = Refusal("the episodes of this process have used up their memory", False, "too_large")
 
 
 class StatementGuard:
@@ -173,7 +183,8 @@ class StatementGuard:
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     whether the deadline passed while it ran, also when nothing could stop it, and `wants_count` whether the
     statement has to be counted (`count`) before it may run, and `interrupted` whether a function of ours that
-    SQLite called met Ctrl-C.
+    SQLite called met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for
+    temporary tables has to be bounded before it may run; `has_temporary`: it is.
     """
 
     def __init__(
@@ -204,9 +215,9 @@ class StatementGuard:
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
-        self.expired = self.interrupted = False
+        self.expired = self.interrupted = self.attaches = False
         self.refusal: Refusal | None = None
-        self.wants_count = False
+        self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -219,6 +230,11 @@ class StatementGuard:
     def may_be_counted(self) -> bool:
         """Whether the statement that ran last had a bound that counting may widen."""
         return not self._killable and not self._is_counted
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether something has to be done before the statement may run."""
+        return self.wants_count or self.wants_temporary
 
     @property
     def is_repeatable(self) -> bool:
@@ -243,7 +259,7 @@ class StatementGuard:
         self._reading = reading or not self._private
         self.refusal = None
         self.wants_count = self._is_counted = self.expired = self._changes_schema = False
-        self.interrupted = self._may_vary = False
+        self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
@@ -317,17 +333,20 @@ class StatementGuard:
         function that would be before its first line, where it cannot be caught.
         """
         answer = 0
+        is_bounded = self._private and not self._killable
         while True:
             try:
                 yield answer
                 self.expired = self.expired or time.monotonic() > self._deadline
-                answer = int(self.expired)
+                if is_bounded and memory_used() > _EPISODES_BYTES and not self._trusted:
+                    self.refusal = self.refusal or _NO_ROOM
+                answer = int(self.expired or self.refusal is not None)
             except KeyboardInterrupt:
                 self.interrupted = True
                 answer = 1
 
     def _authorize(
-        self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
+        self, action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
     ) -> int:
         # Asked about every column of every statement.
         try:
@@ -336,12 +355,12 @@ class StatementGuard:
                     return _OK
             elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
                 return _OK
-            return self._decide(action, first, second)
+            return self._decide(action, first, second, database)
         except KeyboardInterrupt:
             self.interrupted = True
             return sqlite3.SQLITE_DENY
 
-    def _decide(self, action: int, first: str | None, second: str | None) -> int:
+    def _decide(self, action: int, first: str | None, second: str | None, database: str | None) -> int:
         if self._plain.include(action, first, second):
             return _OK
         if self._trusted:
@@ -359,6 +378,10 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
+            self.wants_temporary = True
+            return sqlite3.SQLITE_DENY
+        self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
         if action == sqlite3.SQLITE_CREATE_VTABLE:
             self._stored = max(self._stored, stored_by_module(second or ""))
         return _OK

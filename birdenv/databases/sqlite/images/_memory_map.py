@@ -150,6 +150,7 @@ _NEEDED = (
     "sqlite3_cancel_auto_extension",
     "sqlite3_deserialize",
     "sqlite3_libversion",
+    "sqlite3_memory_used",
     "sqlite3_serialize",
 )
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
@@ -190,8 +191,15 @@ def library() -> ctypes.CDLL | None:
     return found if is_the_same else None
 
 
+def memory_used() -> int:
+    """The bytes that SQLite takes in this process now, without images; 0 where it cannot be asked."""
+    found = library()
+    return 0 if found is None else int(found.sqlite3_memory_used())
+
+
 def _declare(found: ctypes.CDLL) -> None:
     found.sqlite3_libversion.restype = c_char_p
+    found.sqlite3_memory_used.restype = c_int64
     found.sqlite3_deserialize.argtypes = [c_void_p, c_char_p, c_void_p, c_int64, c_int64, c_uint]
     found.sqlite3_deserialize.restype = c_int
     found.sqlite3_serialize.argtypes = [c_void_p, c_char_p, ctypes.POINTER(c_int64), c_uint]
