@@ -122,6 +122,7 @@ SQLITE: Final = {
     "S43": "temporary tables and settings that pass for a change",
     "S44": "temporary tables that take all memory of the process",
     "S45": "JSON nested so deeply that nothing can compare it",
+    "S46": "endless views in the place of a virtual table's own tables",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

@@ -6,6 +6,7 @@ ours may refuse a statement; it may never make a module store something else.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import Limits, SqliteSource
+from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases.sqlite.images._image import ImageKind
 
 COUNT = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
 FILL = {
@@ -125,3 +127,50 @@ def spelled(step: str, module: str, rows: int) -> Sequence[str]:
 
 def is_refused(found: Answer) -> bool:
     return "virtual table" in found.error and "ordinary table" in found.error
+
+
+ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+TRAPS = {
+    "fts5": ("config", f"{ENDLESS} SELECT x AS k, x AS v FROM c WHERE x < 0"),
+    "fts4": ("stat", f"{ENDLESS} SELECT x AS id, x AS value FROM c WHERE x < 0"),
+    "rtree": ("node", f"{ENDLESS} SELECT x AS nodeno, x AS data FROM c WHERE x < 0"),
+}
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("module", TRAPS)
+def test_a_hostile_file_is_opened_and_read_in_time(tmp_path: Path, module: str, isolation: Isolation) -> None:
+    shadow, view = TRAPS[module]
+    trap = f"DROP TABLE f_{shadow}; CREATE VIEW f_{shadow} AS {view};"
+    write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)}; {trap}")
+    began = time.monotonic()
+    source = SqliteSource(tmp_path, isolation)
+    source.check("town")
+    with source.open("town", Limits(seconds=0.3)) as database:
+        for run in (database.query, database.execute):
+            assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
+        assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"
+        for run in (database.query, database.execute):
+            assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
+        database.state()
+    assert time.monotonic() - began < 12, "nothing endless ran"
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("image", ["memory-map", "deserialize", "copy"])
+@pytest.mark.parametrize("module", TRAPS)
+def test_nobody_but_a_module_changes_its_tables(tmp_path: Path, module: str, image: ImageKind) -> None:
+    shadow, view = TRAPS[module]
+    path = write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)};")
+    with SqliteSource(path.parent.parent, image=image).open("town", Limits(seconds=5)) as database:
+        for sql in (
+            f"DROP TABLE f_{shadow}",
+            f"DELETE FROM f_{shadow}",
+            f"ALTER TABLE f_{shadow} RENAME TO g",
+        ):
+            result = database.execute(sql)
+            assert isinstance(result, QueryError), sql
+            assert "may not be" in result.message
+        assert kind(database.execute(f"CREATE VIEW f_{shadow} AS {view}")) != "ok"
+        assert kind(database.query("SELECT count(*) FROM f")) == "ok"

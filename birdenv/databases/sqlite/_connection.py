@@ -53,17 +53,24 @@ def set_limits(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
-def connect_virtual_tables(connection: sqlite3.Connection) -> frozenset[str]:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses;
-    their names in lower case."""
+def virtual_tables(connection: sqlite3.Connection) -> list[str]:
+    """The names of the schema's virtual tables."""
     names = connection.execute(
         "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
         " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
         " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    ).fetchall()
-    for (name,) in names:
+    )
+    return [str(name) for (name,) in names.fetchall()]
+
+
+def connect_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses.
+
+    A module reads its own tables then, and these may be anything: whoever made the database may have put an
+    endless view in the place of one. So this is SQL of others, and runs against the clock.
+    """
+    for name in virtual_tables(connection):
         _use(connection, name)
-    return frozenset([str(name).lower() for (name,) in names])
 
 
 def _bound_temporary(connection: sqlite3.Connection) -> None:
@@ -163,6 +170,7 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
 
 
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
+_TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
@@ -193,18 +201,20 @@ class GuardedConnection:
             connection.text_factory = _TOLERANT
         else:
             use_table_functions(connection)
-        virtual_tables = frozenset() if private else connect_virtual_tables(connection)
+        names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = StatementGuard(
             connection,
             private=private,
             killable=killable,
             lists_files=file is None,
-            virtual_tables=virtual_tables,
+            virtual_tables=frozenset(name.lower() for name in names),
             modules=_modules(connection) if private and not killable else (),
         )
         self._can_read_tables = not private
         self.is_spoilt = False
+        if names:  # what cannot be connected in time is refused when it is read
+            self.ours(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
@@ -315,7 +325,10 @@ class GuardedConnection:
     def ours(
         self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
     ) -> _T | QueryError:
-        """What `work` gives, run without rules because the agent has no say in it; an error as a value."""
+        """What `work` gives, run without rules because the agent has no say in it; an error as a value.
+
+        With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
+        """
         began = monotonic()
         try:
             with self._guard.trusted(allowance.seconds if allowance else float("inf")):

@@ -242,7 +242,7 @@ class SqliteDatabase:
             sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
             return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
-            connected = self._private.ours(connect_virtual_tables)
+            connected = self._private.ours(connect_virtual_tables, allowance)
             if isinstance(connected, QueryError):
                 return connected
             return self._private.execute(sql, allowance, reading=True, sink=sink)

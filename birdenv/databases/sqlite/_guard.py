@@ -133,12 +133,25 @@ os.register_at_fork(after_in_child=watchdog.start_again)
 
 def set_alarm(deadline: float) -> None:
     """Have the kernel end this process (SIGALRM) soon after the deadline, on `time.monotonic`'s scale."""
-    seconds = max(deadline - time.monotonic(), 0.0)
+    seconds = max(min(deadline, _last_alarm) - time.monotonic(), 0.0)
     signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_ALARM) + _KILL_AFTER)
 
 
 def clear_alarm() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    if _last_alarm < float("inf"):
+        set_alarm(_last_alarm)
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+_last_alarm = float("inf")
+
+
+def set_last_alarm(deadline: float) -> None:
+    """From here on, have the kernel end this process soon after the deadline whatever runs, ours included."""
+    global _last_alarm
+    _last_alarm = deadline
+    clear_alarm()
 
 
 _TICK_INSTRUCTIONS = (
@@ -146,6 +159,7 @@ _TICK_INSTRUCTIONS = (
 )
 _MOST_REMEMBERED = 512  # statements
 _NEVER = float("inf")
+_OF_MODULES = 100_000  # bytes of a value while virtual tables are connected and states read
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
@@ -262,7 +276,8 @@ class StatementGuard:
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
         if counting or self._trusted:
             self._is_counted = True
-            self._set_bound(LARGEST_VALUE)
+            is_ours = counting or deadline == _NEVER or self._killable
+            self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
         elif not self._killable and (
             self._bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT

@@ -32,6 +32,7 @@ from birdenv.databases.sqlite.images._image import (
     in_memory,
     within,
 )
+from birdenv.databases.sqlite.images._memory_map import connect_privately
 from birdenv.errors import InputError
 
 _LOCK = "lock"
@@ -164,7 +165,7 @@ class FileImage:
                     file.write(page)
                 if start is not None:
                     file.truncate(start.size)
-            self.connection = sqlite3.connect(self._file, **CONNECT_OPTIONS)
+            self.connection = connect_privately(self._file)
         except BaseException:
             remove_folder(self._folder)
             raise

@@ -148,12 +148,14 @@ def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
 _NEEDED = (
     "sqlite3_auto_extension",
     "sqlite3_cancel_auto_extension",
+    "sqlite3_db_config",
     "sqlite3_deserialize",
     "sqlite3_libversion",
     "sqlite3_memory_used",
     "sqlite3_serialize",
 )
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
+_DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
 _READ_ONLY = 4  # SQLITE_DESERIALIZE_READONLY
 _ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 _lock = threading.Lock()
@@ -208,8 +210,10 @@ def _declare(found: ctypes.CDLL) -> None:
     found.sqlite3_cancel_auto_extension.argtypes = [_ENTRY_POINT]
 
 
-def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.Connection, int]:
-    """A connection to a new database in memory, and its `sqlite3*`.
+def connect_with_handle(
+    library: ctypes.CDLL, database: str | Path = ":memory:", **options: Any
+) -> tuple[sqlite3.Connection, int]:
+    """A connection to a database, by default a new one in memory, and its `sqlite3*`.
 
     The handle comes through SQLite's automatic extensions, the documented way to see a connection being
     opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
@@ -218,10 +222,28 @@ def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.C
     with _lock:
         library.sqlite3_auto_extension(_hook)
         try:
-            connection = sqlite3.connect(":memory:", **options)
+            connection = sqlite3.connect(database, **options)
         finally:
             library.sqlite3_cancel_auto_extension(_hook)
     return connection, _opened.handle
+
+
+def connect_privately(database: str | Path = ":memory:") -> sqlite3.Connection:
+    """A connection for an episode's image, in SQLite's defensive mode where it can be had.
+
+    In it, nobody but a module writes to the tables that the module keeps its data in.
+    """
+    found = library()
+    if found is None:
+        return sqlite3.connect(database, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
+    connection, handle = connect_with_handle(found, database, **CONNECT_OPTIONS)
+    defend(found, handle)
+    return connection
+
+
+def defend(library: ctypes.CDLL, handle: int) -> None:
+    """Put a connection in defensive mode."""
+    library.sqlite3_db_config(c_void_p(handle), c_int(_DEFENSIVE), c_int(1), c_void_p(None))
 
 
 def deserialize(
@@ -255,6 +277,7 @@ class MappedImage:
         self._memory = PrivateMemory(path, GROWTH_BYTES)
         try:
             self.connection, self._handle = connect_with_handle(found, **CONNECT_OPTIONS)
+            defend(found, self._handle)
         except BaseException:
             self._memory.free()
             raise
@@ -305,8 +328,9 @@ class DeserializedImage:
             for offset, page in start.pages.items():
                 data[offset : offset + len(page)] = page
         data[WAL_FORMAT] = b"\1\1"
-        self.connection = in_memory(data)
+        self.connection = connect_privately()
         try:
+            self.connection.deserialize(data)
             bound_growth(self.connection, self._original, len(self._original))
         except BaseException:
             self.connection.close()
