@@ -141,14 +141,16 @@ class _Worker:
         self._connection = connection
         self._files: OrderedDict[tuple[FileId, Path], SqliteFile] = OrderedDict()
         self._database: SqliteDatabase | None = None
+        self._episode: bytes | None = None  # to which the database belongs while nothing is written
         self._seconds = 0.0  # that a request may take by its limits
 
-    def answer(self, episode: Episode | None, method: str, arguments: tuple[Any, ...]) -> bytes:
-        """Call a method of the episode's database; `episode` is None where it goes on."""
-        if episode is not None:
-            self._end_episode()
-            self._seconds = episode.limits.seconds_in_all
-            self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
+    def answer(self, episode: bytes | None, method: str, arguments: tuple[Any, ...]) -> bytes:
+        """Call a method of the episode's database; `episode`, an `Episode`, is None where it goes on.
+
+        While nothing is written, one of the same file and limits is as good as another.
+        """
+        if episode is not None and episode != self._episode:
+            self._begin_episode(episode)
         assert self._database is not None
         set_last_alarm(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
         try:
@@ -164,11 +166,19 @@ class _Worker:
         else:
             answer = getattr(self._database, method)(*arguments)
         is_private = self._database.is_private
-        if not is_private:
-            self._end_episode()
+        if is_private or method == "close":
+            self._episode = None
         return bytes([is_private]) + encoded(answer)
 
+    def _begin_episode(self, pickled: bytes) -> None:
+        self._end_episode()
+        episode: Episode = pickle.loads(pickled)
+        self._seconds = episode.limits.seconds_in_all
+        self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
+        self._episode = pickled
+
     def _end_episode(self) -> None:
+        self._episode = None
         if self._database is not None:
             self._database.close()
             self._database = None
