@@ -126,9 +126,6 @@ DIFFERENCES: dict[str, Difference] = {
     "mmap_size has no answer": Difference(
         ("PRAGMA mmap_size",), Answer(("mmap_size",)), cell("mmap_size", 0), "memory"
     ),
-    "temporary tables are in memory": Difference(
-        ("PRAGMA temp_store",), cell("temp_store", 2), cell("temp_store", 0)
-    ),
     "a text without a statement is an error": Difference(
         ("-- nothing",), error("there is no SQL statement in this text"), Answer()
     ),

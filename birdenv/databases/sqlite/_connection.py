@@ -195,8 +195,6 @@ class GuardedConnection:
         self._private = private
         set_limits(connection)
         if private:
-            # Temporary tables would be files outside of the episode (as large sorts are, which do not last).
-            connection.execute("PRAGMA temp_store = MEMORY").close()
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
         else:
