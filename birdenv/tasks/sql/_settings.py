@@ -21,7 +21,9 @@ class SqlSettings(Settings):
     instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
     offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
     limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
-    isolation: Isolation = Field("inline", description="Where SQLite runs: inline, or process.")
+    isolation: Isolation = Field(
+        "process", description="Where SQLite runs: in processes that can be killed, or inline."
+    )
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
