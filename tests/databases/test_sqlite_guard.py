@@ -131,6 +131,12 @@ def test_ctrl_c_in_a_function_of_ours_is_not_swallowed(source: SqliteSource, cal
     assert len(raised) < 5, "only in that moment is there a result"
 
 
+def test_a_program_shows_no_address(database: SqliteDatabase) -> None:
+    found = rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
+    assert "vtab" in {cell for row in found for cell in row}
+    assert found == rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
+
+
 # --- size ----------------------------------------------------------------------------
 
 

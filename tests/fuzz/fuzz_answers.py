@@ -28,13 +28,19 @@ from fuzz_sql import SCHEMA, SEEDS
 from birdenv.databases import Limits, QueryError, QueryResult, ResultCache, SqliteSource
 from birdenv.grading import ExGrader, PairGrader
 
-VALUES = """1 -1 0 0.5 1e999 NULL '' 'x' 'é' '12abc' x'ff' CAST(x'ff41' AS TEXT) 9223372036854775807 name city
-age id total body zeroblob(9) 'a%' '%5d' printf('%s',age) (SELECT max(age) FROM people) rowid""".split()
+VALUES = [
+    value.replace("_", " ")
+    for value in """1 -1 0 0.5 1e999 NULL '' 'x' 'é' '12abc' x'ff' CAST(x'ff41'_AS_TEXT)
+    9223372036854775807 name city
+age id total body zeroblob(9)
+    'a%' '%5d' printf('%s',age) (SELECT_max(age)_FROM_people) rowid""".split()
+]
 FUNCTIONS = """abs upper lower length hex quote typeof trim ltrim rtrim replace instr substr round coalesce
 nullif unicode char printf format like glob max min json json_array json_type soundex date strftime sum total
 count group_concat avg unhex ifnull sign""".split()
-SOURCES = """people bills spending notes boxes people,bills pragma_table_info('people') pragma_table_info(x'ff')
-json_each('[1,[2]]') (SELECT*FROM(people)) codes""".split()
+SOURCES = """people bills spending notes boxes people,bills pragma_table_info('people')
+pragma_table_info(x'ff')
+json_each('[1,[2]]') (SELECT*FROM(people))""".split()
 WRITES = """
 INSERT INTO notes SELECT {v} FROM {s}
 INSERT INTO people (id, name) VALUES (NULL, {v})
@@ -56,6 +62,7 @@ ALTER TABLE bills RENAME TO notes2
 """.strip().split("\n")
 CHANGING = ("random", "now", "date", "strftime", "current")
 REFUSALS = (
+    "no SQL statement",
     "not allowed",
     "not UTF-8",
     "ordinary table",
@@ -130,7 +137,8 @@ def remembered(rng: random.Random, folder: Path, cache: ResultCache = ResultCach
         assert repr(first.rows) == repr(again.rows) == repr(executed.rows), sql  # type: ignore[union-attr]
 
 
-FILLED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n}) SELECT zeroblob({size}) AS a FROM c"
+COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
+FILLED = COUNTED + " SELECT zeroblob({size}) AS a FROM c"
 
 
 def memory(rng: random.Random, folder: Path) -> None:

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
-from birdenv.databases._results import OUT_OF_MEMORY, ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
@@ -171,6 +171,8 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
 
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
+_PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
+_ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
@@ -288,6 +290,8 @@ class GuardedConnection:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
+        if columns[:2] == _PROGRAM:
+            rows = [tuple([_without_address(cell) for cell in row]) for row in rows]
         return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: float, reading: bool) -> bool:
@@ -385,6 +389,12 @@ def text_fault(sql: str) -> QueryError | None:
                 "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
             )
     return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
+
+
+def _without_address(cell: Cell) -> Cell:
+    """An EXPLAIN names a virtual table by where it is in memory, which is nobody's business and never twice
+    the same."""
+    return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 
 def _is_undecodable(error: BaseException) -> bool:
