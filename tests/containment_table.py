@@ -117,6 +117,12 @@ SQLITE: Final = {
     "S37": "random and the time of day",
     "S38": "files in every state",
     "S39": "many at once",
+    "S41": "names and text that are no UTF-8, in functions of every kind",
+    "S42": "bounds that make a full-text index store something else",
+    "S43": "temporary tables and settings that pass for a change",
+    "S44": "temporary tables that take all memory of the process",
+    "S45": "JSON nested so deeply that nothing can compare it",
+    "S46": "endless views in the place of a virtual table's own tables",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

@@ -33,6 +33,7 @@ from birdenv.databases._results import (
     Row,
     SchemaObject,
     Scope,
+    is_out_of_memory,
 )
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import FileId, map_files
@@ -87,6 +88,7 @@ __all__ = [
     "crash_error",
     "examine",
     "is_database_name",
+    "is_out_of_memory",
     "map_files",
     "open_source",
     "result_cache",

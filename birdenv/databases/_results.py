@@ -113,6 +113,15 @@ class QueryError:
 
 Result: TypeAlias = QueryResult | QueryError
 
+OUT_OF_MEMORY: Final = "out of memory"
+"""The message of a statement for which this process, or its worker, had no memory left."""
+
+
+def is_out_of_memory(result: object) -> bool:
+    """Tell whether a statement failed for want of memory, which says nothing about the statement alone."""
+    return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
+
+
 _NAMES = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 

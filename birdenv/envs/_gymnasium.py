@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import gymnasium
 import numpy as np
@@ -169,6 +169,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self._dialogue.close()
 
 
+INLINE: Final = {"isolation": "inline"}
+"""Where these environments run SQL unless told otherwise: in this process, which is fast and for policies of
+one's own. What no deadline stops there is in `docs/isolation.md`."""
+
+
 class CInteractEnv(DialogueEnv):
     """c-Interact: an ambiguous request, clarified with a user, answered in SQL; then a follow-up request.
 
@@ -177,11 +182,13 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation` (default `inline`:
+    statements run in this process, which is fast, and stopped in time but for the cases in
+    `docs/isolation.md`; `process` stops everything), `dialect`, `dsn`; see `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("c-interact", seat, render_mode, **settings)
+        super().__init__("c-interact", seat, render_mode, **INLINE | settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 
@@ -196,7 +203,7 @@ class AInteractEnv(DialogueEnv):
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("a-interact", seat, render_mode, **settings)
+        super().__init__("a-interact", seat, render_mode, **INLINE | settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 
@@ -207,11 +214,11 @@ class BirdSqlEnv(DialogueEnv):
     accuracy: 1 or 0, at the submission.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
-    `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`.
+    `ungraded`, `strict_data`, `isolation` (as of `CInteractEnv`), `dialect`, `dsn`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("bird", seat, render_mode, **settings)
+        super().__init__("bird", seat, render_mode, **INLINE | settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 

@@ -17,7 +17,7 @@ from birdenv.grading._rows import FetchedRows, GoldRows
 from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._sql_cleaning import clean_sql
 from birdenv.grading._statements import Statements, Watch
-from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading._verdict import NESTED_TOO_DEEPLY, ExStatus, ExVerdict, no_memory
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
@@ -131,18 +131,30 @@ class ExGrader:
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Whether the prediction returns what any of the golds returns.
 
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`.
-        Raises `InputError` if the database cannot be opened.
+        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. Values
+        that are nested too deeply to be compared are an error of the prediction's.
+
+        Raises:
+            InputError: the database cannot be opened.
+            InfrastructureError: there is no memory left for a gold or for comparing.
         """
         return with_second_run(
-            lambda limits: self._grade(db_id, golds, prediction, limits),
+            lambda limits: self._safely(db_id, golds, prediction, limits),
             self._limits,
             lambda verdict: verdict.was_late,
         )
 
     def grade_once(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """As `grade`, without a second run: for callers who see to it themselves (`ExVerdict.was_late`)."""
-        return self._grade(db_id, golds, prediction, self._limits)
+        return self._safely(db_id, golds, prediction, self._limits)
+
+    def _safely(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
+        try:
+            return self._grade(db_id, golds, prediction, limits)
+        except RecursionError:
+            return self._ungraded(NESTED_TOO_DEEPLY, "sql_error", ())
+        except MemoryError as error:
+            raise no_memory() from error
 
     def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
         statements = self._statements_under(limits)

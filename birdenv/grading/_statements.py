@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from birdenv.databases import DatabaseSource, Key, Limits, QueryError, Result, ResultCache, Scope
+from birdenv.databases import (
+    DatabaseSource,
+    Key,
+    Limits,
+    QueryError,
+    Result,
+    ResultCache,
+    Scope,
+    is_out_of_memory,
+)
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, fetched_rows, rows_needed, whole
 from birdenv.grading._second_run import is_late, with_second_run
+from birdenv.grading._verdict import no_memory
 
 _Gold: TypeAlias = GoldRows | QueryError
 _Fetched: TypeAlias = FetchedRows | QueryError
@@ -97,6 +107,8 @@ class Statements:
             return said
         with self._source.open(db_id, self._limits) as database:
             result: Result = database.query(sql)
+        if is_out_of_memory(result):
+            raise no_memory()
         return result if isinstance(result, QueryError) else fetched_rows(result)
 
     def _scan(self, db_id: str, sql: str, collector: RowCollector) -> _Fetched:

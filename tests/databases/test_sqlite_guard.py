@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable
 from contextlib import suppress
 
 import in_a_process
@@ -36,6 +37,7 @@ from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._value_bounds import kind_of_work
 from birdenv.databases.sqlite.images._image import ImageKind
 
+STRANGE = frozenset({"load_extension", "fts3_tokenizer"})
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 MANY = f"{ENDLESS[:-1]} LIMIT 3000)"
 
@@ -67,6 +69,46 @@ def test_the_deadline_covers_one_long_function_call(source: SqliteSource) -> Non
         assert kind(database.execute("SELECT length(printf('%.*c', 9000000, 'x'))")) == "timeout"
 
 
+NOT_UTF8 = ("x'ff'", "CAST(x'ff41' AS TEXT)")
+TABLES_OF_NAMES = (
+    "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list".split()
+)
+
+
+@pytest.mark.contains("S41")
+@pytest.mark.parametrize("is_private", [False, True])
+def test_no_name_that_is_not_utf8_is_taken_for_ctrl_c(
+    source: SqliteSource, is_private: bool, record_property: Callable[[str, object], None]
+) -> None:
+    with source.open("shop") as database, sqlite3.connect(":memory:") as plain:
+        if is_private:
+            database.execute("CREATE TABLE moved (a)")
+        functions = {name for (name,) in plain.execute("SELECT DISTINCT name FROM pragma_function_list")}
+        calls = [
+            f"hex({name}({', '.join([text] * count)}))"
+            for name in sorted(functions - STRANGE)
+            for text in NOT_UTF8
+            for count in range(1, 4)
+        ]
+        for sql in (
+            *(f"SELECT * FROM pragma_{name}({text})" for name in TABLES_OF_NAMES for text in NOT_UTF8),
+            *(f"SELECT {call}" for call in calls),
+            *(f"SELECT * FROM {name}({text})" for name in ("json_each", "json_tree") for text in NOT_UTF8),
+        ):
+            for run in (database.execute, database.query):
+                result = run(sql)
+                assert isinstance(result, QueryResult) or result.message
+                record_property("outcome", kind(result))
+        assert rows(database.query("SELECT 1")) == [(1,)]
+
+
+def test_only_what_a_callback_met_is_ctrl_c(source: SqliteSource) -> None:
+    with source.open("shop") as database:
+        result = database.execute("SELECT * FROM pragma_table_info(x'ff')")
+    assert isinstance(result, QueryError)
+    assert (result.kind, "UTF-8" in result.message) == ("denied", True)
+
+
 def test_ctrl_c_is_not_swallowed(source: SqliteSource) -> None:
     with source.open("shop", Limits(seconds=20)) as database:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -82,12 +124,18 @@ def test_ctrl_c_in_a_function_of_ours_is_not_swallowed(source: SqliteSource, cal
     """But for the moment in which the function is entered, when nobody can tell it from other failures."""
     raised = []
     for _ in range(5):
-        with source.open("shop", Limits(seconds=20)) as database:
+        with source.open("shop", Limits(seconds=0.3)) as database:
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
             with suppress(KeyboardInterrupt):
                 raised.append(database.execute(f"{ENDLESS} SELECT count({call}) FROM c"))
             assert rows(database.execute("SELECT 1")) == [(1,)]
     assert len(raised) < 5, "only in that moment is there a result"
+
+
+def test_a_program_shows_no_address(database: SqliteDatabase) -> None:
+    found = rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
+    assert "vtab" in {cell for row in found for cell in row}
+    assert found == rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
 
 
 # --- size ----------------------------------------------------------------------------
@@ -165,9 +213,46 @@ with SqliteSource(root).open("shop") as database:
 """
 
 
+ONE_TAKES_ALL = """
+import sqlite3, sys
+from birdenv.databases import Limits, SqliteSource
+from birdenv.databases.sqlite import _connection, _guard
+from birdenv.grading import ExGrader
+
+root, fill = sys.argv[1:]
+source = SqliteSource(root)
+if "sum" in sys.argv:
+    _connection._ATTACHED_PAGES = 2**20
+    sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 120000000").fetchall()
+    _guard._EPISODES_BYTES = 60_000_000
+episodes = [source.open("shop", Limits(seconds=20)) for _ in range(3)]
+for database in episodes:
+    database.execute("ATTACH ':memory:' AS m")
+    for place in ("m",) if "sum" in sys.argv else ("temp", "m"):
+        error = database.execute(f"CREATE TABLE {place}.big AS {fill}")
+        print(error.kind)
+print(ExGrader(source).grade("shop", ["SELECT hex(zeroblob(4000000)) AS a"], "SELECT 1").status)
+"""
+
+
+@pytest.mark.contains("S44")
+def test_the_memory_of_one_episode_is_not_its_neighbours(source: SqliteSource) -> None:
+    script = ONE_TAKES_ALL.replace('"sum" in sys.argv', "True")
+    printed = in_a_process.run(script, source.root, f"{ENDLESS} SELECT zeroblob(1000) AS a FROM c")
+    assert printed.split() == ["too_large"] * 3 + ["wrong_result"]
+
+
+@pytest.mark.slow
+@pytest.mark.contains("S44")
+def test_an_episode_has_a_budget_for_temporary_tables(source: SqliteSource) -> None:
+    printed = in_a_process.run(ONE_TAKES_ALL, source.root, FILL)
+    assert printed.split() == ["too_large"] * 6 + ["wrong_result"]
+
+
 def test_temporary_and_attached_databases_fit_into_the_heap(source: SqliteSource) -> None:
     printed = in_a_process.run(IN_LITTLE_MEMORY, source.root, FILL)
-    assert printed.splitlines() == ["too_large out of memory"] * 3 + ["[(3,)]"]
+    full, no_memory = "too_large database or disk is full", "too_large out of memory"
+    assert printed.splitlines() == [full, no_memory, full, "[(3,)]"]
 
 
 # --- reach  -------------------------------------------------------------------------------------

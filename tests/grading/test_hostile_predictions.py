@@ -115,6 +115,33 @@ def test_work_that_is_never_committed_is_not_done(grader: InteractGrader) -> Non
         assert "state_disagrees" in grade.flags
 
 
+COUNTS = """
+def test_case(pred_sqls, sol_sqls, db_name, conn):
+    rows, _, _ = execute_queries("SELECT count(*) FROM item WHERE name LIKE 'CAP'", db_name, conn)
+    assert rows == [(1,)], rows
+"""
+SHADOWS = {
+    "table": "CREATE TEMP TABLE item AS SELECT 5 AS id, 'cap' AS name, 0.5 AS price",
+    "view": "CREATE TEMP VIEW item AS SELECT 5 AS id, 'cap' AS name, 0.5 AS price",
+    "trigger": "CREATE TEMP TRIGGER w BEFORE INSERT ON item BEGIN SELECT raise(IGNORE); END; " + ADD,
+    "attached": "ATTACH ':memory:' AS m; CREATE TABLE m.item AS SELECT 5 AS id, 'cap' AS name, 0.5 AS price",
+}
+
+
+@pytest.mark.contains("S43")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("shadow", SHADOWS.values(), ids=SHADOWS.keys())
+def test_nothing_temporary_passes_for_a_change(root: Path, shadow: str, isolation: Any) -> None:
+    grader = InteractGrader(SqliteSource(root, isolation))
+    job = GradingJob("shop", "Management", (ADD,), tests=(COUNTS,))
+    assert grader.grade(job, shadow).status == "wrong_result"
+    assert grader.grade(job, f"{ADD}; PRAGMA case_sensitive_like = 1").passed
+    settings = (f"{ADD}; PRAGMA reverse_unordered_selects = 1", f"{ADD}; CREATE TEMP VIEW item AS SELECT 1")
+    for sql in settings:
+        grade = grader.grade(job, sql)
+        assert (grade.passed, grade.flags) == (True, ()), sql
+
+
 @pytest.mark.parametrize("category", ["Query", "Management"])
 def test_what_the_prediction_builds_on_is_the_predictions(grader: InteractGrader, category: Any) -> None:
     job = GradingJob("shop", category, ("SELECT 1",), base_pred=("BAD",), tests=TESTS)

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
-from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
@@ -39,6 +39,10 @@ _ENGINE_LIMITS: Final = {
 _HEAP_BYTES: Final = 2**30
 """What SQLite may take of this process's memory for everything that it does, images not counted."""
 
+_TEMPORARY_PAGES: Final = 2**15
+_ATTACHED_PAGES: Final = 2**14
+"""What an episode's temporary tables, and each database that it attaches, may hold: 128 and 64 MiB."""
+
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 
 
@@ -50,17 +54,43 @@ def set_limits(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
 
 
-def connect_virtual_tables(connection: sqlite3.Connection) -> frozenset[str]:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses;
-    their names in lower case."""
+def virtual_tables(connection: sqlite3.Connection) -> list[str]:
+    """The names of the schema's virtual tables."""
     names = connection.execute(
         "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
         " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
         " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    ).fetchall()
-    for (name,) in names:
+    )
+    return [str(name) for (name,) in names.fetchall()]
+
+
+def connect_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses.
+
+    A module reads its own tables then, and these may be anything: whoever made the database may have put an
+    endless view in the place of one. So this is SQL of others, and runs against the clock.
+    """
+    for name in virtual_tables(connection):
         _use(connection, name)
-    return frozenset([str(name).lower() for (name,) in names])
+
+
+def _bound_temporary(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
+
+
+def _bound_attached(connection: sqlite3.Connection) -> None:
+    for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
+        if name not in ("main", "temp"):
+            connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
+
+
+def _modules(connection: sqlite3.Connection) -> list[str]:
+    """The modules of the schema's virtual tables."""
+    declared = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    ).fetchall()
+    found = [re.search(r"\bUSING\s+(\w+)", sql, re.IGNORECASE) for (sql,) in declared]
+    return [match[1] if match else "" for match in found]
 
 
 def use_table_functions(connection: sqlite3.Connection) -> None:
@@ -104,14 +134,15 @@ _BIND_MARKER = "bind markers (?, :name, @name, $name) have no value here: write 
 _ONE_STATEMENT = "one statement at a time: this text holds more than one"
 
 
-def is_interruption(error: BaseException) -> bool:
-    """Whether the progress handler stopped the statement, by its answer or because it raised."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+_OF_A_CALLBACK: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_AUTH})
+_FUNCTION_FAILED: Final = "user-defined function raised exception"
+_NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not UTF-8"
 
 
-def is_denial(error: BaseException) -> bool:
-    """Whether the authorizer refused the statement, by its answer or because it raised."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
+def is_from_callback(error: BaseException) -> bool:
+    """Whether a callback of Python's stopped the statement, by its answer or because it failed."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def is_too_big(error: BaseException) -> bool:
@@ -122,7 +153,7 @@ def is_too_big(error: BaseException) -> bool:
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     """The kind of a driver's exception and a message without anything of the host in it."""
     if isinstance(error, MemoryError):
-        return "too_large", "out of memory"
+        return "too_large", OUT_OF_MEMORY
     message = str(error)
     if not isinstance(error, (sqlite3.Error, sqlite3.Warning)):
         return "engine", f"the result cannot be read: {message}"
@@ -141,6 +172,9 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
 
 _NO_END: Final = Allowance(0, NEVER, NEVER)
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
+_TO_CONNECT: Final = Allowance(0, 2.0, 0)
+_PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
+_ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
@@ -165,24 +199,25 @@ class GuardedConnection:
         self._private = private
         set_limits(connection)
         if private:
-            # Temporary tables would be files outside of the episode (as large sorts are, which do not last).
-            connection.execute("PRAGMA temp_store = MEMORY").close()
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
         else:
             use_table_functions(connection)
-        virtual_tables = frozenset() if private else connect_virtual_tables(connection)
+        names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = StatementGuard(
             connection,
             private=private,
             killable=killable,
             lists_files=file is None,
-            virtual_tables=virtual_tables,
+            virtual_tables=frozenset(name.lower() for name in names),
+            modules=_modules(connection) if private and not killable else (),
         )
         self._killable = killable
         self._can_read_tables = not private
         self.is_spoilt = False
+        if names:  # what cannot be connected in time is refused when it is read
+            self.ours(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
@@ -207,11 +242,18 @@ class GuardedConnection:
             return QueryError("timeout", timeout_message(allowance, None))
         began = monotonic()
         deadline = self._deadline(allowance)
+        unexplained = 0
         while True:
             try:
                 return self._run(sql, allowance, began, deadline, reading, sink)
             except DRIVER_ERRORS as error:
-                if not self._may_try_again(error, sql, deadline, reading):
+                if self._guard.interrupted:
+                    raise KeyboardInterrupt from error
+                if self._is_unexplained(error):
+                    unexplained += 1
+                    if unexplained > 1:
+                        return QueryError("denied", _NOT_UTF8, monotonic() - began)
+                elif not self._may_try_again(error, sql, deadline, reading):
                     return self._explain(error, sql, allowance, monotonic() - began)
 
     def _run(
@@ -227,8 +269,8 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            if guard.wants_count:
-                raise sqlite3.OperationalError("to be counted")
+            if guard.wants_count or guard.refusal is not None:
+                raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
                 columns = tuple([about[0] for about in cursor.description or ()])
@@ -243,27 +285,32 @@ class GuardedConnection:
                 cursor.close()
         finally:
             ended = guard.finish()
+        if guard.attaches:
+            self.ours(_bound_attached)
         if guard.expired:
             return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
         if rows is None:
             return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
+        if columns[:2] == _PROGRAM:
+            rows = [tuple([_without_address(cell) for cell in row]) for row in rows]
         return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: Deadline, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
 
-        A statement that failed has changed nothing. Raises `KeyboardInterrupt` where that was the cause.
+        A statement that failed has changed nothing.
         """
         guard = self._guard
-        if self._is_ctrl_c(error):
-            raise KeyboardInterrupt from error
         if guard.expired or guard.refusal is not None:
             return False
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
+        if guard.wants_temporary:
+            guard.has_temporary = not isinstance(self.ours(_bound_temporary), QueryError)
+            return guard.has_temporary
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))
             return True
@@ -283,28 +330,31 @@ class GuardedConnection:
     def ours(
         self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
     ) -> _T | QueryError:
-        """What `work` gives, run without rules because the agent has no say in it; an error as a value."""
+        """What `work` gives, run without rules because the agent has no say in it; an error as a value.
+
+        With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
+        """
         began = monotonic()
         try:
             with self._guard.trusted(self._deadline(allowance or _NO_END)):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
-            if self._is_ctrl_c(error):
+            if self._guard.interrupted:
                 raise KeyboardInterrupt from error
             elapsed = monotonic() - began
             if allowance is not None and self._guard.expired:
                 return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
 
-    def _is_ctrl_c(self, error: BaseException) -> bool:
-        """Whether Ctrl-C arrived while SQLite ran a function of ours, which cannot pass it on: the progress
-        handler, the authorizer, or one that stands for a function of SQL."""
+    def _is_unexplained(self, error: BaseException) -> bool:
+        """Whether a callback failed before its first line.
+
+        Python cannot call one with a name or text that is not UTF-8, nor in the very moment of a Ctrl-C. The
+        error does not say which it was; only the former happens again.
+        """
         guard = self._guard
-        if guard.interrupted:
-            return True
-        if is_interruption(error):
-            return not guard.expired
-        return is_denial(error) and guard.refusal is None and not guard.wants_count
+        is_explained = guard.expired or guard.wants_more or guard.refusal is not None
+        return not is_explained and is_from_callback(error)
 
     def _deadline(self, allowance: Allowance) -> Deadline:
         """Of a statement that starts now."""
@@ -320,7 +370,7 @@ class GuardedConnection:
         if guard.refusal is not None:
             # The one statement that is refused after it has begun; it disconnects virtual tables first.
             self.is_spoilt = self.is_spoilt or first_keyword(sql) == "VACUUM"
-            return QueryError("denied", guard.refusal.sentence, elapsed)
+            return QueryError(guard.refusal.kind, guard.refusal.sentence, elapsed)
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)
@@ -346,6 +396,12 @@ def text_fault(sql: str) -> QueryError | None:
                 "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
             )
     return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
+
+
+def _without_address(cell: Cell) -> Cell:
+    """An EXPLAIN names a virtual table by where it is in memory, which is nobody's business and never twice
+    the same."""
+    return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 
 def _is_undecodable(error: BaseException) -> bool:

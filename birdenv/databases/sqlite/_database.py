@@ -9,10 +9,10 @@ statement can leave behind (transactions, temporary tables, pragmas) lives in th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._results import (
@@ -37,8 +37,6 @@ from birdenv.databases.sqlite._schema import content_queries, definitions, read_
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Checkpoint, Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
-
-_T = TypeVar("_T")
 
 
 class SqliteDatabase:
@@ -115,21 +113,42 @@ class SqliteDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+        """Schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
 
-        A transaction that is still open is rolled back first: what was never committed would not outlive the
+        Read in a session of its own, in which nothing temporary and no setting of the episode's counts. A
+        transaction that is still open is rolled back first: what was never committed would not outlive the
         connection. With `like`, contents are read only if the schema is the one of `like`, else left empty.
         Each table is read under `limits`, all together under `limits.seconds_in_all` and `limits.bytes`; what
         goes beyond is an error in the contents.
         """
+        self._check_open()
         deadline = self._deadline_in_all()
-        return self._on_connection(lambda connection: self._state(connection, like, deadline))
+        if self._image is None or self._private is None:
+            reader = self._file.borrow()
+            try:
+                return self._state(reader, like, deadline)
+            finally:
+                self._file.give_back(reader)
+        failure = self._private.ours(_roll_back, self._allowance_until(deadline))
+        if isinstance(failure, QueryError):
+            return failure
+        try:
+            connection = GuardedConnection(
+                self._image.committed(), private=True, killable=self._file.killable, file=self._image.file
+            )
+        except (sqlite3.Error, MemoryError) as error:
+            return QueryError(*kind_and_message(error))
+        try:
+            return self._state(connection, like, deadline)
+        finally:
+            connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """What is committed, as a value that `restore` takes, here or in another episode on the same file.
 
         A transaction that is still open is rolled back first. Temporary tables and pragmas are not part of
-        it. Its size is that of the pages that the episode changed; beyond `limits.bytes` it is an error.
+        it, and the episode itself goes on from it in a new session, without them. Its size is that of the
+        pages that the episode changed; beyond `limits.bytes` it is an error.
         """
         self._check_open()
         if self._image is None or self._private is None:
@@ -143,7 +162,9 @@ class SqliteDatabase:
             size, pages = image.changes(self._limits.bytes)
         except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
             return QueryError("too_large", f"no checkpoint can be made: {error}")
-        return Checkpoint(self._file.version, size, pages)
+        made = Checkpoint(self._file.version, size, pages)
+        self._drop_image()
+        return self._make_private(made) or made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
         """Go on from a checkpoint; what was done since, or instead, is thrown away.
@@ -233,23 +254,13 @@ class SqliteDatabase:
             sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
             return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
-            connected = self._private.ours(connect_virtual_tables)
+            connected = self._private.ours(connect_virtual_tables, allowance)
             if isinstance(connected, QueryError):
                 return connected
             return self._private.execute(sql, allowance, reading=True, sink=sink)
         reader = self._file.borrow()
         try:
             return reader.execute(sql, allowance, reading=True, sink=sink)
-        finally:
-            self._file.give_back(reader)
-
-    def _on_connection(self, work: Callable[[GuardedConnection], _T]) -> _T:
-        self._check_open()
-        if self._private is not None:
-            return work(self._private)
-        reader = self._file.borrow()
-        try:
-            return work(reader)
         finally:
             self._file.give_back(reader)
 
@@ -263,6 +274,8 @@ class SqliteDatabase:
             except BaseException:
                 image.close()
                 raise
+        except MemoryError as error:
+            return QueryError(*kind_and_message(error))
         except (OSError, sqlite3.Error) as error:
             kind, message = (
                 kind_and_message(error) if isinstance(error, sqlite3.Error) else ("engine", str(error))
@@ -310,13 +323,12 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _read_definitions(
     connection: sqlite3.Connection, deadline: Deadline
 ) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
-    """The schema, its SQL and the queries for its contents, after a rollback of what is not committed."""
+    """The schema, its SQL and the queries for its contents."""
 
     def fetch(sql: str) -> list[tuple[Any, ...]]:
         if deadline.expiry():
             raise sqlite3.OperationalError("interrupted")
         return connection.execute(sql).fetchall()
 
-    _roll_back(connection)
     connect_virtual_tables(connection)
     return read_schema(fetch), definitions(fetch), content_queries(fetch)

@@ -29,7 +29,7 @@ from typing import Final
 from birdenv.databases._results import ContentId, Limits, Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
-from birdenv.errors import InputError
+from birdenv.errors import InfrastructureError, InputError
 from birdenv.files import file_digest, file_errors
 
 _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
@@ -162,6 +162,7 @@ class SqliteFile:
         self.image_path = image_path
         self.killable = killable
         self._idle: deque[GuardedConnection] = deque()
+        self._unused: deque[sqlite3.Connection] = deque()  # open, and nobody's yet
         weakref.finalize(self, _close_all, self._idle)  # a connection and its guard hold each other
 
     @cached_property
@@ -196,10 +197,14 @@ class SqliteFile:
             and not version.journals
         )
 
+    def check(self) -> None:
+        """Raise `InputError` unless SQLite can read the schema; what stands in it is not run."""
+        self._unused.append(self._open())
+
     def borrow(self) -> GuardedConnection:
         """A reading connection, to be given back after the statement.
 
-        Raises `InputError` if none can be made.
+        Raises `InputError` if none can be made, `InfrastructureError` if there is no memory for it.
         """
         try:
             return self._idle.pop()
@@ -214,6 +219,20 @@ class SqliteFile:
 
     def _connect(self) -> GuardedConnection:
         try:
+            connection = self._unused.pop()
+        except IndexError:
+            connection = self._open()
+        try:
+            mapped = map_file(connection, self.version.size)  # while nothing is refused
+            reader = GuardedConnection(connection, private=False, killable=self.killable)
+            weakref.finalize(reader, give_room_back, mapped)
+            return reader
+        except BaseException as error:
+            connection.close()
+            raise self._fault(error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        try:
             connection = sqlite3.connect(
                 f"{self.image_path.as_uri()}?mode=ro&immutable=1",
                 uri=True,
@@ -223,20 +242,25 @@ class SqliteFile:
             )
             try:
                 connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-                mapped = map_file(connection, self.version.size)  # while nothing is refused
-                reader = GuardedConnection(connection, private=False, killable=self.killable)
-                weakref.finalize(reader, give_room_back, mapped)
-                return reader
             except BaseException:
                 connection.close()
                 raise
-        except sqlite3.Error as error:
-            raise InputError(f"{self.path} cannot be opened by SQLite: {error}") from error
+        except (sqlite3.Error, MemoryError) as error:
+            raise self._fault(error) from error
+        return connection
+
+    def _fault(self, error: BaseException) -> BaseException:
+        if isinstance(error, MemoryError):
+            return InfrastructureError(f"SQLite has no memory left in this process to open {self.path}")
+        is_sqlites = isinstance(error, sqlite3.Error)
+        return InputError(f"{self.path} cannot be opened by SQLite: {error}") if is_sqlites else error
 
     def forget_connections(self) -> None:
         """In a forked child: leave the parent's connections alone, without closing them."""
         _of_the_parent.extend(self._idle)
         self._idle.clear()
+        _of_the_parent.extend(self._unused)
+        self._unused.clear()
 
 
 def _close_all(readers: deque[GuardedConnection]) -> None:
@@ -246,7 +270,7 @@ def _close_all(readers: deque[GuardedConnection]) -> None:
 
 _files: weakref.WeakValueDictionary[tuple[FileId, bool], SqliteFile] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
-_of_the_parent: list[GuardedConnection] = []
+_of_the_parent: list[GuardedConnection | sqlite3.Connection] = []
 
 
 def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
@@ -265,7 +289,7 @@ def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
             found = SqliteFile(version, image_path, killable)
             if not version.is_settled:
                 weakref.finalize(found, remove_folder, image_path.parent)
-            found.give_back(found.borrow())
+            found.check()
             _files[version, killable] = found
         found.version = version  # the folder's time may be another
     return found

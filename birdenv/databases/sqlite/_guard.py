@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from birdenv.databases._results import ErrorKind
 from birdenv.databases.sqlite._authorizer_rules import (
     CHANGES_OF_SCHEMA,
     LIST_OF_FILES,
@@ -37,12 +38,15 @@ from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
-    bound_of_program,
+    Counted,
+    count_program,
     first_bound,
     kind_of_work,
     longest_program,
     replace_unbounded_functions,
+    stored_by_module,
 )
+from birdenv.databases.sqlite.images._memory_map import memory_used
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
 _LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it
@@ -131,27 +135,47 @@ os.register_at_fork(after_in_child=watchdog.start_again)
 def set_alarms(deadline: Deadline) -> None:
     """Have the kernel end this process soon after the deadline: SIGPROF for processor time, SIGALRM for the
     wall clock."""
-    for timer, seconds in (
-        (signal.ITIMER_PROF, deadline.seconds_left),
-        (signal.ITIMER_REAL, deadline.wall_seconds_left),
-    ):
-        signal.setitimer(timer, min(max(seconds, 0.0), _LONGEST_ALARM) + _KILL_AFTER)
+    signal.setitimer(signal.ITIMER_PROF, _alarm_in(deadline.seconds_left))
+    _set_wall_alarm(deadline.wall_seconds_left)
 
 
 def clear_alarms() -> None:
-    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
-        signal.setitimer(timer, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    _set_wall_alarm(NEVER)
+
+
+_last_alarm = NEVER
+
+
+def set_last_alarm(deadline: float) -> None:
+    """From here on, have the kernel end this process soon after the deadline, on `time.monotonic`'s scale,
+    whatever runs, ours included."""
+    global _last_alarm
+    _last_alarm = deadline
+    _set_wall_alarm(NEVER)
+
+
+def _set_wall_alarm(seconds: float) -> None:
+    left = min(seconds, _last_alarm - time.monotonic())
+    signal.setitimer(signal.ITIMER_REAL, 0 if left == NEVER else _alarm_in(left))
+
+
+def _alarm_in(seconds: float) -> float:
+    return min(max(seconds, 0.0), _LONGEST_ALARM) + _KILL_AFTER
 
 
 _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
 )
 _MOST_REMEMBERED = 512  # statements
-_OF_UNKNOWN_PROGRAMS = 1_000  # bytes of a value
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
 _USUAL_ACTIONS = AuthorizerCache()
+_STORES_TOO_LITTLE = (
+    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
+    " values smaller than that table has to store: first put what they give into an ordinary table"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +184,14 @@ class Refusal:
 
     sentence: str
     on_a_copy: bool
+    kind: ErrorKind = "denied"
+
+
+_EPISODES_BYTES = 768 * 2**20
+"""Of SQLite's memory in this process, what statements of episodes that write may take it to: the rest of the
+process's bound is left to those that only read, and so to grading."""
+
+_NO_ROOM = Refusal("the episodes of this process have used up their memory", False, "too_large")
 
 
 class StatementGuard:
@@ -168,12 +200,13 @@ class StatementGuard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
     `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
-    where the schema does not change.
+    where the schema does not change. `modules`: those of the virtual tables of a private copy.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
-    by which clock it was late, also when nothing could stop it, and `wants_count` whether the
-    statement has to be counted (`count`) before it may run, and `interrupted` whether Ctrl-C came while a
-    function of ours ran in it.
+    by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
+    to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
+    met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
+    has to be bounded before it may run; `has_temporary`: it is.
     """
 
     def __init__(
@@ -184,8 +217,10 @@ class StatementGuard:
         killable: bool = False,
         lists_files: bool = True,
         virtual_tables: frozenset[str] = frozenset(),
+        modules: Iterable[str] = (),
     ) -> None:
         self._connection = connection
+        self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
@@ -196,7 +231,7 @@ class StatementGuard:
         self._deadline: Deadline | None = None
         self._soonest = NEVER  # at which the statement that runs can be late
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
-        self._bounds: dict[int, int] = {}  # of counted statements, by hash, least used first
+        self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
         self._bound = LARGEST_VALUE
         self._longest = 0  # operations that it may have
         self._is_counted = False
@@ -204,19 +239,26 @@ class StatementGuard:
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired: Expiry | None = None
-        self.interrupted = False
+        self.interrupted = self.attaches = False
         self.refusal: Refusal | None = None
-        self.wants_count = False
+        self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
-        connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
+        ticks = self._ticks()
+        next(ticks)
+        connection.set_progress_handler(ticks.__next__, _TICK_INSTRUCTIONS)
         watchdog.watch(self)
 
     @property
     def may_be_counted(self) -> bool:
         """Whether the statement that ran last had a bound that counting may widen."""
         return not self._killable and not self._is_counted
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether something has to be done before the statement may run."""
+        return self.wants_count or self.wants_temporary
 
     @property
     def is_repeatable(self) -> bool:
@@ -242,16 +284,18 @@ class StatementGuard:
         self.refusal = None
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
-        self.interrupted = self._may_vary = False
+        self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
         if counting or self._trusted:
             self._is_counted = True
-            self._set_bound(LARGEST_VALUE)
+            is_ours = counting or deadline.soonest == NEVER or self._killable
+            self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
         elif not self._killable and (
             self._bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
-            or self._bounds
+            or self._counted
             or self._schema_works
+            or self._stored
         ):
             self._set_bounds(sql)
         self._deadline = deadline
@@ -272,14 +316,14 @@ class StatementGuard:
         if self._killable:
             clear_alarms()
         if self._changes_schema:
-            self._bounds.clear()  # the same text may mean something else now
+            self._counted.clear()  # the same text may mean something else now
         return now
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._bounds[hash(sql)] = _OF_UNKNOWN_PROGRAMS if program is None else bound_of_program(program)
-        if len(self._bounds) > _MOST_REMEMBERED:
-            del self._bounds[next(iter(self._bounds))]
+        self._counted[hash(sql)] = count_program(program, self._stored)
+        if len(self._counted) > _MOST_REMEMBERED:
+            del self._counted[next(iter(self._counted))]
 
     @property
     def is_running(self) -> bool:
@@ -314,21 +358,41 @@ class StatementGuard:
             self.finish()
             self._trusted = False
 
-    def _tick(self) -> int:
-        return int(time.monotonic() > self._soonest and self._look_at_clocks())
+    def _ticks(self) -> Iterator[int]:
+        """Look at the clock at each step, and give 1 to stop the statement.
+
+        A generator, because Ctrl-C that comes while SQLite works is raised where Python code goes on: in a
+        function that would be before its first line, where it cannot be caught.
+        """
+        answer = 0
+        is_bounded = self._private and not self._killable
+        while True:
+            try:
+                yield answer
+                is_late = time.monotonic() > self._soonest and self._look_at_clocks()
+                if is_bounded and memory_used() > _EPISODES_BYTES and not self._trusted:
+                    self.refusal = self.refusal or _NO_ROOM
+                answer = int(is_late or self.refusal is not None)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                answer = 1
 
     def _authorize(
-        self, action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None
+        self, action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
     ) -> int:
         # Asked about every column of every statement.
-        if action == _READ:
-            if first in self._plain_tables:
+        try:
+            if action == _READ:
+                if first in self._plain_tables:
+                    return _OK
+            elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
                 return _OK
-        elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
-            return _OK
-        return self._decide(action, first, second)
+            return self._decide(action, first, second, database)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return sqlite3.SQLITE_DENY
 
-    def _decide(self, action: int, first: str | None, second: str | None) -> int:
+    def _decide(self, action: int, first: str | None, second: str | None, database: str | None) -> int:
         if self._plain.include(action, first, second):
             return _OK
         if self._trusted:
@@ -346,6 +410,12 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
+            self.wants_temporary = True
+            return sqlite3.SQLITE_DENY
+        self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
+        if action == sqlite3.SQLITE_CREATE_VTABLE:
+            self._stored = max(self._stored, stored_by_module(second or ""))
         return _OK
 
     def _may_call(self, function: str) -> bool:
@@ -374,14 +444,17 @@ class StatementGuard:
 
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
-        is_known = hash(sql) in self._bounds
-        counted = self._bounds.pop(hash(sql)) if is_known else 0
+        counted = self._counted.pop(hash(sql), None) if self._counted else None
         if counted:
-            self._bounds[hash(sql)] = counted  # now it is the one that was used last
-        self._is_counted = counted > 0
-        self.wants_count = self._schema_works and not counted
+            self._counted[hash(sql)] = counted  # now it is the one that was used last
+            # In a transaction any statement may make a module store what it has put off.
+            is_stored = self._stored and (counted.stores or self._connection.in_transaction)
+            if is_stored and counted.bound < self._stored:
+                self._refuse(_STORES_TOO_LITTLE)
+        self._is_counted = counted is not None
+        self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)
-        self._set_bound(counted or first_bound(longest))
+        self._set_bound(counted.bound if counted else first_bound(longest))
         if longest != self._longest:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)

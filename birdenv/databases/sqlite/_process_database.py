@@ -6,6 +6,7 @@ an image in the worker that ran it, and the episode keeps that worker to its end
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import time
@@ -34,7 +35,9 @@ from birdenv.processes._messages import MessageError, unpacked
 from birdenv.processes._pool import WorkerPool
 from birdenv.processes._process import Process, WorkerCrashError
 
-workers: Final = WorkerPool(lambda: Process("birdenv.databases.sqlite._worker"))
+workers: Final = WorkerPool(
+    lambda: Process("birdenv.databases.sqlite._worker"), most_idle=2 * (os.cpu_count() or 1)
+)
 """Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
@@ -51,7 +54,7 @@ class ProcessDatabase:
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
         self._file = file
         self._limits = limits
-        self._episode = Episode(file.version, file.image_path, limits, image_kind)
+        self._episode = pickle.dumps(Episode(file.version, file.image_path, limits, image_kind))
         self._scope = file.scope(limits, "process")
         self._worker: Process | None = None  # which holds the episode's image
         self._start: Checkpoint | None = None

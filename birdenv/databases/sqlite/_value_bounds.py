@@ -13,6 +13,9 @@ values that keeps such a stretch to about a second:
 
 A worker process, which can be killed, does without.
 
+Modules of virtual tables store values of their own, and take no notice where one is too long to be stored. So
+where they may store any, values may be as long as those, or the statement does not run.
+
 Careful versions of two families of functions whose work no bound on the size of values bounds.
 
 `printf` pads to any width, and two-argument `trim` takes the product of its arguments. What they compute is
@@ -25,8 +28,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from functools import partial
-from operator import methodcaller
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 LARGEST_VALUE: Final = 10_000_000
 """Bytes of one text or blob, at most (and of one row of a table)."""
@@ -39,7 +41,7 @@ SHORTEST_LIMIT: Final = 25_000
 """Operations that a statement may have however short its text is: more than any sensible one needs."""
 
 # Bytes that make a second of work, measured on 2 GHz:
-_OPERATIONS: Final = 200_000_000  # taking a text for a number, the slowest thing that is no function
+_OPERATIONS: Final = 100_000_000  # taking two texts for numbers, the slowest thing that is no function
 _CALLS: Final = 100_000_000  # a function whose work is proportional to its arguments
 _MATCHING: Final = 300_000  # GLOB with a pattern of 500 characters in brackets; LIKE takes half of that
 _SEARCH: Final = 345_000  # instr(), which takes the square of it
@@ -48,15 +50,14 @@ _INDEXING: Final = 1_000_000  # one document put into, or looked up in, a full-t
 # Functions that take the square of the size: how many times as long as instr().
 _SQUARES: Final = {"instr": 1, "replace": 1, "highlight": 1, "offsets": 1, "json_patch": 12}
 _PATTERNS: Final = frozenset({"like", "glob"})
-_CHEAP: Final = frozenset(
+_CHEAP: Final = frozenset(  # they look at no argument's text, and copy none
     """
-    count sum total avg min max abs round sign ceil ceiling floor trunc coalesce ifnull nullif iif likely
-    unlikely likelihood typeof changes total_changes last_insert_rowid random row_number rank dense_rank
-    percent_rank cume_dist ntile lag lead first_value last_value nth_value date time datetime julianday
-    unixepoch current_date current_time current_timestamp sqlite_version exp ln log log10 log2 mod pi pow
-    power sqrt
+    count coalesce ifnull iif likely unlikely likelihood typeof changes total_changes last_insert_rowid random
+    row_number rank dense_rank percent_rank cume_dist ntile current_date current_time current_timestamp
+    sqlite_version pi
     """.split()
 )
+_OF_UNKNOWN_PROGRAMS: Final = 1_000  # bytes of a value
 _UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
 _CALLING: Final = frozenset("Function PureFunc AggStep AggStep1 AggInverse AggValue AggFinal".split())
 _WORKING: Final = frozenset(
@@ -67,6 +68,15 @@ _WORKING: Final = frozenset(
     """.split()
 )
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
+_STORING: Final = frozenset({"VCreate", "VDestroy", "VRename", "VUpdate"})
+
+_NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
+_WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
+
+
+def stored_by_module(module: str) -> int:
+    """Bytes of a value that a module of virtual tables must be able to store."""
+    return LARGEST_VALUE if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
 
 
 def longest_program(sql: str) -> int:
@@ -89,12 +99,26 @@ def kind_of_work(function: str) -> Work:
     return "heavy" if name in _SQUARES or name in _PATTERNS else "proportional"
 
 
-def bound_of_program(program: Iterable[tuple[Any, ...]]) -> int:
-    """Bytes that a value may have in a program, given as the rows of `EXPLAIN`."""
+class Counted(NamedTuple):
+    """What counting a program has shown: bytes that a value may have in it; does a module store values?"""
+
+    bound: int
+    stores: bool
+
+
+def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
+    """Work out the bound of a program, given as the rows of `EXPLAIN`; None for one that is not known.
+
+    `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
+    """
+    if program is None:
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False)
     operations = calls = patterns = squares = indexing = 0
+    stores = False
     for _, opcode, _, _, _, p4, *_ in program:
         operations += opcode in _WORKING
         indexing += opcode in _INDEX
+        stores = stores or opcode in _STORING
         if opcode in _CALLING and isinstance(p4, str):
             name = p4.partition("(")[0].lower()
             calls += name not in _CHEAP
@@ -103,8 +127,8 @@ def bound_of_program(program: Iterable[tuple[Any, ...]]) -> int:
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
     bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
-    bounds.append(_INDEXING // indexing if indexing else LARGEST_VALUE)
-    return min(bounds)
+    bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
+    return Counted(min(bounds), stores)
 
 
 _TRIMMING_A_BYTE = 2  # characters times characters to trim, for each byte that a value may have
@@ -127,7 +151,7 @@ def replace_unbounded_functions(
     `refuse` is told, in a sentence, why a call was not made; the statement then fails. `interrupt` is told of
     Ctrl-C, which SQLite cannot pass on.
     """
-    native = _Native()
+    native = _Native(refuse)
     bound = partial(connection.getlimit, sqlite3.SQLITE_LIMIT_LENGTH)
     for name in _FORMATTING:
         careful = _told(interrupt, partial(_format, native, refuse, bound, name))
@@ -138,19 +162,28 @@ def replace_unbounded_functions(
 
 
 class _Native:
-    """SQLite's own functions, called on an empty database."""
+    """SQLite's own functions, called on an empty database.
 
-    def __init__(self) -> None:
+    `refuse` gets a sentence where the result is nothing that a function of Python's could give SQLite.
+    """
+
+    def __init__(self, refuse: Callable[[str], None]) -> None:
+        self._refuse = refuse
         self._connection: sqlite3.Connection | None = None
 
     def call(self, name: str, *arguments: Any) -> Any:
         if self._connection is None:
             self._connection = sqlite3.connect(":memory:", check_same_thread=False)
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
-            # A precision counts bytes and may cut a character, which no text of Python's can hold.
-            self._connection.text_factory = methodcaller("decode", "utf-8", "replace")
         marks = ",".join("?" * len(arguments))
-        return self._connection.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+        try:
+            return self._connection.execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith("Could not decode"):  # a precision counts bytes, and may cut
+                raise
+            _refuse(self._refuse, f"{name}() is not allowed here: what it gives is not UTF-8")
+        except sqlite3.DataError as error:
+            raise OverflowError(str(error)) from error  # which SQLite is told as what it is: too big
 
 
 _Function: TypeAlias = Callable[..., Any]
@@ -210,6 +243,6 @@ def _trim(
     return native.call(name, *arguments)
 
 
-def _refuse(refuse: Callable[[str], None], sentence: str) -> None:
+def _refuse(refuse: Callable[[str], None], sentence: str) -> NoReturn:
     refuse(sentence)
     raise RefusedCallError(sentence)

@@ -11,9 +11,11 @@ run anything), then checked for their shape.
 
 from __future__ import annotations
 
+import math
 import pickle
 import resource
 import socket
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
@@ -23,6 +25,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
+from birdenv.databases.sqlite._guard import set_last_alarm
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, Checkpoint, ImageKind
 from birdenv.errors import InputError
 from birdenv.processes._child import set_limit
@@ -102,6 +105,7 @@ BEGINS, ROWS = b"\2", b"\3"
 GO_ON, STOP = b"\1", b"\0"
 """What the owner says to rows."""
 
+_PATIENCE_SECONDS: Final = 60.0  # beyond that: for making an image, moving rows, and an owner that is slow
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
 _FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
@@ -138,12 +142,24 @@ class _Worker:
         self._connection = connection
         self._files: OrderedDict[tuple[FileId, Path], SqliteFile] = OrderedDict()
         self._database: SqliteDatabase | None = None
+        self._episode: bytes | None = None  # to which the database belongs while nothing is written
+        self._seconds = 0.0  # of wall time, that a request may take by its limits
 
-    def answer(self, episode: Episode | None, method: str, arguments: tuple[Any, ...]) -> bytes:
-        """Call a method of the episode's database; `episode` is None where it goes on."""
-        if episode is not None:
-            self._end_episode()
-            self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
+    def answer(self, episode: bytes | None, method: str, arguments: tuple[Any, ...]) -> bytes:
+        """Call a method of the episode's database; `episode`, an `Episode`, is None where it goes on.
+
+        While nothing is written, one of the same file and limits is as good as another.
+        """
+        if episode is not None and episode != self._episode:
+            self._begin_episode(episode)
+        assert self._database is not None
+        set_last_alarm(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
+        try:
+            return self._answer(method, arguments)
+        finally:
+            set_last_alarm(math.inf)
+
+    def _answer(self, method: str, arguments: tuple[Any, ...]) -> bytes:
         assert self._database is not None
         if method == "scan":
             (sql,) = arguments
@@ -151,11 +167,19 @@ class _Worker:
         else:
             answer = getattr(self._database, method)(*arguments)
         is_private = self._database.is_private
-        if not is_private:
-            self._end_episode()
+        if is_private or method == "close":
+            self._episode = None
         return bytes([is_private]) + encoded(answer)
 
+    def _begin_episode(self, pickled: bytes) -> None:
+        self._end_episode()
+        episode: Episode = pickle.loads(pickled)
+        self._seconds = episode.limits.wall_seconds_in_all
+        self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
+        self._episode = pickled
+
     def _end_episode(self) -> None:
+        self._episode = None
         if self._database is not None:
             self._database.close()
             self._database = None

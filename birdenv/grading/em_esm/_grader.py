@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
 from birdenv.grading._sql_cleaning import Cleaned, clean_sql
+from birdenv.grading._verdict import NESTED_TOO_DEEPLY, no_memory
 from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
@@ -120,7 +121,14 @@ class PairGrader:
         """
         sides = self._cleaned(gold), self._cleaned(pred)
         verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
-        verdict = self._by_text(verdict) or self._with_keys(self._by_results(verdict, db_id), db_id)
+        try:
+            verdict = self._by_text(verdict) or self._with_keys(self._by_results(verdict, db_id), db_id)
+        except RecursionError:
+            verdict = replace(
+                verdict, em=False, esm=False, bucket="other_error", reason=NESTED_TOO_DEEPLY, side="pred"
+            )
+        except MemoryError as error:
+            raise no_memory() from error
         if not self.rules.esm:
             reason = verdict.reason if verdict.bucket == "skipped" else "disabled"
             verdict = replace(verdict, esm=None, bucket="skipped", reason=reason, side="")

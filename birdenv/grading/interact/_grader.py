@@ -17,6 +17,7 @@ from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
 from birdenv.grading._second_run import NotedSource, with_second_run
 from birdenv.grading._sql_cleaning import without_outer_distinct
+from birdenv.grading._verdict import NESTED_TOO_DEEPLY, no_memory
 from birdenv.grading.compare._strict import compare_strict
 from birdenv.grading.interact._job import (
     Grade,
@@ -107,12 +108,24 @@ class InteractGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade one submission. Raises `InputError` if the database cannot be opened.
+        """Grade one submission.
 
         What the prediction leaves in an open transaction is lost, and counts as not done (under strict
         rules). `base_pred` is the prediction's too: where it fails, the prediction fails. Where a limit ended
         a statement, everything runs once more, alone and with twice the limit, before that is the verdict.
+
+        Raises:
+            InputError: the database cannot be opened.
+            InfrastructureError: there is no memory left for grading.
         """
+        try:
+            return self._grade(job, prediction)
+        except RecursionError:
+            return Grade(False, "sql_error", NESTED_TOO_DEEPLY)
+        except MemoryError as error:
+            raise no_memory() from error
+
+    def _grade(self, job: GradingJob, prediction: str) -> Grade:
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
         if not job.gold:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError
+from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
+from birdenv.grading._verdict import no_memory
 from birdenv.grading.compare._strict import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
@@ -123,7 +124,9 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run."""
+    """The benchmark's own SQL does not run. Raises `InfrastructureError` where that is for want of memory."""
+    if is_out_of_memory(error):
+        raise no_memory()
     return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
 
 
@@ -155,6 +158,9 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
     if failure is not None:
         return broken("the set-up", failure)
     failure = _run_base(database, job.base_pred, job.cleanup)
+    if failure is None and job.base_pred:
+        left = database.checkpoint()  # what was temporary ends with the phase, as it does with `start`
+        failure = left if isinstance(left, QueryError) else None
     return None if failure is None else failed(failure)
 
 

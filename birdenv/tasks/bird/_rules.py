@@ -167,6 +167,7 @@ class BirdRules(Rules):
         if not self.task.has_gold:
             self._finish("ungraded")
             return
+        self.close()  # first: what the agent's database holds is no burden to grading
         self.verdict = self._grader.grade(self.task.public.db_id, self.task.private.gold, sql)
         self.rewards = (float(self.verdict.ex),)
         self._finish("completed")

@@ -26,7 +26,9 @@ class SqlSettings(Settings):
         "skip", description="Leave tasks without gold SQL out, or play them without grading."
     )
     strict_data: bool = Field(False, description="Refuse if any task cannot be played.")
-    isolation: Isolation = Field("inline", description="Where SQLite runs: inline, or process.")
+    isolation: Isolation = Field(
+        "process", description="Where SQLite runs: in processes that can be killed, or inline."
+    )
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")

@@ -29,8 +29,10 @@ from birdenv.databases.sqlite.images._image import (
     Checkpoint,
     ImageKind,
     bound_growth,
+    in_memory,
     within,
 )
+from birdenv.databases.sqlite.images._memory_map import connect_privately
 from birdenv.errors import InputError
 
 _LOCK = "lock"
@@ -163,7 +165,7 @@ class FileImage:
                     file.write(page)
                 if start is not None:
                     file.truncate(start.size)
-            self.connection = sqlite3.connect(self._file, **CONNECT_OPTIONS)
+            self.connection = connect_privately(self._file)
         except BaseException:
             remove_folder(self._folder)
             raise
@@ -195,6 +197,16 @@ class FileImage:
 
         size = self._file.stat().st_size if contents is None else len(contents)
         return size, within(most_bytes, pieces())
+
+    def committed(self) -> sqlite3.Connection:
+        path = f"{self._file.as_uri()}?mode=ro"
+        connection: sqlite3.Connection = sqlite3.connect(path, uri=True, timeout=0, **CONNECT_OPTIONS)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError:  # the episode's own connection holds a lock
+            connection.close()
+            return in_memory(self.connection.serialize())
+        return connection
 
     def close(self) -> None:
         if self._process != os.getpid():

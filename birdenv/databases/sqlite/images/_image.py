@@ -58,8 +58,26 @@ class Image(Protocol):
         Raises `OverflowError` beyond `most_bytes`.
         """
 
+    def committed(self) -> sqlite3.Connection:
+        """A second connection, without a guard, which reads what is committed and shares no session; no
+        transaction may be open.
+
+        To be closed before the image is, or changes. Raises `sqlite3.Error` or `MemoryError`.
+        """
+
     def close(self) -> None:
         """Throw the image away; closing again does nothing."""
+
+
+def in_memory(contents: bytes | bytearray) -> sqlite3.Connection:
+    """A connection to a database of these bytes."""
+    connection: sqlite3.Connection = sqlite3.connect(":memory:", **CONNECT_OPTIONS)
+    try:
+        connection.deserialize(contents)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:

@@ -35,6 +35,7 @@ from birdenv.databases.sqlite.images._image import (
     Checkpoint,
     ImageKind,
     bound_growth,
+    in_memory,
     within,
 )
 
@@ -147,11 +148,15 @@ def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
 _NEEDED = (
     "sqlite3_auto_extension",
     "sqlite3_cancel_auto_extension",
+    "sqlite3_db_config",
     "sqlite3_deserialize",
     "sqlite3_libversion",
+    "sqlite3_memory_used",
     "sqlite3_serialize",
 )
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
+_DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
+_READ_ONLY = 4  # SQLITE_DESERIALIZE_READONLY
 _ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 _lock = threading.Lock()
 _opened = threading.local()  # the handle of the connection that this thread opened last
@@ -188,8 +193,15 @@ def library() -> ctypes.CDLL | None:
     return found if is_the_same else None
 
 
+def memory_used() -> int:
+    """The bytes that SQLite takes in this process now, without images; 0 where it cannot be asked."""
+    found = library()
+    return 0 if found is None else int(found.sqlite3_memory_used())
+
+
 def _declare(found: ctypes.CDLL) -> None:
     found.sqlite3_libversion.restype = c_char_p
+    found.sqlite3_memory_used.restype = c_int64
     found.sqlite3_deserialize.argtypes = [c_void_p, c_char_p, c_void_p, c_int64, c_int64, c_uint]
     found.sqlite3_deserialize.restype = c_int
     found.sqlite3_serialize.argtypes = [c_void_p, c_char_p, ctypes.POINTER(c_int64), c_uint]
@@ -198,8 +210,10 @@ def _declare(found: ctypes.CDLL) -> None:
     found.sqlite3_cancel_auto_extension.argtypes = [_ENTRY_POINT]
 
 
-def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.Connection, int]:
-    """A connection to a new database in memory, and its `sqlite3*`.
+def connect_with_handle(
+    library: ctypes.CDLL, database: str | Path = ":memory:", **options: Any
+) -> tuple[sqlite3.Connection, int]:
+    """A connection to a database, by default a new one in memory, and its `sqlite3*`.
 
     The handle comes through SQLite's automatic extensions, the documented way to see a connection being
     opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
@@ -208,18 +222,38 @@ def connect_with_handle(library: ctypes.CDLL, **options: Any) -> tuple[sqlite3.C
     with _lock:
         library.sqlite3_auto_extension(_hook)
         try:
-            connection = sqlite3.connect(":memory:", **options)
+            connection = sqlite3.connect(database, **options)
         finally:
             library.sqlite3_cancel_auto_extension(_hook)
     return connection, _opened.handle
 
 
-def deserialize(library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int) -> None:
+def connect_privately(database: str | Path = ":memory:") -> sqlite3.Connection:
+    """A connection for an episode's image, in SQLite's defensive mode where it can be had.
+
+    In it, nobody but a module writes to the tables that the module keeps its data in.
+    """
+    found = library()
+    if found is None:
+        return sqlite3.connect(database, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
+    connection, handle = connect_with_handle(found, database, **CONNECT_OPTIONS)
+    defend(found, handle)
+    return connection
+
+
+def defend(library: ctypes.CDLL, handle: int) -> None:
+    """Put a connection in defensive mode."""
+    library.sqlite3_db_config(c_void_p(handle), c_int(_DEFENSIVE), c_int(1), c_void_p(None))
+
+
+def deserialize(
+    library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
+) -> None:
     """Make the `size` bytes at `address` the connection's main database, with room to `capacity`.
 
     The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
     """
-    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, 0)
+    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, flags)
     if code != sqlite3.SQLITE_OK:
         raise sqlite3.OperationalError(f"cannot take the database over (SQLite code {code})")
 
@@ -243,6 +277,7 @@ class MappedImage:
         self._memory = PrivateMemory(path, GROWTH_BYTES)
         try:
             self.connection, self._handle = connect_with_handle(found, **CONNECT_OPTIONS)
+            defend(found, self._handle)
         except BaseException:
             self._memory.free()
             raise
@@ -259,6 +294,16 @@ class MappedImage:
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
         _, size = serialized(self._library, self._handle)
         return size, within(most_bytes, self._memory.written(size))
+
+    def committed(self) -> sqlite3.Connection:
+        address, size = serialized(self._library, self._handle)
+        connection, handle = connect_with_handle(self._library, **CONNECT_OPTIONS)
+        try:
+            deserialize(self._library, handle, address, size, size, _READ_ONLY)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def close(self) -> None:
         self.connection.close()  # first: it may still write while it rolls back
@@ -283,7 +328,7 @@ class DeserializedImage:
             for offset, page in start.pages.items():
                 data[offset : offset + len(page)] = page
         data[WAL_FORMAT] = b"\1\1"
-        self.connection = sqlite3.connect(":memory:", **CONNECT_OPTIONS)
+        self.connection = connect_privately()
         try:
             self.connection.deserialize(data)
             bound_growth(self.connection, self._original, len(self._original))
@@ -302,6 +347,9 @@ class DeserializedImage:
                     yield start, piece
 
         return len(now), within(most_bytes, pieces())
+
+    def committed(self) -> sqlite3.Connection:
+        return in_memory(self.connection.serialize())
 
     def close(self) -> None:
         self.connection.close()

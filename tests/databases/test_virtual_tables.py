@@ -1,0 +1,176 @@
+"""Writing to virtual tables of every module: as plain `sqlite3` does it, or not at all.
+
+A module stores values of its own (pages of an index, lists of places) through SQLite's limits. A limit of
+ours may refuse a statement; it may never make a module store something else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from attacked import kind
+from database_files import write_database
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_copy import Answer, PlainCopy, answer
+from samples import examples
+
+from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases.sqlite.images._image import ImageKind
+
+COUNT = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
+FILL = {
+    "fts3": "INSERT INTO f SELECT 'late delivery number ' || x FROM c",
+    "fts4": "INSERT INTO f SELECT 'late delivery number ' || x FROM c",
+    "fts5": "INSERT INTO f SELECT 'late delivery number ' || x FROM c",
+    "rtree": "INSERT INTO f SELECT x, x, x + 1 FROM c",
+    "rtree_i32": "INSERT INTO f SELECT x, x, x + 1 FROM c",
+}
+READ = {
+    "fts": (
+        "SELECT count(*) AS n, sum(rowid) AS s FROM f WHERE f MATCH 'late'",
+        "SELECT count(*) AS n FROM f",
+    ),
+    "rtree": ("SELECT count(*) AS n, sum(id) AS s FROM f WHERE a >= 7", "SELECT rtreecheck('f') AS ok"),
+}
+CHECKS = {
+    "fts": "INSERT INTO f (f) VALUES ('integrity-check')",
+    "rtree": "SELECT count(*) AS n FROM f_node WHERE data IS NULL",
+}
+
+
+def family(module: str) -> str:
+    return "fts" if module.startswith("fts") else "rtree"
+
+
+def create(module: str) -> str:
+    return f"CREATE VIRTUAL TABLE f USING {module} ({'body' if family(module) == 'fts' else 'id, a, b'})"
+
+
+@pytest.mark.contains("S42")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("module", FILL)
+@pytest.mark.parametrize("is_in_transaction", [False, True])
+def test_three_thousand_rows_are_three_thousand_rows(
+    tmp_path: Path, module: str, isolation: str, is_in_transaction: bool
+) -> None:
+    write_database(tmp_path, "town", "CREATE TABLE notes (a)")
+    begin, end = (["BEGIN"], ["SELECT 1", "SAVEPOINT s", "COMMIT"]) if is_in_transaction else ([], [])
+    script = [create(module), *begin, f"{COUNT.format(n=3000)} {FILL[module]}", "SELECT count(*) FROM notes"]
+    with SqliteSource(tmp_path, isolation=isolation).open("town", Limits(seconds=20)) as database:  # type: ignore[arg-type]
+        for sql in [*script, *end, CHECKS[family(module)]]:
+            assert kind(database.execute(sql)) == "ok", sql
+        found = answer(database.execute(READ[family(module)][0]))
+    assert found.rows[0][0] == (3000 if family(module) == "fts" else 2994)
+
+
+STEPS = {
+    "BEGIN": 2,
+    "COMMIT": 2,
+    "ROLLBACK": 1,
+    "SAVEPOINT s": 1,
+    "RELEASE s": 1,
+    "fill": 4,
+    "UPDATE plain SET a = a || 'x'": 1,
+    "INSERT INTO plain SELECT count(*) FROM plain": 1,
+    "read": 3,
+    "DELETE FROM f WHERE rowid % 3 = 0": 1,
+    "UPDATE f SET body = 'early ' || upper(body) WHERE rowid % 5 = 1": 1,
+    "DELETE FROM f WHERE body LIKE '%1%'": 1,
+    "INSERT INTO f SELECT replace(a, 'x', 'late ') FROM plain": 1,
+    "INSERT INTO f (f) VALUES ('optimize')": 1,
+    "ALTER TABLE f RENAME TO g": 1,
+    "ALTER TABLE g RENAME TO f": 1,
+    "DROP TABLE f": 1,
+    "create": 1,
+}
+scripts = st.lists(
+    st.sampled_from([step for step, often in STEPS.items() for _ in range(often)]), max_size=12
+)
+
+
+@given(module=st.sampled_from(sorted(FILL)), rows=st.sampled_from([3, 400, 2000]), steps=scripts)
+@settings(max_examples=examples(40), deadline=None)
+def test_scripts_write_what_plain_sqlite_writes(
+    tmp_path_factory: pytest.TempPathFactory, module: str, rows: int, steps: Sequence[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("modules")
+    path = write_database(
+        folder, "town", f"CREATE TABLE plain (a); INSERT INTO plain VALUES ('x'), ('y'); {create(module)};"
+    )
+    plain = PlainCopy(path, folder)
+    with SqliteSource(folder).open("town", Limits(seconds=20)) as database:
+        for step in [*steps, "COMMIT", "read", "check"]:
+            for sql in spelled(step, module, rows):
+                found = answer(database.execute(sql))
+                if not is_refused(found):
+                    assert (found, sql) == (plain.execute(sql), sql)
+    plain.close()
+
+
+def spelled(step: str, module: str, rows: int) -> Sequence[str]:
+    match step:
+        case "fill":
+            return [f"{COUNT.format(n=rows)} {FILL[module]}"]
+        case "read":
+            return READ[family(module)]
+        case "check":
+            return [CHECKS[family(module)]]
+        case "create":
+            return [create(module)]
+        case _:
+            return [step]
+
+
+def is_refused(found: Answer) -> bool:
+    return "virtual table" in found.error and "ordinary table" in found.error
+
+
+ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+TRAPS = {
+    "fts5": ("config", f"{ENDLESS} SELECT x AS k, x AS v FROM c WHERE x < 0"),
+    "fts4": ("stat", f"{ENDLESS} SELECT x AS id, x AS value FROM c WHERE x < 0"),
+    "rtree": ("node", f"{ENDLESS} SELECT x AS nodeno, x AS data FROM c WHERE x < 0"),
+}
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("module", TRAPS)
+def test_a_hostile_file_is_opened_and_read_in_time(tmp_path: Path, module: str, isolation: Isolation) -> None:
+    shadow, view = TRAPS[module]
+    trap = f"DROP TABLE f_{shadow}; CREATE VIEW f_{shadow} AS {view};"
+    write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)}; {trap}")
+    began = time.monotonic()
+    source = SqliteSource(tmp_path, isolation)
+    source.check("town")
+    with source.open("town", Limits(seconds=0.3)) as database:
+        for run in (database.query, database.execute):
+            assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
+        assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"
+        for run in (database.query, database.execute):
+            assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
+        database.state()
+    assert time.monotonic() - began < 12, "nothing endless ran"
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("image", ["memory-map", "deserialize", "copy"])
+@pytest.mark.parametrize("module", TRAPS)
+def test_nobody_but_a_module_changes_its_tables(tmp_path: Path, module: str, image: ImageKind) -> None:
+    shadow, view = TRAPS[module]
+    path = write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)};")
+    with SqliteSource(path.parent.parent, image=image).open("town", Limits(seconds=5)) as database:
+        for sql in (
+            f"DROP TABLE f_{shadow}",
+            f"DELETE FROM f_{shadow}",
+            f"ALTER TABLE f_{shadow} RENAME TO g",
+        ):
+            result = database.execute(sql)
+            assert isinstance(result, QueryError), sql
+            assert "may not be" in result.message
+        assert kind(database.execute(f"CREATE VIEW f_{shadow} AS {view}")) != "ok"
+        assert kind(database.query("SELECT count(*) FROM f")) == "ok"

@@ -1,0 +1,211 @@
+"""Feeds random statements to episodes and graders, and compares the answers with those of another way.
+
+    python tests/fuzz/fuzz_answers.py statements --seconds 60
+
+* `statements`: scripts in an episode against plain `sqlite3` on a copy: the same answers, or a refusal.
+* `remembered`: the same query from the cache and executed: the same rows.
+* `memory`: episodes that fill temporary and attached tables: a value each time, and golds still run.
+* `verdicts`: pairs of queries; every grader has a verdict, a query agrees with itself, and EX is symmetric.
+
+Ends with 0 if all held; otherwise prints the seed and the script, and `--seed` runs it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from operator import methodcaller
+from pathlib import Path
+from typing import Any
+
+from fuzz_sql import SCHEMA, SEEDS
+
+from birdenv.databases import Limits, QueryError, QueryResult, ResultCache, SqliteSource
+from birdenv.grading import ExGrader, PairGrader
+
+VALUES = [
+    value.replace("_", " ")
+    for value in """1 -1 0 0.5 1e999 NULL '' 'x' 'é' '12abc' x'ff' CAST(x'ff41'_AS_TEXT)
+    9223372036854775807 name city
+age id total body zeroblob(9)
+    'a%' '%5d' printf('%s',age) (SELECT_max(age)_FROM_people) rowid""".split()
+]
+FUNCTIONS = """abs upper lower length hex quote typeof trim ltrim rtrim replace instr substr round coalesce
+nullif unicode char printf format like glob max min json json_array json_type soundex date strftime sum total
+count group_concat avg unhex ifnull sign""".split()
+SOURCES = """people bills spending notes boxes people,bills pragma_table_info('people')
+pragma_table_info(x'ff')
+json_each('[1,[2]]') (SELECT*FROM(people))""".split()
+WRITES = """
+INSERT INTO notes SELECT {v} FROM {s}
+INSERT INTO people (id, name) VALUES (NULL, {v})
+UPDATE people SET city = {v} WHERE {v}
+DELETE FROM bills WHERE {v} > {v}
+CREATE TABLE t AS SELECT {v} AS a FROM {s}
+CREATE TEMP TABLE u AS SELECT {v} AS a
+CREATE VIRTUAL TABLE w USING fts4 (body)
+INSERT INTO w SELECT {v} FROM {s}
+SELECT * FROM w WHERE w MATCH 'x'
+SELECT * FROM notes WHERE notes MATCH 'late'
+DROP TABLE notes_data
+BEGIN
+COMMIT
+ROLLBACK
+SAVEPOINT s
+RELEASE s
+ALTER TABLE bills RENAME TO notes2
+""".strip().split("\n")
+CHANGING = ("random", "now", "date", "strftime", "current")
+REFUSALS = (
+    "no SQL statement",
+    "not allowed",
+    "not UTF-8",
+    "ordinary table",
+    "too large",
+    "values of up to",
+    "may not be",
+    "string or",
+)
+LIMITS = Limits(seconds=5, rows=2_000)
+
+
+def value(rng: random.Random, depth: int = 3) -> str:
+    if depth == 0 or rng.random() < 0.4:
+        return rng.choice(VALUES)
+    if rng.random() < 0.3:
+        operator = rng.choice(["+", "||", "=", "<", "AND", "LIKE", "IS", "->>", "%"])
+        return f"({value(rng, depth - 1)} {operator} {value(rng, depth - 1)})"
+    arguments = ", ".join(value(rng, depth - 1) for _ in range(rng.randint(1, 3)))
+    return f"{rng.choice(FUNCTIONS)}({arguments})"
+
+
+def query(rng: random.Random) -> str:
+    columns = ", ".join(f"{value(rng)} AS c{i}" for i in range(rng.randint(1, 3)))
+    rest = rng.choice(["", f" WHERE {value(rng)}", f" GROUP BY {value(rng)}", " ORDER BY 1", " LIMIT 2"])
+    return f"SELECT {columns} FROM {rng.choice(SOURCES)}{rest}"
+
+
+def statement(rng: random.Random) -> str:
+    kind = rng.random()
+    if kind < 0.5:
+        return query(rng)
+    if kind < 0.65:
+        return rng.choice(rng.choice(SEEDS.strip().split("\n")).split("; "))
+    text = rng.choice(WRITES)
+    while "{v}" in text:
+        text = text.replace("{v}", value(rng), 1)
+    return text.replace("{s}", rng.choice(SOURCES))
+
+
+def statements(rng: random.Random, folder: Path) -> None:
+    script = [statement(rng) for _ in range(8)]
+    plain = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
+    plain.text_factory = methodcaller("decode", "utf-8", "surrogateescape")
+    plain.deserialize((folder / "town" / "town.sqlite").read_bytes())
+    with SqliteSource(folder).open("town", LIMITS) as database:
+        for sql in script:
+            if any(word in sql.lower() for word in (*CHANGING, "endless", "recursive", "pragma ", "attach")):
+                continue
+            ours = database.execute(sql)
+            if isinstance(ours, QueryError) and any(word in ours.message for word in REFUSALS):
+                continue
+            try:
+                theirs: Any = plain.execute(sql).fetchmany(LIMITS.rows)
+            except (sqlite3.Error, sqlite3.Warning):
+                theirs = None
+            found = list(ours.rows) if isinstance(ours, QueryResult) else None
+            if ("EXPLAIN" in sql or "sqlite_" in sql) and (found is None) == (theirs is None):
+                continue  # addresses, page numbers
+            assert repr(found) == repr(theirs), (script, sql, ours, theirs)
+    plain.close()
+
+
+def remembered(rng: random.Random, folder: Path, cache: ResultCache = ResultCache()) -> None:  # noqa: B008
+    sql = query(rng)
+    with SqliteSource(folder).open("town", LIMITS) as database:
+        first, again, executed = (
+            cache.execute(database, sql),
+            cache.execute(database, sql),
+            database.execute(sql),
+        )
+    if isinstance(first, QueryResult) and first.repeatable:
+        assert repr(first.rows) == repr(again.rows) == repr(executed.rows), sql  # type: ignore[union-attr]
+
+
+COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
+FILLED = COUNTED + " SELECT zeroblob({size}) AS a FROM c"
+
+
+def memory(rng: random.Random, folder: Path) -> None:
+    source = SqliteSource(folder)
+    episodes = [source.open("town", Limits(seconds=1)) for _ in range(rng.randint(1, 4))]
+    for database in episodes:
+        database.execute("ATTACH ':memory:' AS m")
+        place = rng.choice(["temp", "m", "main"])
+        fill = FILLED.format(n=rng.choice([10, 10_000, 10**6]), size=rng.choice([10, 4_000, 10**6]))
+        fill += rng.choice(["", " ORDER BY a"])
+        result = database.execute(f"CREATE TABLE {place}.big AS {fill}")
+        assert isinstance(result, QueryResult | QueryError)
+    verdict = ExGrader(source).grade("town", ["SELECT hex(zeroblob(4000000)) AS a"], "SELECT 1")
+    assert verdict.status == "wrong_result", verdict
+    for database in episodes:
+        database.close()
+
+
+def verdicts(rng: random.Random, folder: Path) -> None:
+    source = SqliteSource(folder)
+    one, other = (query(rng) for _ in range(2))
+    other = rng.choice([one, other, other])
+    grader = ExGrader(source, LIMITS)
+    there, back = grader.grade("town", [one], other), grader.grade("town", [other], one)
+    if {there.status, back.status} <= {"passed", "wrong_result"}:
+        assert there.ex == back.ex, (one, other)
+        assert there.ex_bird == back.ex_bird, (one, other)
+    if one == other and there.status in ("passed", "wrong_result"):
+        assert there.ex or any(word in one.lower() for word in CHANGING), one
+    with source.open("town", LIMITS) as database:
+        PairGrader(lambda sql, _: database.query(sql), "sqlite").grade(one, other)
+
+
+TARGETS: dict[str, Callable[[random.Random, Path], None]] = {
+    "statements": statements,
+    "remembered": remembered,
+    "memory": memory,
+    "verdicts": verdicts,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--seconds", type=float, default=60, help="how long (default: 60)")
+    parser.add_argument("--seed", type=int, help="run this one alone")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="birdenv-fuzz-") as name:
+        folder = Path(name)
+        (folder / "town").mkdir()
+        connection = sqlite3.connect(folder / "town" / "town.sqlite")
+        connection.executescript(SCHEMA)
+        connection.close()
+        end, count = time.monotonic() + arguments.seconds, 0
+        seed = random.randrange(2**40) if arguments.seed is None else arguments.seed
+        while not count or (time.monotonic() < end and arguments.seed is None):
+            try:
+                TARGETS[arguments.target](random.Random(seed), folder)
+            except BaseException:
+                print(f"{arguments.target} fails with --seed {seed}", file=sys.stderr)
+                raise
+            seed, count = seed + 1, count + 1
+    print(f"{arguments.target}: {count} inputs, all as they should be")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

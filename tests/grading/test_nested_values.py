@@ -1,0 +1,96 @@
+"""Values that are nested deeper than Python can follow: a verdict, through every door of grading."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+import pytest
+from growth import LINEAR, growth
+from hypothesis import given
+from hypothesis import strategies as st
+
+from birdenv.databases import Limits, QueryResult, Result, SqliteSource
+from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
+from birdenv.databases.sqlite._database import SqliteDatabase
+from birdenv.errors import InfrastructureError
+from birdenv.grading import GRADING_RULES, ExGrader, GradingJob, InteractGrader, PairGrader
+
+DEEP = "SELECT 'deep'"
+GOLD = "SELECT 'gold'"
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.fixture
+def deep_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked, the answer is a value of 5,000 levels."""
+
+    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+        return QueryResult(("a",), [(nested(5_000),)])
+
+    def scan(self: SqliteDatabase, sql: str, sink: Any) -> Result:
+        sink.begin(("a",))
+        sink.see([(nested(5_000),)])
+        return QueryResult(("a",), [])
+
+    monkeypatch.setattr(SqliteDatabase, "query", query)
+    monkeypatch.setattr(SqliteDatabase, "scan", scan)
+
+
+@pytest.mark.contains("S45")
+@pytest.mark.usefixtures("deep_answers")
+def test_every_grader_has_a_verdict(root: Path) -> None:
+    source = SqliteSource(root)
+    verdict = ExGrader(source).grade("shop", [GOLD], DEEP)
+    assert (verdict.ex, verdict.status) == (False, "sql_error")
+    for rules in ("strict", "shell"):
+        job = GradingJob("shop", "Query", (GOLD,), rules=GRADING_RULES[rules])
+        assert InteractGrader(source).grade(job, DEEP).status in ("sql_error", "wrong_result")
+    with source.open("shop", Limits()) as database:
+        pair = PairGrader(lambda sql, _: database.query(sql), "sqlite").grade(GOLD, DEEP)
+    assert pair.bucket in ("other_error", "mismatch")
+
+
+def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+        raise MemoryError
+
+    monkeypatch.setattr(SqliteDatabase, "query", query)
+    with pytest.raises(InfrastructureError, match="memory"):
+        ExGrader(SqliteSource(root)).grade("shop", [GOLD], DEEP)
+    with pytest.raises(InfrastructureError, match="memory"):
+        InteractGrader(SqliteSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), DEEP)
+
+
+values = st.recursive(
+    st.none() | st.text() | st.integers(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def levels(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(levels, value.values()), default=0)
+    return 1 + max(map(levels, value), default=0) if isinstance(value, list) else 0
+
+
+@given(value=values, around=st.integers(MOST_LEVELS - 3, MOST_LEVELS + 3))
+def test_levels_are_counted_as_python_reads_them(value: Any, around: int) -> None:
+    for _ in range(around):
+        value = [value, "[[[\\"]
+    found = levels_of_json(dumps(value).encode())
+    assert (found > MOST_LEVELS) == (levels(value) > MOST_LEVELS)
+
+
+def test_counting_levels_is_linear() -> None:
+    assert (
+        growth(lambda text: levels_of_json(text.encode()), lambda n: '"\\"[' * n + "[" * n, 20_000) < LINEAR
+    )
