@@ -174,7 +174,8 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation`, `dialect`, `dsn`; see
+    `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
