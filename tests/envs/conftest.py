@@ -26,7 +26,11 @@ def settings(benchmark: Path) -> dict[str, dict[str, str]]:
     return {
         "birdenv/CInteract-v0": {"data_dir": str(benchmark)},
         "birdenv/AInteract-v0": {"data_dir": str(benchmark)},
-        "birdenv/BirdSql-v0": {"data_file": str(benchmark / "bird.json"), "db_dir": str(benchmark)},
+        "birdenv/BirdSql-v0": {
+            "data_file": str(benchmark / "bird.json"),
+            "db_dir": str(benchmark),
+            "ungraded": "include",
+        },
     }
 
 

@@ -137,7 +137,7 @@ def test_samples_of_a_chat_model_call_every_tool(a_interact: Make) -> None:
         ({"patience": -1}, "patience"),
         ({"user": "llm"}, "unknown user"),
         ({"instances": ["nope"]}, "no instance 'nope'"),
-        ({"render_mode": "human"}, "render_mode"),
+        ({"render_mode": "rgb_array"}, "render_mode"),
     ],
 )
 def test_settings_that_cannot_be_used(a_interact: Make, arguments: dict[str, Any], says: str) -> None:

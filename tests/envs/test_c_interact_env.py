@@ -231,7 +231,7 @@ def test_reset_options_that_cannot_be(c_interact: Make, options: dict[str, Any],
         ({"databases": ["bank"]}, "bank.*shop"),
         ({"instances": []}, "no task is left"),
         ({"data": "/nowhere.jsonl"}, "nowhere"),
-        ({"render_mode": "human"}, "render_mode"),
+        ({"render_mode": "rgb_array"}, "render_mode"),
     ],
 )
 def test_settings_that_cannot_be(benchmark: Path, arguments: dict[str, Any], said: str) -> None:

@@ -168,6 +168,7 @@ _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
 )
 _MOST_REMEMBERED = 512  # statements
+_OF_MODULES = 100_000  # bytes of a value while virtual tables are connected and states read
 _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
