@@ -222,14 +222,9 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
     """
     wanted = question.kinds & _PURPOSES
     found: set[int] = set()
-    for number, candidate in enumerate(index.candidates):
-        if candidate.group != "part" or not candidate.names:
-            continue
-        for other, point in enumerate(index.candidates):
-            if not point.items or set(candidate.names).isdisjoint(point.names):
-                continue
-            if wanted & candidate.kinds - point.kinds:
-                found |= {number, other}
+    for part, point in index.linked if wanted else ():
+        if wanted & index.candidates[part].kinds - index.candidates[point].kinds:
+            found |= {part, point}
     return frozenset(found)
 
 
