@@ -114,6 +114,11 @@ class _Cutter:
             self._create(name, node)
         self._filters(name, node)
         inner = node.args.get("expression")
+        if isinstance(node.this, exp.Schema) and isinstance(inner, exp.Select):
+            pairs = zip(node.this.expressions, inner.expressions, strict=False)
+            fixed = [f"{self.sql(to)} = {self.sql(what)}" for to, what in pairs if what.key == "literal"]
+            for i, sql in enumerate(fixed, 1):
+                self.add(f"{name}.assign.{i}", "assign", sql)
         if isinstance(inner, exp.Query):
             self.statement(inner)
         elif isinstance(inner, exp.Values):

@@ -90,7 +90,8 @@ _PHRASES: dict[str, str] = {
         (?:all|everybody|everything|every \w+) or (?:only|just|the)
         (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list
         how many (?:rows|lines)
-        number of (?:rows|results|lines)""",
+        number of (?:rows|results|lines) | NUMBER (?:rows|lines|results|entries|records|items)
+        (?:exactly|only|just) NUMBER""",
     "output": r"""
         columns? | fields? | attributes? | outputs? | display\w* | details | information
         present(?:ed)? | shown

@@ -63,7 +63,7 @@ class Index:
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
     `spellings` finds these by three letters; `plain_kinds` can be asked for in this task without naming
-    anything.
+    anything; `linked` are parts with the points whose terms they have in them.
     """
 
     candidates: tuple[Candidate, ...]
@@ -73,6 +73,7 @@ class Index:
     spoken: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
+    linked: tuple[tuple[int, int], ...]
 
 
 @lru_cache(maxsize=256)
@@ -257,6 +258,12 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         spoken=spoken,
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
+        linked=tuple(
+            (number, other)
+            for number, (part, _) in enumerate(found)
+            for other, (point, _) in enumerate(found)
+            if part.segment is not None and point.items and not set(part.names).isdisjoint(point.names)
+        ),
     )
 
 

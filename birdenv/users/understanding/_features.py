@@ -79,6 +79,7 @@ FEATURES: tuple[str, ...] = (
     *(f"part_kind:{name}" for name in _MIXED),
     *(f"plain:{name}" for name in _PLAIN),
     *(f"plain_kind:{name}" for name in sorted(PLAIN_KINDS)),
+    *(f"plain_elsewhere:{name}" for name in sorted(PLAIN_KINDS)),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
     *(f"asked_not_settled:{kind}" for kind in KINDS),
     *(f"clause:{name}" for name in _CLAUSES),
@@ -95,6 +96,7 @@ _MISSED = {kind: _AT[f"asked_not_settled:{kind}"] for kind in KINDS}
 _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
 _GROUP = {name: _AT[f"group:{name}"] for name in _GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
+_ELSEWHERE = {name: _AT[f"plain_elsewhere:{name}"] for name in PLAIN_KINDS}
 _PLAIN_START = _AT["plain:asked"]
 
 
@@ -119,11 +121,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     best = max(summed, default=0.0)
     only = sum(value > 0 for value in summed) == 1
     elsewhere = _elsewhere(index, question)
+    asked_plainly = sorted(question.kinds & index.plain_kinds)
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.main_kinds:
             vector += _plain(candidate.main_kinds, question, found.known[number])
+        vector += [(_ELSEWHERE[kind], 1.0) for kind in asked_plainly if kind not in candidate.kinds]
         if candidate.group != "open":
             start = _AT["part:covers_term" if candidate.group == "part" else "point:covers_term"]
             if summed[number]:
@@ -218,14 +222,9 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
     """
     wanted = question.kinds & _PURPOSES
     found: set[int] = set()
-    for number, candidate in enumerate(index.candidates):
-        if candidate.group != "part" or not candidate.names:
-            continue
-        for other, point in enumerate(index.candidates):
-            if not point.items or set(candidate.names).isdisjoint(point.names):
-                continue
-            if wanted & candidate.kinds - point.kinds:
-                found |= {number, other}
+    for part, point in index.linked if wanted else ():
+        if wanted & index.candidates[part].kinds - index.candidates[point].kinds:
+            found |= {part, point}
     return frozenset(found)
 
 

@@ -89,6 +89,7 @@ _COLUMN_OF = any_of(
 _OUTPUT_COLUMNS = any_of(
     r"""
     WHICH (?:should|shall|must|can|do) the (?:\w+ )?(?:result|output|list|report|table|answer)
+    WHICH (?:should|shall|must|can) (?:come|appear|be|go|stand)
     WHICH (?:should|shall|must|can|do) (?:i|we) (?:show|include|return|list|display)
     WHICH (?:should|shall|must|can|do) (?:i|we) (?:report|give|put|present|output)
     WHICH (?:should|shall|must|can|do) be (?:shown|included|returned|listed|displayed|reported|presented)
