@@ -90,7 +90,8 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 def main() -> None:
     """Entry point.
 
-    Exit codes: 0 done, 1 a check found problems, 2 unusable input, 3 database out of reach, 130 interrupted.
+    Exit codes: 0 done, 1 a check found problems, 2 unusable input, 3 a database or a model out of reach
+    (or a budget spent), 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names of files may be no text

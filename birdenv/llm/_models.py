@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from functools import cache
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from birdenv.errors import InputError
+from birdenv.errors import InputError, RunEndedError
 from birdenv.llm._caller import Caller
 from birdenv.llm._chat import Chat
 from birdenv.llm._completion import Completion, completion_of
@@ -17,7 +18,7 @@ from birdenv.llm._errors import ContextOverflowError, ReplayMissError
 from birdenv.llm._ledger import Ledger
 from birdenv.llm._prices import Prices
 from birdenv.llm._recording import CallFile
-from birdenv.llm._settings import Endpoint, ModelSettings, Role
+from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
 
 CALLS: Final = "private_calls.jsonl"
 """The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""
@@ -47,6 +48,7 @@ class Models:
         self._caches: dict[str, CallFile] = {}
         self._own: CallFile | None = None
         self._lock = threading.Lock()
+        self._is_closed = False
         self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
 
     def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
@@ -92,6 +94,8 @@ class Models:
             ContextOverflowError: the messages are too long.
             InfrastructureError: the endpoint does not answer, or a budget is spent.
         """
+        if self._is_closed:
+            raise RunEndedError("the run has ended")
         endpoint = self._endpoint(role)
         cached = self._cache_of(endpoint)
         for file in (self._own, self._replayed, cached):
@@ -109,15 +113,20 @@ class Models:
             raise ContextOverflowError(completion.content)
         return completion
 
+    def sort_calls(self) -> None:
+        """Put the recorded calls in order, so that equal runs have equal files. Nothing may play any more."""
+        if self._own is not None:
+            self._own.sort()
+            self._own.close()
+
     def close(self) -> None:
-        """End a run: close connections and files, and put its recorded calls in order."""
+        """End a run: close connections and files. Episodes that still play make no further call."""
         with self._lock:
+            self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
             files = [self._own, self._replayed, *self._caches.values()]
         for caller in callers:
             caller.close()
-        if self._own is not None:
-            self._own.sort()
         for file in files:
             if file is not None:
                 file.close()
@@ -181,9 +190,14 @@ class Models:
             return found
 
 
-@cache
 def default_models() -> Models:
     """Return the models of this process as the environment sets them up; nothing is recorded."""
+    values = environment()
+    return _models_of(tuple(values.get(name) for name in VARIABLES))
+
+
+@lru_cache(maxsize=8)
+def _models_of(values: tuple[str | None, ...]) -> Models:
     return Models()
 
 
@@ -195,8 +209,6 @@ def _replayed(run: Path) -> CallFile:
 
 
 def _priced(completion: Completion, cost: float | None) -> Completion:
-    from dataclasses import replace
-
     return replace(completion, cost_usd=None if cost is None else round(cost, 10))
 
 

@@ -16,6 +16,9 @@ Role: TypeAlias = Literal["agent", "user"]
 """For whom a model is called: the evaluated seat, or the simulated user."""
 
 OPENAI: Final = "https://api.openai.com/v1"
+VARIABLES: Final = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "BIRDENV_USER_BASE_URL", "BIRDENV_USER_API_KEY")
+"""The environment variables that are read where no flag says otherwise."""
+
 NO_KEY: Final = "none"
 """Sent to servers of one's own, which ask for no key."""
 

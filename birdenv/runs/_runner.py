@@ -179,6 +179,8 @@ def run(
         seating.close()
         if plan.models is not None:
             plan.models.close()
+    if plan.models is not None:
+        plan.models.sort_calls()
     directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -146,31 +146,35 @@ def both_seats(url: str, folder: Path) -> list[str]:
     return [*command, *models, "-o", str(folder)]
 
 
-def _killed_and_resumed(url: str, folder: Path, wait: float) -> None:
-    command = both_seats(url, folder)
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
-        deadline = time.monotonic() + 120
-        while not (folder / "latest" / "private_calls.jsonl").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(wait)
-        os.killpg(process.pid, signal.SIGKILL)
-    subprocess.run([*command, "--resume", str(newest(folder))], check=True, stdout=subprocess.DEVNULL)
+@pytest.fixture(scope="module")
+def undisturbed(
+    demo_answers: Script, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
+    """A server with models for both seats, its log, and the files of a run that nobody disturbed."""
+    wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
+    both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05}
+    folder = tmp_path_factory.mktemp("undisturbed")
+    log = folder / "log"
+    with serve(demo_answers.model_copy(update=both), log) as running:
+        subprocess.run(both_seats(running.url, folder), check=True, stdout=subprocess.DEVNULL)
+        yield running.url, log, contents(newest(folder))
 
 
 @pytest.mark.kills
 @pytest.mark.parametrize("number", range(20))
 def test_a_killed_run_goes_on_as_if_nothing_had_been(
-    demo_answers: Script, own_environment: None, tmp_path: Path, number: int
+    undisturbed: tuple[str, Path, dict[str, bytes]], own_environment: None, tmp_path: Path, number: int
 ) -> None:
-    wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
-    script = demo_answers.model_copy(
-        update={"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05}
-    )
-    whole, part, log = tmp_path / "whole", tmp_path / "part", tmp_path / "log"
-    with serve(script, log) as running:
-        subprocess.run(both_seats(running.url, whole), check=True, stdout=subprocess.DEVNULL)
-        log.write_text("")
-        _killed_and_resumed(running.url, part, random.Random(number).uniform(0.0, 2.0))
-    assert contents(newest(whole)) == contents(newest(part))
-    recorded = len((newest(part) / "private_calls.jsonl").read_text().splitlines())
+    url, log, whole = undisturbed
+    log.write_text("")
+    command = both_seats(url, tmp_path)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "latest" / "private_calls.jsonl").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(random.Random(number).uniform(0.0, 2.0))
+        os.killpg(process.pid, signal.SIGKILL)
+    subprocess.run([*command, "--resume", str(newest(tmp_path))], check=True, stdout=subprocess.DEVNULL)
+    assert contents(newest(tmp_path)) == whole
+    recorded = len((newest(tmp_path) / "private_calls.jsonl").read_text().splitlines())
     assert recorded <= len(log.read_text().split()) <= recorded + 8  # those in flight when it died

@@ -32,6 +32,7 @@ def recorded(make: Make, url: str, folder: Path, *scopes: str, **settings: Any) 
         chat = models.chat("agent", "m", scope)
         heard += [chat.complete(said("hello")).content for _ in range(2)]
     models.close()
+    models.sort_calls()
     return heard
 
 
@@ -126,3 +127,13 @@ def test_calls_that_cannot_be_written_end_the_run(server: Start, models: Make, t
     found.record_in(tmp_path / "missing")
     with pytest.raises(RunEndedError, match="cannot be written"):
         found.chat("agent", "m", "scope").complete(said("hello"))
+
+
+def test_a_run_that_has_ended_makes_no_further_call(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"))
+    found = models(running.url)
+    chat = found.chat("agent", "m", "scope")
+    found.close()
+    with pytest.raises(RunEndedError, match="has ended"):
+        chat.complete(said("hello"))
+    assert not running.requests

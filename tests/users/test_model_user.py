@@ -164,3 +164,11 @@ def test_both_seats_are_models_of_different_servers(demo_answers: Script, user: 
         found = run_episodes("c-interact", "llm:scripted", user=user, limit=3, models=models, parallel=3)
     assert found.mean_reward == 1.0 and users.requests
     assert not any(request.headers.get("authorization", "") != "Bearer none" for request in users.requests)
+
+
+def test_outside_of_runs_the_environment_says_where(server: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    for words in ("With 40 seats or more.", "At least 40 seats."):
+        running = server(**two_stage(["labelled(A1)"], words))
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        with make_game("c-interact", user="llm:u") as arena, arena.episode("library_1") as episode:
+            assert episode.act("clarify", QUESTION).text == words
