@@ -18,7 +18,7 @@ DOORS = ("grading", "grading what was written", "agent", "agent that wrote befor
 SECONDS = 0.3
 GRACE = 1.0
 SLACK = 3.0  # by the wall clock, for a machine that does other things besides
-LIMITS = Limits(seconds=SECONDS, rows=1_000, bytes=50_000_000)
+LIMITS = Limits(seconds=SECONDS, rows=1_000, bytes=20_000_000)
 NEIGHBOURS = "SELECT id, name, city FROM customers ORDER BY id"
 
 

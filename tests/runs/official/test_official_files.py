@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, score_official, write_official_files
 from birdenv.tasks.c_interact import PROFILES
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tasks" / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
 
 ASK = Move("clarify", "What do you mean by grown?")

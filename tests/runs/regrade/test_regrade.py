@@ -29,7 +29,7 @@ from birdenv.runs import (
 )
 from birdenv.tasks.c_interact import PROFILES
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tasks" / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, QUERY, RIGHT, WRONG, write_benchmark
 
 DOUBLED = f"{RIGHT} UNION ALL {RIGHT}"
