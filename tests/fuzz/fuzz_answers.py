@@ -116,7 +116,7 @@ def statements(rng: random.Random, folder: Path) -> None:
                 continue
             try:
                 theirs: Any = plain.execute(sql).fetchmany(LIMITS.rows)
-            except (sqlite3.Error, sqlite3.Warning):
+            except (sqlite3.Error, sqlite3.Warning, UnicodeError):
                 theirs = None
             found = list(ours.rows) if isinstance(ours, QueryResult) else None
             if ("EXPLAIN" in sql or "sqlite_" in sql) and (found is None) == (theirs is None):
