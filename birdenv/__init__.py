@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from birdenv.dialogue import Move, Usage, View, make_game
     from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError
     from birdenv.grading import score_pairs
-    from birdenv.runs import compare, run_episodes
+    from birdenv.runs import run_episodes
+    from birdenv.runs.analysis import compare
     from birdenv.tasks import (
         clarify,
         execute_sql,
@@ -63,7 +64,7 @@ _ROOMS = {
     "BirdenvError": "errors",
     "InfrastructureError": "errors",
     "InputError": "errors",
-    "compare": "runs",
+    "compare": "runs.analysis",
     "run_episodes": "runs",
     "score_pairs": "grading",
 }

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from birdenv.cli import main
 from birdenv.cli._main import app
-from birdenv.dialogue import _games
+from birdenv.dialogue import games
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -81,7 +81,7 @@ def test_python_blocks_run_and_print_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_games, "_registered", dict(_games._registered))  # a page registers a game
+    monkeypatch.setattr(games, "_registered", dict(games._registered))  # a page registers a game
     namespace: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(block, namespace)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from birdenv.dialogue import Move, PlayerContext, View, find_game
+from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError
 from birdenv.tasks.sql._markup import NO_SQL, TURN, before_next_turn, read_output

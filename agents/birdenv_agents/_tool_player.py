@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from birdenv.dialogue import Move, PlayerContext, Seat, View, find_game, read_tool_call, tool_schemas
+from birdenv.dialogue import Move, PlayerContext, Seat, View
+from birdenv.dialogue.chat import read_tool_call, tool_schemas
+from birdenv.dialogue.games import find_game
 from birdenv.llm import Completion, ContextOverflowError
 from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
 

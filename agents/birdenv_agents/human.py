@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from birdenv.dialogue import Action, Move, PlayerContext, Seat, View, find_game
+from birdenv.dialogue import Action, Move, PlayerContext, Seat, View
+from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 
 __all__ = ["human"]

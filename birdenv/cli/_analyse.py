@@ -16,8 +16,8 @@ import typer
 
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes
-from birdenv.runs import compare as compare_runs
-from birdenv.runs import comparison_text, forest_plot, read_run, report
+from birdenv.runs.analysis import compare as compare_runs
+from birdenv.runs.analysis import comparison_text, forest_plot, read_run, report
 
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")

@@ -16,7 +16,7 @@ from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
 from birdenv.llm import ModelSettings
-from birdenv.runs import export_folder, export_pairs
+from birdenv.runs.evaluate import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
 _NO_CHOICE = ModelSettings()

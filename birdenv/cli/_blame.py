@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from birdenv.runs import blame_run, run_folder
+from birdenv.runs import run_folder
+from birdenv.runs.blame import blame_run
 
 
 def blame(

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from birdenv.databases import ResultCache
+from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ResultStore
 

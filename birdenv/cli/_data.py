@@ -21,11 +21,14 @@ from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, ve
 from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import Dialect, Dsn, databases_in
-from birdenv.databases import DatabaseSource, Limits, ResultCache, is_database_name
-from birdenv.dialogue import find_game
+from birdenv.databases import DatabaseSource, Limits
+from birdenv.databases.cache import ResultCache
+from birdenv.databases.sqlite import is_database_name
+from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, is_directory, read_records, write_records, write_text
-from birdenv.grading import GRADER_VERSION, MODES, GoldCheck, check_gold
+from birdenv.grading import GRADER_VERSION, GoldCheck, check_gold
+from birdenv.grading.compare import MODES
 from birdenv.tasks import SqlSettings, select
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.c_interact import find_task_file

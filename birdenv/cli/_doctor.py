@@ -11,7 +11,8 @@ import typer
 
 import birdenv
 from birdenv.benchmarks import demo_folder
-from birdenv.databases import SqliteSource, examine
+from birdenv.databases import SqliteSource
+from birdenv.databases.sqlite import examine
 from birdenv.errors import InputError
 from birdenv.tasks import PUBLISHED
 

@@ -22,20 +22,16 @@ from rich.progress import Progress
 from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import RunDir, RunsRoot, databases_in, find_run
-from birdenv.databases import (
-    DIALECTS,
-    DatabaseSource,
-    Limits,
-    NoAnswerError,
-    ResultCache,
-    SqliteFileSource,
-)
+from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
+from birdenv.databases.cache import ResultCache
+from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
-from birdenv.grading import EM_LEVELS, Normalisation, PairGrader, PairRules, RunQuery
-from birdenv.runs import (
+from birdenv.grading.compare import Normalisation
+from birdenv.grading.em_esm import EM_LEVELS, PairGrader, PairRules, RunQuery
+from birdenv.runs import RunDirectory
+from birdenv.runs.evaluate import (
     SOURCES,
-    RunDirectory,
     ScoredPair,
     evaluate_pairs,
     inspection_text,
@@ -160,7 +156,7 @@ def pair_database(
 
 
 def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
-    from birdenv.databases import PostgresQueries
+    from birdenv.databases.postgres import PostgresQueries
 
     queries = PostgresQueries(dsn)
     if not needed:

@@ -9,7 +9,8 @@ import typer
 
 from birdenv.errors import InputError
 from birdenv.files import write_records
-from birdenv.runs import EXPORT_FORMATS, export_rows, exported_episodes, run_folder
+from birdenv.runs import run_folder
+from birdenv.runs.export import EXPORT_FORMATS, export_rows, exported_episodes
 
 
 def export(

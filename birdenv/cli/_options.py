@@ -129,7 +129,7 @@ def command_given() -> dict[str, Any]:
         if value not in (None, False, []) and name not in _NOT_KEPT:
             given[name] = str(value.absolute()) if isinstance(value, Path) else value
     if "dsn" in given:
-        from birdenv.databases import PostgresQueries
+        from birdenv.databases.postgres import PostgresQueries
 
         given["dsn"] = PostgresQueries(given["dsn"]).shown  # without the password
     if context.args:
@@ -174,7 +174,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 def isolation_for(option: str, agent: str) -> databases.Isolation:
     """What `--isolation` means for this agent. Raises `InputError` for an unknown value."""
     from birdenv.databases import ISOLATIONS
-    from birdenv.dialogue import PlayerSpec
+    from birdenv.dialogue.players import PlayerSpec
 
     if option == "auto":
         trusted = PlayerSpec(agent).is_ours and agent.partition(":")[0] not in _OF_OTHERS
@@ -235,7 +235,7 @@ def find_run(run_dir: Path | None, runs_root: Path) -> Path:
 
     Raises `InputError` if there is none.
     """
-    from birdenv.runs import holds_pairs, newest_run, pairs_folder
+    from birdenv.runs.evaluate import holds_pairs, newest_run, pairs_folder
 
     if run_dir is not None:
         return pairs_folder(run_dir)

@@ -185,7 +185,7 @@ def c_interact(
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
     from birdenv.cli._running import RunOptions, run_game
-    from birdenv.runs import write_official_files
+    from birdenv.runs.official.write import write_official_files
 
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
@@ -223,7 +223,7 @@ def play(
     Example: birdenv play c-interact --agent oracle --limit 2
     """
     from birdenv.cli._running import RunOptions, load_game, run_game
-    from birdenv.dialogue import find_game
+    from birdenv.dialogue.games import find_game
 
     found = find_game(game)
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)

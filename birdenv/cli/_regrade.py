@@ -10,15 +10,14 @@ import typer
 from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
-from birdenv.runs import (
-    RunDirectory,
+from birdenv.runs import RunDirectory, run_folder
+from birdenv.runs.regrade import (
     bird_regrade_record,
     bird_regrade_text,
     regrade_bird,
     regrade_c_interact,
     regrade_record,
     regrade_text,
-    run_folder,
 )
 from birdenv.tasks.c_interact import PROFILES
 

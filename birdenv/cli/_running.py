@@ -14,7 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from birdenv.cli._options import MOVE_TIMEOUT, command_given
-from birdenv.dialogue import Arena, Game, PlayerSpec, find_game, read_settings
+from birdenv.dialogue import Arena, Game
+from birdenv.dialogue.arena import read_settings
+from birdenv.dialogue.games import find_game
+from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import InputError, RunEndedError, SettingError
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs import (

@@ -35,23 +35,22 @@ from birdenv.grading import (
     measure_speed,
     score_pairs,
 )
-from birdenv.runs import (
+from birdenv.runs import RunDirectory
+from birdenv.runs.bird_measures import (
     EX_BIRD_NOTE,
     EX_NOTE,
     GOLDS_COUNTED,
     METRIC_TITLES,
     R_VES_NOTE,
-    RunDirectory,
     difficulty_means,
     difficulty_table,
     ex_difference_notes,
     ex_differences,
-    grade_official,
     is_rated,
-    speed_record,
-    write_speeds,
 )
-from birdenv.runs import score_official as read_score
+from birdenv.runs.official.grade import grade_official
+from birdenv.runs.official.score import score_official as read_score
+from birdenv.runs.speeds import speed_record, write_speeds
 from birdenv.tasks.bird import BirdTasks
 
 _R_VES = "r-ves"

@@ -10,19 +10,11 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from birdenv.databases._fetching import RowSink
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
-from birdenv.databases._result_cache import (
-    Key,
-    ResultCache,
-    StaleResultError,
-    result_cache,
-)
 from birdenv.databases._results import (
     Cell,
+    Checkpoint,
     DatabaseState,
     ErrorKind,
     Limits,
@@ -35,26 +27,10 @@ from birdenv.databases._results import (
     Scope,
     is_out_of_memory,
 )
-from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import FileId, map_files
-from birdenv.databases.sqlite._health import Health, examine
-from birdenv.databases.sqlite._process_database import crash_error
-from birdenv.databases.sqlite._source import (
-    ISOLATIONS,
-    Isolation,
-    KillableSource,
-    SqliteFileSource,
-    SqliteSource,
-    is_database_name,
-)
-from birdenv.databases.sqlite.images._image import IMAGE_KINDS, Checkpoint, ImageKind
-
-if TYPE_CHECKING:
-    from birdenv.databases.postgres._queries import PostgresQueries, Server
+from birdenv.databases.sqlite._source import ISOLATIONS, Isolation, SqliteSource
 
 __all__ = [
     "DIALECTS",
-    "IMAGE_KINDS",
     "ISOLATIONS",
     "Cell",
     "Checkpoint",
@@ -63,42 +39,16 @@ __all__ = [
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
-    "FileId",
-    "Health",
-    "ImageKind",
     "Isolation",
-    "Key",
-    "KillableSource",
     "Limits",
     "NoAnswerError",
-    "PostgresQueries",
     "QueryError",
     "QueryResult",
     "Result",
-    "ResultCache",
     "Row",
-    "RowSink",
     "SchemaObject",
     "Scope",
-    "Server",
-    "SqliteDatabase",
-    "SqliteFileSource",
     "SqliteSource",
-    "StaleResultError",
-    "crash_error",
-    "examine",
-    "is_database_name",
     "is_out_of_memory",
-    "map_files",
     "open_source",
-    "result_cache",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import PostgreSQL's client when it is asked for: it takes a tenth of a second."""
-    if name in ("PostgresQueries", "Server"):
-        from birdenv.databases.postgres import _queries
-
-        return getattr(_queries, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import DatabaseState, Limits, QueryError, Result, Scope
-from birdenv.databases.sqlite.images._image import Checkpoint
+from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, Result, Scope
 
 
 class EpisodeDatabase(Protocol):

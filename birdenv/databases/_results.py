@@ -182,3 +182,16 @@ class Scope:
     def __hash__(self) -> int:
         """Hash the contents only, because every graded pair is looked up by it."""
         return hash(self.contents)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
+
+    `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
+    of 0 is that database as it is. Picklable; as private as what it holds.
+    """
+
+    version: ContentId
+    size: int
+    pages: dict[int, bytes] = field(repr=False)

@@ -12,7 +12,9 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
-from birdenv.dialogue import PlayerContext, PlayerSpec, View, usage_of
+from birdenv.dialogue import PlayerContext, View
+from birdenv.dialogue.players import PlayerSpec
+from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InputError, describe_error
 from birdenv.processes._messages import receive, send
 

@@ -11,8 +11,10 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
-from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, advance, listed, make_game
+from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
+from birdenv.dialogue.arena import listed
+from birdenv.dialogue.episode import advance
 from birdenv.envs import _observation as seat_spaces
 from birdenv.errors import InfrastructureError, InputError
 

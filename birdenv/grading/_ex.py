@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, result_cache
+from birdenv.databases import DatabaseSource, Limits, QueryError
+from birdenv.databases.cache import ResultCache, result_cache
 from birdenv.grading._rows import FetchedRows, GoldRows
 from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._sql_cleaning import clean_sql
-from birdenv.grading._statements import Statements, Watch
 from birdenv.grading._verdict import NESTED_TOO_DEEPLY, ExStatus, ExVerdict, no_memory
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
@@ -24,6 +24,7 @@ from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_ro
 from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
+from birdenv.grading.statements import Statements, Watch
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, ResultCache, Row
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, Row
+from birdenv.databases.cache import ResultCache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
-from birdenv.grading._statements import cached_query
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
+from birdenv.grading.statements import cached_query
 from birdenv.sql import Token, sql_tokens
 
 _LOOKED_BEYOND: Final = 50  # rows behind the cut

@@ -26,7 +26,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from birdenv.databases import FileId, Key, QueryError
+from birdenv.databases import QueryError
+from birdenv.databases.cache import Key
+from birdenv.databases.sqlite import FileId
 from birdenv.errors import InputError
 from birdenv.grading._rows import FetchedRows
 from birdenv.grading._second_run import SECOND_TIME

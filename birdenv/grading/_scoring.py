@@ -16,7 +16,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, cast
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, ResultCache, SqliteFileSource, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
+from birdenv.databases.cache import ResultCache
+from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
 from birdenv.grading._scoring_pool import ScoringPool, WorkerCrash

@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from birdenv.databases import ISOLATIONS, Limits, QueryError, crash_error
+from birdenv.databases import ISOLATIONS, Limits, QueryError
+from birdenv.databases.sqlite import crash_error
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading._scoring_worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.grading._verdict import ExVerdict, verdict_of

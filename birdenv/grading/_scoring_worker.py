@@ -18,16 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases import (
-    Isolation,
-    KillableSource,
-    Limits,
-    QueryError,
-    ResultCache,
-    SqliteFileSource,
-    SqliteSource,
-    map_files,
-)
+from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases.cache import ResultCache
+from birdenv.databases.sqlite import KillableSource, SqliteFileSource, map_files
 from birdenv.errors import InputError
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from birdenv.dialogue import Arena, Dialogue, Example, Player, Usage, play, usage_of
+from birdenv.dialogue import Arena, Dialogue, Player, Usage, play
+from birdenv.dialogue.example import Example
+from birdenv.dialogue.usage import usage_of
 from birdenv.errors import (
     BenchmarkError,
     BirdenvError,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from birdenv.dialogue import Details, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
 from birdenv.runs.official._phases import EpisodeScore, official_figures
 from birdenv.runs.official._text import answers_line, official_lines, questions_line, rate_lines
 from birdenv.tasks import TOOLS

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from birdenv.dialogue import Arena, Player, find_game
+from birdenv.dialogue import Arena, Player
+from birdenv.dialogue.games import find_game
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
 from birdenv.runs._episode import (
     Failure,

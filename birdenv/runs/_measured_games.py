@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import inf
 from typing import Final
 
-from birdenv.dialogue import GameMeasures, Measure, Record
-from birdenv.runs._bird_measures import BIRD
+from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.runs._interact_measures import A_INTERACT, C_INTERACT
+from birdenv.runs.bird_measures import BIRD
 
 _GAMES: Final[Mapping[str, GameMeasures]] = {
     "bird": BIRD,

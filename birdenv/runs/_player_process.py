@@ -17,7 +17,8 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from birdenv.dialogue import Move, PlayerContext, PlayerSpec, Usage, View
+from birdenv.dialogue import Move, PlayerContext, Usage, View
+from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import BirdenvError, InputError
 from birdenv.processes._messages import MessageError, receive
 from birdenv.processes._process import Process, WorkerCrashError

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import find_game, make_game
+from birdenv.dialogue import make_game
+from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._engines import Engine

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from birdenv.dialogue import AGENTS, USERS, Arena, Dialogue, Player, PlayerSpec
-from birdenv.dialogue._arena import player_factory
+from birdenv.dialogue import Arena, Dialogue, Player
+from birdenv.dialogue.arena import player_factory
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
 from birdenv.errors import InputError
 from birdenv.llm import Models
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses

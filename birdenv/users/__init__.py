@@ -10,10 +10,7 @@
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._rule_user import ASKING_BACK, RuleUser
-from birdenv.users._segments import Segment, segments
 from birdenv.users._temperaments import TEMPERAMENTS
-from birdenv.users.leak_guard import GuardedAnswer, LeakGuard, guard_answer, leak_guard
-from birdenv.users.sql_in_words import verbalise
 
 __all__ = [
     "ASKING_BACK",
@@ -23,15 +20,8 @@ __all__ = [
     "Answer",
     "Brief",
     "Call",
-    "GuardedAnswer",
-    "LeakGuard",
     "Notes",
     "RulePlayer",
     "RuleUser",
-    "Segment",
-    "guard_answer",
-    "leak_guard",
     "rule_player",
-    "segments",
-    "verbalise",
 ]

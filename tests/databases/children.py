@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import QueryResult, SqliteDatabase, SqliteSource
+from birdenv.databases import QueryResult, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite import _file as _sqlite_file
 
 _kept: list[SqliteDatabase] = []

@@ -12,7 +12,8 @@ import pytest
 from attacked import Attacked
 from database_files import write_database
 
-from birdenv.databases import Limits, SqliteDatabase, SqliteSource
+from birdenv.databases import Limits, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite._source import ISOLATIONS, Isolation
 
 

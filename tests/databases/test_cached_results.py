@@ -19,18 +19,15 @@ import pytest
 from birdenv.databases import (
     EpisodeDatabase,
     Isolation,
-    Key,
     Limits,
     QueryError,
     QueryResult,
     Result,
-    ResultCache,
     Scope,
     SqliteSource,
-    StaleResultError,
 )
 from birdenv.databases import _result_cache as module
-from birdenv.databases._result_cache import memory_of
+from birdenv.databases.cache import Key, ResultCache, StaleResultError, memory_of
 from birdenv.databases.sqlite import _file
 
 SCRIPT = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from birdenv.dialogue import Event, chat_messages, tool_schemas
+from birdenv.dialogue import Event
+from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import GAME
 

@@ -8,19 +8,8 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birdenv.dialogue import (
-    Action,
-    Dialogue,
-    Event,
-    Example,
-    Field,
-    Move,
-    Reply,
-    Rules,
-    Seat,
-    View,
-    play,
-)
+from birdenv.dialogue import Action, Dialogue, Event, Field, Move, Reply, Rules, Seat, View, play
+from birdenv.dialogue.example import Example
 
 SAY = Action("say", (Field("number", "integer"),))
 

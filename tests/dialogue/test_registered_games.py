@@ -12,17 +12,11 @@ from typing import Any
 import pytest
 
 import birdenv
-from birdenv.dialogue import (
-    Dialogue,
-    Example,
-    Move,
-    find_game,
-    game_names,
-    make_game,
-    read_settings,
-    replay,
-    tool_schemas,
-)
+from birdenv.dialogue import Dialogue, Move, make_game, replay
+from birdenv.dialogue.arena import read_settings
+from birdenv.dialogue.chat import tool_schemas
+from birdenv.dialogue.example import Example
+from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 

@@ -15,9 +15,11 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from toy_players import Bisection, keeper
 
-from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, register_game, replay
+from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, replay
+from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
-from birdenv.runs import RunDirectory, RunPlan, compare, prepare, read_run, report, run
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
+from birdenv.runs.analysis import compare, read_run, report
 
 HERE = Path(__file__).parent
 
@@ -29,10 +31,10 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     register_game(toy_game.GAME)
     register_game(toy_game.AT_ONCE)
     yield
-    from birdenv.dialogue import _games
+    from birdenv.dialogue import games
 
-    _games._registered.pop("guess")
-    _games._registered.pop("guess-at-once")
+    games._registered.pop("guess")
+    games._registered.pop("guess-at-once")
 
 
 class _Keeper:
@@ -247,7 +249,7 @@ def test_summary_compare_and_replay_of_records(tmp_path: Path) -> None:
     assert "Mean reward" in report(found[0]).summary().text
     assert compare(found).differences
     record = json.loads(next((tmp_path / "a").glob("run-*/runs.jsonl")).read_text().splitlines()[0])
-    from birdenv.dialogue import Example
+    from birdenv.dialogue.example import Example
 
     example = Example.from_json(record["example"])
     again = replay(toy_game.Guess(int(record["instance_id"])), example.events)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, Settings, TaskList
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
+from birdenv.dialogue.games import Settings, TaskList
 
 GUESS = Action("guess", (Field("number", "integer", 0, 99),), "Guess the number.")
 SEATS = (

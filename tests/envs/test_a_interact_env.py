@@ -11,7 +11,7 @@ import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_2, SCHEMA, WRONG
 
 import birdenv
-from birdenv.dialogue import chat_messages
+from birdenv.dialogue.chat import chat_messages
 from birdenv.envs import AInteractEnv
 from birdenv.envs.wrappers import ChatMessages
 from birdenv.errors import InputError

@@ -15,7 +15,7 @@ from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.envs import CInteractEnv
 from birdenv.envs._observation import TEXT_LENGTH, observation, observation_space
 from birdenv.errors import InputError
-from birdenv.grading import InteractGrader
+from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import KINDS, SENDERS
 from birdenv.tasks.c_interact import GAME, CInteractRules, load_benchmark
 from birdenv.tasks.interact._user_seat import briefs_of

@@ -25,8 +25,10 @@ from typing import Any
 
 from fuzz_sql import SCHEMA, SEEDS
 
-from birdenv.databases import Limits, QueryError, QueryResult, ResultCache, SqliteSource
-from birdenv.grading import ExGrader, PairGrader
+from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.cache import ResultCache
+from birdenv.grading import ExGrader
+from birdenv.grading.em_esm import PairGrader
 
 VALUES = [
     value.replace("_", " ")

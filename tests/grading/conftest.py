@@ -7,7 +7,8 @@ import pytest
 from postgres_source import postgres_source
 from written_databases import write_database
 
-from birdenv.databases import DatabaseSource, Limits, SqliteDatabase, SqliteSource
+from birdenv.databases import DatabaseSource, Limits, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);

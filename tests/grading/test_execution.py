@@ -9,7 +9,8 @@ import pytest
 
 from birdenv.databases import Limits
 from birdenv.errors import InputError
-from birdenv.grading import LEAST_FETCHED, ExGrader, reads_clock
+from birdenv.grading import LEAST_FETCHED, ExGrader
+from birdenv.grading._clock import reads_clock
 
 NAMES = "SELECT name FROM item"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 from growth import FEW, LINEAR, MANY, growth, slow_pieces
 
-from birdenv.databases import Limits, QueryResult, SqliteDatabase, SqliteSource
-from birdenv.grading import (
-    Conditions,
-    GradingJob,
-    InteractGrader,
-    clean_sql,
-    compare_ordered,
-    em_key,
-    without_outer_distinct,
-)
+from birdenv.databases import Limits, QueryResult, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
+from birdenv.grading import clean_sql
+from birdenv.grading._sql_cleaning import without_outer_distinct
+from birdenv.grading.compare import Conditions, compare_ordered
+from birdenv.grading.em_esm import em_key
+from birdenv.grading.interact import GradingJob, InteractGrader
 from birdenv.grading.interact._reference import reference_text
 from birdenv.grading.sandbox._helpers import remove_comments, remove_round
 from birdenv.sql import LONGEST_SQL, may_change

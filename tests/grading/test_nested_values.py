@@ -15,7 +15,9 @@ from birdenv.databases import Limits, QueryResult, Result, SqliteSource
 from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.errors import InfrastructureError
-from birdenv.grading import GRADING_RULES, ExGrader, GradingJob, InteractGrader, PairGrader
+from birdenv.grading import ExGrader
+from birdenv.grading.em_esm import PairGrader
+from birdenv.grading.interact import GRADING_RULES, GradingJob, InteractGrader
 
 DEEP = "SELECT 'deep'"
 GOLD = "SELECT 'gold'"

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from written_databases import write_database
 
-from birdenv.databases import Limits, SqliteFileSource, SqliteSource
+from birdenv.databases import Limits, SqliteSource
+from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
 from birdenv.grading import _scoring as scoring

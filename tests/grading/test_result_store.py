@@ -16,17 +16,9 @@ from typing import Any
 import pytest
 from written_databases import write_database
 
-from birdenv.databases import (
-    FileId,
-    Key,
-    Limits,
-    QueryError,
-    ResultCache,
-    Scope,
-    SqliteSource,
-    StaleResultError,
-)
-from birdenv.databases.sqlite import _file
+from birdenv.databases import Limits, QueryError, Scope, SqliteSource
+from birdenv.databases.cache import Key, ResultCache, StaleResultError
+from birdenv.databases.sqlite import FileId, _file
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Pair, ResultStore, score_pairs
 from birdenv.grading import _result_store as module
@@ -348,7 +340,8 @@ def test_where_no_file_can_be_results_are_not_kept(tmp_path: Path, root: Path) -
 
 def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
     program = f"""
-from birdenv.databases import Key, Limits, Scope
+from birdenv.databases import Limits, Scope
+from birdenv.databases.cache import Key
 from birdenv.grading import ResultStore
 from birdenv.grading._rows import FetchedRows
 store = ResultStore({str(store.path)!r})

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits, QueryError, SqliteSource
-from birdenv.grading import ExGrader, ExVerdict, GradingJob, InteractGrader, Pair, score_pairs
-from birdenv.grading._statements import cached_query
+from birdenv.grading import ExGrader, ExVerdict, Pair, score_pairs
+from birdenv.grading.interact import GradingJob, InteractGrader
+from birdenv.grading.statements import cached_query
 from birdenv.processes._alone import alone
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

@@ -7,7 +7,9 @@ import os
 from typing import Any
 from urllib.request import Request, urlopen
 
-from birdenv.dialogue import Move, PlayerContext, Seat, Usage, View, find_game, read_tool_call, tool_schemas
+from birdenv.dialogue import Move, PlayerContext, Seat, Usage, View
+from birdenv.dialogue.chat import read_tool_call, tool_schemas
+from birdenv.dialogue.games import find_game
 
 
 class Chat:

@@ -9,7 +9,8 @@ import pytest
 
 from birdenv.dialogue import Move, make_game
 from birdenv.errors import InputError
-from birdenv.runs import blame_run, run_episodes
+from birdenv.runs import run_episodes
+from birdenv.runs.blame import blame_run
 from birdenv.runs.blame._classify import Exchange, classify
 from birdenv.runs.blame._truth import is_true, uses
 from birdenv.users import Ambiguity, Brief

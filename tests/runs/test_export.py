@@ -10,7 +10,8 @@ import pytest
 
 from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
-from birdenv.runs import export_rows, exported_episodes, run_episodes
+from birdenv.runs import run_episodes
+from birdenv.runs.export import export_rows, exported_episodes
 from birdenv.testing.openai_server import Server
 
 

@@ -16,7 +16,8 @@ from test_runner import birdenv
 from written_runs import bird_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, prepare, read_run, report, run
+from birdenv.runs import RunDirectory, prepare, run
+from birdenv.runs.analysis import read_run, report
 
 STREAMS = ("runs", "private", "timings")
 

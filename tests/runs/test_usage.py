@@ -15,8 +15,9 @@ from written_runs import bird_record, dialogue_record, write_run
 from birdenv.cli import main
 from birdenv.dialogue import Arena, Usage
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, compare, read_run, report
-from birdenv.runs import comparison_text as as_text
+from birdenv.runs import RunDirectory
+from birdenv.runs.analysis import compare, read_run, report
+from birdenv.runs.analysis import comparison_text as as_text
 from birdenv.runs.analysis._plot import forest_plot, forest_rows
 
 HERE = Path(__file__).parent

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from samples import examples
 from test_user_encoder import BRIEF
 
-from birdenv.users import Brief, RuleUser, guard_answer
+from birdenv.users import Brief, RuleUser
+from birdenv.users.leak_guard import guard_answer
 
 SCRIPT = """
 import hashlib, sys

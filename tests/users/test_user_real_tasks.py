@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from users_contract import violations
 
-from birdenv.users import Brief, RuleUser, guard_answer, verbalise
+from birdenv.users import Brief, RuleUser
+from birdenv.users.leak_guard import guard_answer
+from birdenv.users.sql_in_words import verbalise
 
 Briefs = list[tuple[str, Brief]]
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from birdenv.databases import QueryResult
-from birdenv.grading import compare_multiset
+from birdenv.grading.compare import compare_multiset
 from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_long
 from birdenv_baselines.bench._setting import Setting
 

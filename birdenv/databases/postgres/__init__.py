@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.databases.postgres._leftovers import Leftover, leftovers, remove_leftovers
+from birdenv.databases.postgres._queries import PostgresQueries, Server
 from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
@@ -52,8 +53,10 @@ __all__ = [
     "OfficialSet",
     "PostgresDatabase",
     "PostgresFolderSource",
+    "PostgresQueries",
     "PostgresServer",
     "PostgresSource",
+    "Server",
     "ServerChoice",
     "ServerError",
     "Stamp",

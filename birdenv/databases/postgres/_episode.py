@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink
-from birdenv.databases._results import DatabaseState, Limits, QueryError, QueryResult, Result
+from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, Result
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres._clones import Clone, open_clone
 from birdenv.databases.postgres._connection import DiskQuota
@@ -29,7 +29,6 @@ from birdenv.databases.postgres._privileges import TemplateCopies
 from birdenv.databases.postgres._session import Session, SessionRefusedError, late
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.databases.sqlite._connection import text_fault
-from birdenv.databases.sqlite.images._image import Checkpoint
 from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, may_write, split_script
 
 _ENDED: Final = "; the session was ended, and what it had not committed is lost"

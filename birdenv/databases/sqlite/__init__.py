@@ -1,1 +1,19 @@
 """SQLite sources and episode databases: images, guards, limits and worker processes."""
+
+from birdenv.databases.sqlite._database import SqliteDatabase
+from birdenv.databases.sqlite._file import FileId, map_files
+from birdenv.databases.sqlite._health import Health, examine
+from birdenv.databases.sqlite._process_database import crash_error
+from birdenv.databases.sqlite._source import KillableSource, SqliteFileSource, is_database_name
+
+__all__ = [
+    "FileId",
+    "Health",
+    "KillableSource",
+    "SqliteDatabase",
+    "SqliteFileSource",
+    "crash_error",
+    "examine",
+    "is_database_name",
+    "map_files",
+]

@@ -16,6 +16,7 @@ from typing import Any
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._results import (
+    Checkpoint,
     DatabaseState,
     Limits,
     QueryError,
@@ -35,7 +36,7 @@ from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
-from birdenv.databases.sqlite.images._image import Checkpoint, Image, ImageKind
+from birdenv.databases.sqlite.images._image import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import DatabaseState, Limits, QueryError, Result, Scope
+from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._worker import (
     ANSWERED,
@@ -29,7 +29,7 @@ from birdenv.databases.sqlite._worker import (
     decoded,
 )
 from birdenv.databases.sqlite.images._file import sweep
-from birdenv.databases.sqlite.images._image import Checkpoint, ImageKind
+from birdenv.databases.sqlite.images._image import ImageKind
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
 from birdenv.processes._pool import WorkerPool

@@ -14,7 +14,8 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
-from birdenv.dialogue import Seat, chat_messages, read_tool_call, tool_schemas
+from birdenv.dialogue import Seat
+from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._spaces import SpaceAsText, UnicodeText
 

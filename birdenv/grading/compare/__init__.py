@@ -1,1 +1,27 @@
 """Comparing results: canonical cells, tolerance, multisets, order, columns, and why two differ."""
+
+from birdenv.grading.compare._canonical import canonical_cell, canonical_row
+from birdenv.grading.compare._metrics import MODES, Mode, compare, compare_colperm, compare_superset, soft_f1
+from birdenv.grading.compare._multiset import Comparison, compare_bird, compare_multiset
+from birdenv.grading.compare._normalisation import Normalisation, normalised
+from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._strict import Conditions, compare_strict
+
+__all__ = [
+    "MODES",
+    "Comparison",
+    "Conditions",
+    "Mode",
+    "Normalisation",
+    "canonical_cell",
+    "canonical_row",
+    "compare",
+    "compare_bird",
+    "compare_colperm",
+    "compare_multiset",
+    "compare_ordered",
+    "compare_strict",
+    "compare_superset",
+    "normalised",
+    "soft_f1",
+]

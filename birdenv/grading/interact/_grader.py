@@ -12,7 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, cast
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Key, Limits, QueryError, Result, result_cache
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
 from birdenv.grading._second_run import NotedSource, with_second_run

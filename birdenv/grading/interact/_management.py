@@ -19,13 +19,12 @@ from birdenv.databases import (
     DatabaseSource,
     DatabaseState,
     EpisodeDatabase,
-    Key,
     Limits,
     QueryError,
     QueryResult,
     Result,
-    result_cache,
 )
+from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading.compare._multiset import compare_multiset
 from birdenv.grading.interact._job import (

@@ -27,14 +27,13 @@ from birdenv.databases import (
     Checkpoint,
     DatabaseSource,
     EpisodeDatabase,
-    Key,
     Limits,
     QueryError,
     QueryResult,
     Result,
     Row,
-    result_cache,
 )
+from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading.compare._explain import emptiness, show
 from birdenv.grading.compare._multiset import Comparison

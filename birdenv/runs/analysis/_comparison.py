@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from birdenv.dialogue import Measure
+from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
 from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded, values_of
 from birdenv.runs.analysis._lines import rule

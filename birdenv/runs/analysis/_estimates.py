@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from birdenv.dialogue import Measure
+from birdenv.dialogue.measures import Measure
 from birdenv.runs.analysis._outcomes import Outcome
 from birdenv.runs.analysis._statistics import RESAMPLES, Interval, bootstrap, wilson
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from birdenv.dialogue._measures import Record
+from birdenv.dialogue.measures import Record
 from birdenv.runs._usage import USAGE_TITLES
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any, Final
 
-from birdenv.dialogue import GameMeasures, Measure, Record
+from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.runs._episode import UNRATED
 from birdenv.runs._usage import USAGE_TITLES
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import GameMeasures, Measure, Record
+from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.errors import InputError
 from birdenv.runs._directory import RunDirectory, run_folder
 from birdenv.runs._measured_games import game_measures

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from birdenv.dialogue import Measure
+from birdenv.dialogue.measures import Measure
 from birdenv.runs.analysis._estimates import rounded, values_of
 from birdenv.runs.analysis._outcomes import Outcome
 from birdenv.runs.analysis._statistics import Interval, bootstrap, pass_at_k, pass_hat_k

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from birdenv.dialogue import Details, Measure
+from birdenv.dialogue.measures import Details, Measure
 from birdenv.errors import InputError
 from birdenv.runs._episode import UNRATED
 from birdenv.runs._summary import Summary

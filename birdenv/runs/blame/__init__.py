@@ -1,1 +1,8 @@
 """Whose fault the failed episodes of a run were: the agent's, the user's or the benchmark's."""
+
+from birdenv.runs.blame._blame import RunBlame, blame_run
+
+__all__ = [
+    "RunBlame",
+    "blame_run",
+]

@@ -17,10 +17,13 @@ from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 import birdenv
-from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result, ResultCache, StaleResultError
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
+from birdenv.databases.cache import ResultCache, StaleResultError
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, file_errors, parse_json, write_records, write_text
-from birdenv.grading import BUCKETS, GRADER_VERSION, PairGrader, PairVerdict, RunQuery, cached_query
+from birdenv.grading import GRADER_VERSION
+from birdenv.grading.em_esm import BUCKETS, PairGrader, PairVerdict, RunQuery
+from birdenv.grading.statements import cached_query
 from birdenv.runs.evaluate._pairs import ScoredPair, write_lines
 from birdenv.sql import sql_tokens
 

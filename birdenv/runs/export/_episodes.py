@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import Arena, Event, chat_messages, find_game, make_game, tool_schemas
+from birdenv.dialogue import Arena, Event, make_game
+from birdenv.dialogue.chat import chat_messages, tool_schemas
+from birdenv.dialogue.games import find_game
 from birdenv.llm import RecordedDialogue, recorded_dialogues
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._recorded_run import read_run

@@ -25,7 +25,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json
 from birdenv.runs._interact_measures import task_groups
 from birdenv.runs.official._phases import EpisodeScore, FollowUpKind
-from birdenv.runs.official._write import MARKER, STAGES
+from birdenv.runs.official.write import MARKER, STAGES
 
 CALLS: Final = {
     "labeled": "labelled",

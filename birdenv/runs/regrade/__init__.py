@@ -1,1 +1,22 @@
 """Grading recorded runs again under other profiles."""
+
+from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
+from birdenv.runs.regrade._interact import (
+    AS_PLAYED,
+    Regrade,
+    regrade_c_interact,
+    regrade_record,
+    regrade_text,
+)
+
+__all__ = [
+    "AS_PLAYED",
+    "BirdRegrade",
+    "Regrade",
+    "bird_regrade_record",
+    "bird_regrade_text",
+    "regrade_bird",
+    "regrade_c_interact",
+    "regrade_record",
+    "regrade_text",
+]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from birdenv.databases import Isolation
 from birdenv.errors import InputError
-from birdenv.grading import GradingJob, InteractGrader
+from birdenv.grading.interact import GradingJob, InteractGrader
 from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
 from birdenv.runs.analysis._lines import rule

@@ -11,7 +11,8 @@ from birdenv.dialogue import Arena
 from birdenv.runs.user_evaluation._asking import ask
 from birdenv.runs.user_evaluation._battery import draw_battery
 from birdenv.tasks.c_interact import InteractTasks
-from birdenv.users import Brief, segments
+from birdenv.users import Brief
+from birdenv.users._segments import segments
 
 FISHING_QUESTIONS = 7
 """Questions of one sort that are put to each task."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from birdenv.dialogue import Move, Reply, Seat
-from birdenv.grading import Grade
+from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import Budget, budget_for
 from birdenv.tasks.a_interact._lookups import look_up

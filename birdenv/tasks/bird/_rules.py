@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult, result_cache
-from birdenv.dialogue import Event, Move, Reply, Rules, Seat, chat_messages
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
+from birdenv.databases.cache import result_cache
+from birdenv.dialogue import Event, Move, Reply, Rules, Seat
+from birdenv.dialogue.chat import chat_messages
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._loader import BirdTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind

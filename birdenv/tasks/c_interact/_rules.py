@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
-from birdenv.grading import Grade, InteractGrader
+from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, result_cache
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
+from birdenv.databases.cache import result_cache
 from birdenv.errors import BenchmarkError
 from birdenv.tasks.interact._grading_job import agent_start_state
 from birdenv.tasks.interact._profile import Profile

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from birdenv.databases import Checkpoint
-from birdenv.grading import Category, Conditions, GradingJob
+from birdenv.grading.compare import Conditions
+from birdenv.grading.interact import Category, GradingJob
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask, FollowUp
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import is_database_name
+from birdenv.databases.sqlite import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
 from birdenv.users import Notes

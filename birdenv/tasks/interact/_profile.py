@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from birdenv.grading import GRADING_RULES, STRICT_RULES, GradingRules
+from birdenv.grading.interact import GRADING_RULES, STRICT_RULES, GradingRules
 
 
 @dataclass(frozen=True, slots=True)

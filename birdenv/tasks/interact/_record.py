@@ -16,7 +16,7 @@ from pydantic import (
 
 from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
-from birdenv.grading import Category
+from birdenv.grading.interact import Category
 from birdenv.tasks.sql._records import Filled, parsed
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from birdenv.grading import Category, Conditions, Grade
+from birdenv.grading.compare import Conditions
+from birdenv.grading.interact import Category, Grade
 from birdenv.tasks.interact._knowledge import DatabaseNotes, user_notes
 from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, TaskRecord
 from birdenv.users import Ambiguity, AmbiguityKind, Brief

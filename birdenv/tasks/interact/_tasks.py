@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
-from birdenv.grading import InteractGrader
+from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields

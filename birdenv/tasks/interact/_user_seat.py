@@ -7,7 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import Brief, RuleUser, leak_guard, verbalise
+from birdenv.users import Brief, RuleUser
+from birdenv.users.leak_guard import leak_guard
+from birdenv.users.sql_in_words import verbalise
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
 """What the user's seat is shown of the system's moves: questions; tried SQL with its results, too; or all."""

@@ -8,8 +8,10 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator
 
-from birdenv.databases import ISOLATIONS, DatabaseSource, Isolation, Limits, is_database_name
-from birdenv.dialogue import Settings, listed
+from birdenv.databases import ISOLATIONS, DatabaseSource, Isolation, Limits
+from birdenv.databases.sqlite import is_database_name
+from birdenv.dialogue.arena import listed
+from birdenv.dialogue.games import Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
 

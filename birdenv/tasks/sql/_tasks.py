@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from birdenv.databases import DatabaseSource
-from birdenv.dialogue import TaskList
+from birdenv.dialogue.games import TaskList
 from birdenv.files import file_digest
 from birdenv.grading import GRADER_VERSION
 from birdenv.tasks.sql._settings import SqlSettings, SqlTask

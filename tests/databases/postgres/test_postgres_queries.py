@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from postgres_server import PASSWORD, Postgres, start_postgres
 
-from birdenv.databases import Limits, NoAnswerError, PostgresQueries, QueryError, QueryResult, Server
+from birdenv.databases import Limits, NoAnswerError, QueryError, QueryResult
+from birdenv.databases.postgres import PostgresQueries, Server
 from birdenv.errors import InputError
 
 

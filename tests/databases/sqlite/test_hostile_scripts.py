@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from growth import LINEAR, growth
 
-from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite._schema import read_table_text
 from birdenv.sql import LONGEST_SQL, split_statements
 

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import examples
 
-from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteDatabase, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 
 
 def rows(result: Result) -> list[tuple[object, ...]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases import QueryError, QueryResult, SqliteFileSource
+from birdenv.databases import QueryError, QueryResult
+from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import InputError
 
 

@@ -18,14 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from image_kinds import let_images_grow
 
-from birdenv.databases import (
-    Isolation,
-    Limits,
-    QueryError,
-    QueryResult,
-    SqliteDatabase,
-    SqliteSource,
-)
+from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite._authorizer_rules import (
     AuthorizerCache,
     beyond_reading,

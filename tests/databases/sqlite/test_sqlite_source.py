@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from database_files import fingerprint, write_database
 
-from birdenv.databases import Checkpoint, Limits, QueryError, QueryResult, SqliteSource, is_database_name
+from birdenv.databases import Checkpoint, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.sqlite import is_database_name
 from birdenv.databases.sqlite.images._file import scratch_root
 from birdenv.errors import InputError
 

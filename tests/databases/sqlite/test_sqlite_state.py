@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from birdenv.databases import QueryError, QueryResult, Result, SqliteDatabase
+from birdenv.databases import QueryError, QueryResult, Result
+from birdenv.databases.sqlite import SqliteDatabase
 
 Opened = Callable[[str], SqliteDatabase]
 

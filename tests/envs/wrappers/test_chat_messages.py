@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from envs_benchmark import GOLD_1
 
-from birdenv.dialogue import chat_messages
+from birdenv.dialogue.chat import chat_messages
 from birdenv.envs.wrappers import ChatMessages
 from birdenv.tasks.c_interact import GAME
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from birdenv.grading import canonical_cell
+from birdenv.grading.compare import canonical_cell
 
 EAST = timezone(timedelta(hours=2))
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading import compare_colperm, compare_multiset, compare_superset
+from birdenv.grading.compare import compare_colperm, compare_multiset, compare_superset
 
 
 def result(*rows: Row) -> QueryResult:

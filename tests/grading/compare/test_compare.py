@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading import compare_bird, compare_multiset
+from birdenv.grading.compare import compare_bird, compare_multiset
 
 
 def result(*rows: Any, width: int | None = None, truncated: bool = False) -> QueryResult:

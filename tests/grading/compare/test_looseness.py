@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading import Normalisation, compare_multiset, normalised
+from birdenv.grading.compare import Normalisation, compare_multiset, normalised
 
 DAY = date(2024, 1, 2)
 MIDNIGHT = datetime(2024, 1, 2)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading import METRICS, MODES, compare, soft_f1
+from birdenv.grading import METRICS
+from birdenv.grading.compare import MODES, compare, soft_f1
 
 DAY = date(2024, 1, 1)
 BIG = 2**53

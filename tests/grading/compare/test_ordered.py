@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading import compare_ordered
+from birdenv.grading.compare import compare_ordered
 
 ORDERED, TIED = [("a", 1), ("b", 1), ("c", 2)], [("b", 1), ("a", 1), ("c", 2)]
 SWAPPED = [("c", 2), ("a", 1), ("b", 1)]

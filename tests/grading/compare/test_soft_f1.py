@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading import soft_f1
+from birdenv.grading.compare import soft_f1
 
 
 def result(rows: list[Any]) -> QueryResult:

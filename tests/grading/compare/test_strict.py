@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import QueryResult
-from birdenv.grading import Conditions, compare_strict
-from birdenv.grading.compare import _strict
+from birdenv.grading.compare import Conditions, _strict, compare_strict
 
 DAY = date(2024, 1, 1)
 EAST = timezone(timedelta(hours=2))

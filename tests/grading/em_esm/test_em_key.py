@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from postgres_server import start_postgres
 
-from birdenv.databases import PostgresQueries, QueryResult
-from birdenv.grading import EmLevel, em_key
+from birdenv.databases import QueryResult
+from birdenv.databases.postgres import PostgresQueries
+from birdenv.grading.em_esm import EmLevel, em_key
 from birdenv.grading.em_esm._exact_match import KEYWORDS, em_keys
 
 

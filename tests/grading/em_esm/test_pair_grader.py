@@ -11,16 +11,9 @@ from typing import Any
 import pytest
 from postgres_server import start_postgres
 
-from birdenv.databases import (
-    Limits,
-    NoAnswerError,
-    PostgresQueries,
-    QueryError,
-    QueryResult,
-    Result,
-    SqliteSource,
-)
-from birdenv.grading import BUCKETS, PairGrader, PairRules, PairVerdict
+from birdenv.databases import Limits, NoAnswerError, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases.postgres import PostgresQueries
+from birdenv.grading.em_esm import BUCKETS, PairGrader, PairRules, PairVerdict
 
 ONE, TWO = QueryResult(("x",), [(1,)]), QueryResult(("x",), [(2,)])
 LATE = QueryError("timeout", "stopped after 1 s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birdenv.grading import structural_match
+from birdenv.grading.em_esm import structural_match
 
 SCHEMA = {
     "hero": {"id": "INTEGER", "name": "TEXT", "team_id": "INTEGER"},

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from birdenv.databases import DatabaseSource, Limits
-from birdenv.grading import GRADING_RULES, Conditions, Grade, GradingJob, InteractGrader
+from birdenv.grading.compare import Conditions
+from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob, InteractGrader
 
 ORDER = Conditions(order=True)
 PASS, FAIL = "passed", "wrong_result"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits, _result_cache
-from birdenv.grading import GRADING_RULES, Conditions, Grade, GradingJob, InteractGrader
+from birdenv.grading.compare import Conditions
+from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob, InteractGrader
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"

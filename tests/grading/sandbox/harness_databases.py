@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
-from birdenv.grading import HarnessLimits, run_test_cases
+from birdenv.grading.sandbox import HarnessLimits, run_test_cases
 from birdenv.grading.sandbox import _report as reports
 
 SHOP = """

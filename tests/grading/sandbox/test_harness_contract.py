@@ -13,7 +13,7 @@ from harness_databases import LIMITS, case, run, scratch, shop
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
 from birdenv.errors import InputError
-from birdenv.grading import HarnessLimits, judged, run_test_cases
+from birdenv.grading.sandbox import HarnessLimits, judged, run_test_cases
 from birdenv.grading.sandbox import _report as reports
 
 PASSES = {

@@ -15,7 +15,7 @@ from harness_databases import INTERPRETER, LIMITS, case, run, shop
 
 import birdenv
 from birdenv.databases import SqliteSource
-from birdenv.grading import HarnessLimits
+from birdenv.grading.sandbox import HarnessLimits
 from birdenv.processes import _process
 
 PATIENCE = 30.0  # seconds: much more than anything here takes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from birdenv.grading import parse_test_cases
+from birdenv.grading.sandbox import parse_test_cases
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests
 
 FINE = {

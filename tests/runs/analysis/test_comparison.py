@@ -10,7 +10,7 @@ import pytest
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs import RecordedRun, compare, comparison_text, read_run
+from birdenv.runs.analysis import RecordedRun, compare, comparison_text, read_run
 
 DATABASES = ("one", "two", "three", "four")
 

@@ -14,7 +14,7 @@ from arenas import a_interact, bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs import compare, comparison_text, forest_plot, read_run, report
+from birdenv.runs.analysis import compare, comparison_text, forest_plot, read_run, report
 
 
 @pytest.mark.parametrize("make", [bird, c_interact, a_interact])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs import holds_pairs, newest_run
+from birdenv.runs.evaluate import holds_pairs, newest_run
 
 
 def make(root: Path, name: str, *, modified: int = 1_000, complete: bool = True) -> Path:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs import (
-    RunDirectory,
+from birdenv.runs import RunDirectory
+from birdenv.runs.evaluate import (
     ScoredPair,
     export_folder,
     export_pairs,

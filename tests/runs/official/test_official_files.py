@@ -12,7 +12,9 @@ from arenas import c_interact, play
 
 from birdenv.dialogue import Arena, Move, PlayerContext, View
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory, score_official, write_official_files
+from birdenv.runs import RunDirectory
+from birdenv.runs.official.score import score_official
+from birdenv.runs.official.write import write_official_files
 from birdenv.tasks.c_interact import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tasks" / "c_interact"))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.errors import InputError
-from birdenv.runs import score_official
+from birdenv.runs.official.score import score_official
 
 STAGES = ("", "_debug", "_fu", "_fu_debug")
 WAYS: dict[str, tuple[str | None, str | None, float]] = {

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from arenas import bird, c_interact, play
 
-from birdenv.databases import ResultCache, SqliteSource
+from birdenv.databases import SqliteSource
+from birdenv.databases.cache import ResultCache
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.grading import ResultStore
-from birdenv.runs import (
+from birdenv.runs import RunDirectory
+from birdenv.runs.regrade import (
     AS_PLAYED,
     BirdRegrade,
     Regrade,
-    RunDirectory,
     bird_regrade_text,
     regrade_bird,
     regrade_c_interact,

@@ -14,9 +14,10 @@ from samples import examples
 sys.path.insert(0, str(Path(__file__).parents[1] / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, write_benchmark
 
-from birdenv.dialogue import Move, chat_messages
+from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
-from birdenv.grading import InteractGrader
+from birdenv.dialogue.chat import chat_messages
+from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
 from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
 from birdenv.tasks.c_interact import load_benchmark

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from birdenv.users import Ambiguity, Brief, LeakGuard, guard_answer, leak_guard
+from birdenv.users import Ambiguity, Brief
+from birdenv.users.leak_guard import LeakGuard, guard_answer, leak_guard
 
 BRIEF = Brief(
     clear_query=(

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from birdenv.users import Ambiguity, Brief, GuardedAnswer, guard_answer
+from birdenv.users import Ambiguity, Brief
+from birdenv.users.leak_guard import GuardedAnswer, guard_answer
 
 CLEAR = "List members who borrowed more than nine books last spring, with the mean delay of their returns."
 GOLD = (

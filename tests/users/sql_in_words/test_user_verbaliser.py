@@ -7,7 +7,7 @@ import random
 import pytest
 from users_contract import violations
 
-from birdenv.users import verbalise
+from birdenv.users.sql_in_words import verbalise
 
 SENTENCES = [
     (

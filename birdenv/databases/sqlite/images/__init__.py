@@ -18,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from birdenv.databases._results import Checkpoint
 from birdenv.databases.sqlite.images._file import FileImage, copy, reflink, scratch_root
-from birdenv.databases.sqlite.images._image import GROWTH_BYTES, LARGEST_PAGE, Checkpoint, Image, ImageKind
+from birdenv.databases.sqlite.images._image import GROWTH_BYTES, LARGEST_PAGE, Image, ImageKind
 from birdenv.databases.sqlite.images._memory_map import DeserializedImage, MappedImage
 from birdenv.errors import InputError
 

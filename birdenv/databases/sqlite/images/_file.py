@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+from birdenv.databases._results import Checkpoint
 from birdenv.databases.sqlite.images._image import (
     CONNECT_OPTIONS,
     HEADER_BYTES,
     PIECE,
-    Checkpoint,
     ImageKind,
     bound_growth,
     in_memory,

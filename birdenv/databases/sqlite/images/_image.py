@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
-
-from birdenv.databases._results import ContentId
 
 ImageKind: TypeAlias = Literal["auto", "reflink", "memory-map", "deserialize", "copy"]
 IMAGE_KINDS: Final = get_args(ImageKind)
@@ -29,19 +26,6 @@ CONNECT_OPTIONS: dict[str, Any] = {
 }
 
 _PAGE_SIZE = slice(16, 18)  # of the header; 1 stands for the largest
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
-
-    `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
-    of 0 is that database as it is. Picklable; as private as what it holds.
-    """
-
-    version: ContentId
-    size: int
-    pages: dict[int, bytes] = field(repr=False)
 
 
 class Image(Protocol):

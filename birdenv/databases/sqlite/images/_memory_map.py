@@ -27,12 +27,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from birdenv.databases._results import Checkpoint
 from birdenv.databases.sqlite.images._image import (
     CONNECT_OPTIONS,
     GROWTH_BYTES,
     PIECE,
     WAL_FORMAT,
-    Checkpoint,
     ImageKind,
     bound_growth,
     in_memory,

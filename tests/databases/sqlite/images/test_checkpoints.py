@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, why_not
 from samples import examples
 
-from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteDatabase, SqliteSource
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases._results import Checkpoint
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite.images import _memory_map as private_memory
-from birdenv.databases.sqlite.images._image import Checkpoint
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, photo BLOB);

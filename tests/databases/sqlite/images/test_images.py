@@ -15,15 +15,8 @@ from database_files import fingerprint, write_database
 from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, let_images_grow, why_not
 from plain_copy import Answer, PlainCopy, answer
 
-from birdenv.databases import (
-    DatabaseState,
-    Limits,
-    QueryError,
-    QueryResult,
-    Result,
-    SqliteDatabase,
-    SqliteSource,
-)
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.databases.sqlite import images as _images
 from birdenv.databases.sqlite.images import _memory_map as _memory_images
 from birdenv.databases.sqlite.images import _memory_map as _sqlite_library

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from birdenv.databases import (
-    DatabaseSource,
-    Key,
-    Limits,
-    QueryError,
-    Result,
-    ResultCache,
-    Scope,
-    is_out_of_memory,
-)
+from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope, is_out_of_memory
+from birdenv.databases.cache import Key, ResultCache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, fetched_rows, rows_needed, whole
 from birdenv.grading._second_run import is_late, with_second_run

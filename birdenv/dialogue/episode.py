@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from birdenv.dialogue._chat import MALFORMED, read_tool_call, tool_schemas
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
-from birdenv.dialogue._players import Player
+from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
+from birdenv.dialogue.players import Player
 from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
-    from birdenv.dialogue._games import Game
+    from birdenv.dialogue.games import Game
 
 _DIGITS = 10  # of sums of rewards
 

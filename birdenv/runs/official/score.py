@@ -27,7 +27,7 @@ from birdenv.runs.official._text import (
     questions_line,
     rate_lines,
 )
-from birdenv.runs.official._write import OFFICIAL_FOLDER
+from birdenv.runs.official.write import OFFICIAL_FOLDER
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from birdenv.runs._interact_measures import passed
 from birdenv.runs._run_episodes import run_episodes
 from birdenv.runs.official._phases import EpisodeScore
 from birdenv.runs.official._read import Notes, OfficialResults, record_groups
-from birdenv.runs.official._score import OfficialScore
-from birdenv.runs.official._write import OFFICIAL_FOLDER
+from birdenv.runs.official.score import OfficialScore
+from birdenv.runs.official.write import OFFICIAL_FOLDER
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:

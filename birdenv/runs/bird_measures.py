@@ -8,9 +8,9 @@ from math import fsum, sqrt
 from pathlib import Path
 from typing import Any, Final
 
-from birdenv.dialogue import Details, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
 from birdenv.runs._episode import UNRATED
-from birdenv.runs._speeds import read_speeds
+from birdenv.runs.speeds import read_speeds
 from birdenv.tasks.bird import DIFFICULTIES
 
 METRIC_TITLES: Final[Mapping[str, str]] = {

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue._dialogue import Dialogue
-from birdenv.dialogue._episode import Episode
-from birdenv.dialogue._games import Game, Settings, TaskList, find_game
-from birdenv.dialogue._players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
+from birdenv.dialogue.episode import Episode
+from birdenv.dialogue.games import Game, Settings, TaskList, find_game
+from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
 from birdenv.errors import InputError, SettingError
 
 OUTSIDE: Final = None
