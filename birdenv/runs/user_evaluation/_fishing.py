@@ -22,6 +22,7 @@ _COLUMN_QUESTIONS = (
     "Does '{term}' use the column {column}?",
     "For '{term}', should I look at {column}?",
 )
+_WORD = re.compile(r"[a-z]{5,}")
 _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 
@@ -60,7 +61,7 @@ class Leaks:
 
 
 def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
-    """Put the battery of a seed to every task.
+    """Put the battery of a seed to every task, but for questions that share a longer word with its request.
 
     Args:
         arena: c-Interact, with the user that is measured.
@@ -77,7 +78,10 @@ def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
         brief = arena._tasks.tasks[instance_id].private.brief
         several = len({item.term for item in brief.ambiguities}) > 1
         told: set[tuple[str, str]] = set()
+        named = set(_WORD.findall(brief.request.lower()))
         for bait in battery:
+            if not named.isdisjoint(_WORD.findall(bait.question.lower())):
+                continue  # it names something of the request
             heard = ask(arena, instance_id, bait.question)
             if heard.call in ("labelled", "unlabelled") and heard.target and not heard.guard:
                 told.add((heard.call, heard.target))

@@ -35,7 +35,7 @@ class CInteractRules(InteractRules):
     beyond those that the profile lets pass in each phase (`Profile.free_refusals`).
 
     Attributes:
-        questions: questions asked, those that cost nothing included.
+        questions: questions asked that cost one; `free_questions` of the record counts the others.
         max_questions: the budget of questions.
         turns_left: questions left in the budget; after the first submission it may be of no use.
     """
@@ -91,6 +91,7 @@ class CInteractRules(InteractRules):
         if not asks_back or self._free >= FREE_QUESTIONS_BACK:
             return reply
         self._free += 1
+        self.questions -= 1
         self.turns_left += 1
         self._told_system = messages.free(self.turns_left)
         return reply._replace(text=self._told_system)

@@ -31,7 +31,7 @@ _TECHNICAL: tuple[str, ...] = (
     "data types? | integer | text | boolean | nullable | format",
     "json | path",
     "stored? | stores? | hold | holds | contains? | linked | related | connected? | relations?",
-    "rows",
+    "rows (?:of|does|in)",
     "index(?:es)?",
     "names?",
     "solution | answer | approach | way to",
