@@ -127,7 +127,7 @@ def test_a_filter_is_a_refusal_of_the_model(server: Start, models: Make) -> None
 
 def test_a_huge_answer_is_not_read_to_its_end(server: Start, models: Make) -> None:
     found = models(server(Turn(content="x", size=17 * 2**20)).url)
-    with pytest.raises(RunEndedError, match="more than 16777216 bytes"):
+    with pytest.raises(EndpointError, match="more than 16777216 bytes"):
         found.chat("agent", "m", "scope").complete(HELLO)
 
 
@@ -183,3 +183,15 @@ def test_tool_calls_come_through(server: Start, models: Make) -> None:
     turn = Turn(content="Let me see.", calls=(Call(name="f", arguments={"x": 1}),))
     made = models(server(turn).url).chat("agent", "m", "scope").complete(HELLO, [{"type": "function"}])
     assert made.tool_calls[0]["function"]["name"] == "f" and made.content == "Let me see."
+
+
+def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run(
+    server: Start, models: Make
+) -> None:
+    found = models(server(Turn(status=400, message="No tools here.")).url)
+    chat = found.chat("agent", "m", "scope")
+    for _ in range(2):
+        with pytest.raises(EndpointError, match="answered 400: 'No tools here.'"):
+            chat.complete(HELLO)
+    with pytest.raises(RunEndedError, match="No tools here"):
+        chat.complete(HELLO)
