@@ -191,7 +191,7 @@ def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run
     found = models(server(Turn(status=400, message="No tools here.")).url)
     chat = found.chat("agent", "m", "scope")
     for _ in range(2):
-        with pytest.raises(EndpointError, match="answered 400: 'No tools here.'"):
+        with pytest.raises(EndpointError, match="answered 400: 'No tools here"):
             chat.complete(HELLO)
     with pytest.raises(RunEndedError, match="No tools here"):
         chat.complete(HELLO)
