@@ -195,3 +195,19 @@ def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run
             chat.complete(HELLO)
     with pytest.raises(RunEndedError, match="No tools here"):
         chat.complete(HELLO)
+
+
+@pytest.mark.parametrize(
+    ("written", "words", "thought"),
+    [
+        ("<think>\nIt is 40.\n</think>\n\nAt least 40.", "At least 40.", "It is 40."),
+        ("<think>It is 4", "", "It is 4"),
+        ("I think <think> is a tag.", "I think <think> is a tag.", ""),
+    ],
+)
+def test_thoughts_among_the_words_are_reasoning(
+    server: Start, models: Make, written: str, words: str, thought: str
+) -> None:
+    made = models(server(Turn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
+    assert (made.content, made.reasoning, made.message["content"]) == (words, thought, written)
+    assert thought == "" or thought not in str(made.history())
