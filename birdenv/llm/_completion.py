@@ -9,7 +9,6 @@ from typing import Any
 
 from birdenv.llm._errors import TransientError
 
-
 _THINK, _THOUGHT = "<think>", "</think>"
 
 
