@@ -45,6 +45,7 @@ class Caller:
         self._refused: dict[str, set[str]] = {}
         self._has_worked = False
         self._has_answered = False  # with anything that comes from an API
+        self._rejected = 0
 
     def call(self, body: dict[str, Any], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
@@ -75,7 +76,8 @@ class Caller:
                 count("refused parameter")
                 self._refuse(str(body.get("model")), str(error))
             except EndpointError as error:
-                if not self._has_worked:
+                self._rejected += 1
+                if not self._has_worked and self._rejected >= _FIRST_TRIES:
                     raise EndpointRefusedError(str(error)) from None
                 raise
             except TransientError as error:

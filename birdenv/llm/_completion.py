@@ -9,6 +9,8 @@ from typing import Any
 
 from birdenv.llm._errors import TransientError
 
+_THINK, _THOUGHT = "<think>", "</think>"
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -99,12 +101,16 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, Mapping) else {}
     calls = message.get("tool_calls")
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    reasoning = _words(message.get("reasoning_content") or message.get("reasoning"))
+    content = _words(message.get("content"))
+    if content.lstrip().startswith(_THINK):  # of servers that leave it among the words
+        thought, _, content = content.lstrip().removeprefix(_THINK).partition(_THOUGHT)
+        reasoning, content = f"{reasoning}{thought}".strip(), content.lstrip()
     return Completion(
         message=message,
-        content=_words(message.get("content")),
+        content=content,
         tool_calls=tuple(c for c in calls if isinstance(c, Mapping)) if isinstance(calls, list) else (),
-        reasoning=_words(reasoning),
+        reasoning=reasoning,
         refusal=_words(message.get("refusal")),
         finish_reason=finish_reason if isinstance(finish_reason, str) else "",
         prompt_tokens=_count(usage.get("prompt_tokens")),

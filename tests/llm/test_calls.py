@@ -127,7 +127,7 @@ def test_a_filter_is_a_refusal_of_the_model(server: Start, models: Make) -> None
 
 def test_a_huge_answer_is_not_read_to_its_end(server: Start, models: Make) -> None:
     found = models(server(Turn(content="x", size=17 * 2**20)).url)
-    with pytest.raises(RunEndedError, match="more than 16777216 bytes"):
+    with pytest.raises(EndpointError, match="more than 16777216 bytes"):
         found.chat("agent", "m", "scope").complete(HELLO)
 
 
@@ -183,3 +183,31 @@ def test_tool_calls_come_through(server: Start, models: Make) -> None:
     turn = Turn(content="Let me see.", calls=(Call(name="f", arguments={"x": 1}),))
     made = models(server(turn).url).chat("agent", "m", "scope").complete(HELLO, [{"type": "function"}])
     assert made.tool_calls[0]["function"]["name"] == "f" and made.content == "Let me see."
+
+
+def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run(
+    server: Start, models: Make
+) -> None:
+    found = models(server(Turn(status=400, message="No tools here.")).url)
+    chat = found.chat("agent", "m", "scope")
+    for _ in range(2):
+        with pytest.raises(EndpointError, match="answered 400: 'No tools here"):
+            chat.complete(HELLO)
+    with pytest.raises(RunEndedError, match="No tools here"):
+        chat.complete(HELLO)
+
+
+@pytest.mark.parametrize(
+    ("written", "words", "thought"),
+    [
+        ("<think>\nIt is 40.\n</think>\n\nAt least 40.", "At least 40.", "It is 40."),
+        ("<think>It is 4", "", "It is 4"),
+        ("I think <think> is a tag.", "I think <think> is a tag.", ""),
+    ],
+)
+def test_thoughts_among_the_words_are_reasoning(
+    server: Start, models: Make, written: str, words: str, thought: str
+) -> None:
+    made = models(server(Turn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
+    assert (made.content, made.reasoning, made.message["content"]) == (words, thought, written)
+    assert thought == "" or thought not in str(made.history())
