@@ -190,9 +190,11 @@ def run_game(
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
-    """Return a player's spec with the model that `--model` gave it."""
-    is_model = player in ("llm", "llm-markup") and models.model
-    return f"{player}:{models.model}" if is_model else player
+    """Return a player's spec with the model that `--model` gave it; of `llm:MODEL` the model says enough."""
+    name, _, model = player.partition(":")
+    if name in ("llm", "llm-markup"):
+        model = model or models.model or ""
+    return model if name == "llm" and model else f"{name}:{model}" if model else name
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
