@@ -15,7 +15,7 @@ NAMES = "SELECT name FROM item"
 
 @pytest.fixture
 def grader(source: Any) -> InteractGrader:
-    return InteractGrader(source, Limits(seconds=1.0))
+    return InteractGrader(source, Limits(seconds=0.5))
 
 
 def query(*gold: str, **fields: Any) -> GradingJob:
