@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli._options import MOVE_TIMEOUT, command_given
+from birdenv.cli.options._common import MOVE_TIMEOUT, command_given
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
