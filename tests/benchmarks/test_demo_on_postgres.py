@@ -50,7 +50,11 @@ def test_the_figures_are_those_of_sqlite(
     demo: Path, postgres_dsn: str, agent: str, profile: str, step: int, tmp_path: Path
 ) -> None:
     on_postgres = overall(demo, "postgres", agent, profile, tmp_path / "a", step)
-    assert on_postgres == overall(demo, "sqlite", agent, profile, tmp_path / "b", step)
+    on_sqlite = overall(demo, "sqlite", agent, profile, tmp_path / "b", step)
+    if agent == "asks-first":  # what parts the gold has to ask about depends on its dialect
+        for figures in (on_postgres, on_sqlite):
+            del figures["answers"], figures["answer_shares"]
+    assert on_postgres == on_sqlite
     if agent == "oracle":
         assert on_postgres["figures"]["reward"]["value"] == 1.0
 

@@ -27,10 +27,11 @@ class ResetByPrograms:
     """
 
     def __init__(self, server: PostgresServer, programs: Path, template: str, name: str) -> None:
-        from psycopg.conninfo import conninfo_to_dict
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        self._where = server.conninfo(name)
-        parts = conninfo_to_dict(self._where)
+        parts = conninfo_to_dict(server.conninfo(name))
+        parts.pop("options", None)  # a plain session, as theirs are: ours look up catalogs only
+        self._where = make_conninfo(**parts)
         options = {"-h": parts.get("host"), "-p": parts.get("port"), "-U": parts.get("user")}
         account = [word for option, value in options.items() if value for word in (option, str(value))]
         self._commands = commands(programs, account, server.maintenance, template, name)

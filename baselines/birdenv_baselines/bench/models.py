@@ -93,7 +93,7 @@ def _played(scratch: Path, repeats: int, latency: float) -> _Played:
 def _query_tasks() -> tuple[str, ...]:
     """Tasks that only read: test cases of the others run in processes of their own."""
     with make_game("c-interact") as arena:
-        found = [name for name in arena.ids if arena.tasks.private(name).category == "Query"]
+        found = [name for name in arena.ids if arena._tasks.private(name).category == "Query"]
         return tuple(found[:_TASKS])
 
 
