@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes
 from birdenv.runs.analysis import compare as compare_runs
@@ -53,7 +54,7 @@ def compare(
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
     picture = None if plot is None else forest_plot(made)
     text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
-    print(text, end="")
+    print(visible(text), end="")
     _write_plot(plot, picture)
 
 
@@ -119,5 +120,5 @@ def summary(
     _check_plot(plot)
     made = report(read_run(run))
     picture = None if plot is None else forest_plot(made)
-    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text(), end="")
+    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
     _write_plot(plot, picture)

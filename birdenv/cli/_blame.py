@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from birdenv.cli._terminal import visible
 from birdenv.runs import run_folder
 from birdenv.runs.blame import blame_run
 
@@ -33,4 +34,5 @@ def blame(
     Example: birdenv blame results/never-asks-c-interact --episodes
     """
     found = blame_run(run_folder(run), data=data, data_dir=data_dir)
-    print(json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes), end="")
+    text = json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes)
+    print(visible(text), end="")

@@ -22,6 +22,7 @@ from rich.progress import Progress
 from birdenv.cli import _options as options
 from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._options import RunDir, RunsRoot, databases_in, find_run
+from birdenv.cli._terminal import visible
 from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.sqlite import SqliteFileSource
@@ -58,7 +59,7 @@ def inspect(
     folder = find_run(run_dir, runs_root)
     details = read_details(folder)
     print(f"[inspect] run_dir = {folder}\n")
-    print(inspection_text(details, max_examples), end="")
+    print(visible(inspection_text(details, max_examples)), end="")
 
 
 UNREACHABLE = 3
@@ -300,7 +301,7 @@ def evaluate(
             line = bar.add_task("evaluating", total=len(pairs))
             on_done = partial(bar.advance, line)
             done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
-    print(done.text, end="")
+    print(visible(done.text), end="")
     if done.note:
         print(f"Note: {done.note}", file=sys.stderr)
 
