@@ -3,6 +3,10 @@
 `birdenv runs`: the runs of a folder.
 
 `birdenv compare`: runs side by side.
+
+`birdenv blame`: whose fault the failures of a run were.
+
+`birdenv export`: episodes of runs as data for training.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ import typer
 
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
-from birdenv.files import check_writable, file_errors, write_bytes
+from birdenv.files import check_writable, file_errors, write_bytes, write_records
+from birdenv.runs import run_folder
 from birdenv.runs.analysis import compare as compare_runs
 from birdenv.runs.analysis import comparison_text, forest_plot, read_run, report
 
@@ -122,3 +127,60 @@ def summary(
     picture = None if plot is None else forest_plot(made)
     print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
     _write_plot(plot, picture)
+
+
+def blame(
+    run: Annotated[
+        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
+    ],
+    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
+    ] = None,
+    episodes: Annotated[bool, typer.Option("--episodes", help="Print a line for each failure.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.
+
+    For each failed episode of c-Interact or a-Interact: was every ambiguous point asked about, was the
+    question answered, are the words true to the annotation, and is the point in the submitted SQL?
+
+    The terms are the annotation's: keep the output from agents.
+
+    Example: birdenv blame results/never-asks-c-interact --episodes
+    """
+    from birdenv.runs.blame import blame_run
+
+    found = blame_run(run_folder(run), data=data, data_dir=data_dir)
+    text = json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes)
+    print(visible(text), end="")
+
+
+def export(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders; episodes of one task form a group.")],
+    form: Annotated[str, typer.Option("--format", "-f", help="sft, preference or rl.")] = "sft",
+    output: Annotated[Path, typer.Option("--output", "-o", help="The JSONL file.")] = Path("train.jsonl"),
+    min_reward: Annotated[
+        float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
+    ] = None,
+) -> None:
+    """Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.
+
+    sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
+    more (play with --repeats). rl: all episodes, with the reward of every turn.
+
+    A row holds what the agent saw and wrote, and nothing private.
+
+    Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
+    """
+    from birdenv.runs.export import EXPORT_FORMATS, export_rows, exported_episodes
+
+    for known in EXPORT_FORMATS:
+        if form == known:
+            break
+    else:
+        raise InputError(f"--format {form!r} is unknown; known: {', '.join(EXPORT_FORMATS)}")
+    episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
+    rows = list(export_rows(episodes, known, min_reward))
+    write_records(output, rows)
+    print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")

@@ -7,11 +7,11 @@ from typing import Annotated, cast
 
 import typer
 
-from birdenv.cli import _options as options
-from birdenv.cli._model_options import takes_models
-from birdenv.cli._options import MOVE_TIMEOUT, Dialect, Dsn
 from birdenv.cli._running import RunOptions, load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
+from birdenv.cli.options import _common as options
+from birdenv.cli.options._common import MOVE_TIMEOUT, Dialect, Dsn
+from birdenv.cli.options._models import takes_models
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS

@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
-from birdenv.cli import _options as options
-from birdenv.cli._cache import Cache, Paranoid, opened_cache
-from birdenv.cli._options import Dialect, Dsn, databases_in
 from birdenv.cli._terminal import visible
+from birdenv.cli.options import _common as options
+from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
+from birdenv.cli.options._common import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.sqlite import is_database_name

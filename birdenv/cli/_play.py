@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from birdenv.cli import _options as options
-from birdenv.cli._model_options import takes_models
-from birdenv.cli._options import MOVE_TIMEOUT, Dialect, Dsn
+from birdenv.cli.options import _common as options
+from birdenv.cli.options._common import MOVE_TIMEOUT, Dialect, Dsn
+from birdenv.cli.options._models import takes_models
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli import _options as options
-from birdenv.cli._cache import Cache, Paranoid, opened_cache
 from birdenv.cli._terminal import visible
+from birdenv.cli.options import _common as options
+from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (

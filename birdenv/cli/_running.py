@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli._options import MOVE_TIMEOUT, command_given
 from birdenv.cli._terminal import visible
+from birdenv.cli.options._common import MOVE_TIMEOUT, command_given
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
@@ -191,9 +191,11 @@ def run_game(
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
-    """Return a player's spec with the model that `--model` gave it."""
-    is_model = player in ("llm", "llm-markup") and models.model
-    return f"{player}:{models.model}" if is_model else player
+    """Return a player's spec with the model that `--model` gave it; of `llm:MODEL` the model says enough."""
+    name, _, model = player.partition(":")
+    if name in ("llm", "llm-markup"):
+        model = model or models.model or ""
+    return model if name == "llm" and model else f"{name}:{model}" if model else name
 
 
 def episode_line(record: Mapping[str, Any]) -> str:

@@ -18,10 +18,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 
-from birdenv.cli import _options as options
-from birdenv.cli._cache import Cache, Paranoid, open_store, tell_counts
-from birdenv.cli._options import Dialect, Dsn, databases_in
 from birdenv.cli._terminal import visible
+from birdenv.cli.options import _common as options
+from birdenv.cli.options._cache import Cache, Paranoid, open_store, tell_counts
+from birdenv.cli.options._common import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable, read_records, write_records, write_text
@@ -37,7 +37,7 @@ from birdenv.grading import (
     score_pairs,
 )
 from birdenv.runs import RunDirectory
-from birdenv.runs.bird_measures import (
+from birdenv.runs.measures.bird import (
     EX_BIRD_NOTE,
     EX_NOTE,
     GOLDS_COUNTED,
@@ -49,9 +49,9 @@ from birdenv.runs.bird_measures import (
     ex_differences,
     is_rated,
 )
+from birdenv.runs.measures.speeds import speed_record, write_speeds
 from birdenv.runs.official.grade import grade_official
 from birdenv.runs.official.score import score_official as read_score
-from birdenv.runs.speeds import speed_record, write_speeds
 from birdenv.tasks.bird import BirdTasks
 
 _R_VES = "r-ves"

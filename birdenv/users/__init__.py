@@ -3,8 +3,9 @@
 * `Brief`, `Ambiguity`, `Notes`: what the user's side knows of one task
 * `Answer`: the words of an answer, and its private trace
 * `RuleUser`, `RulePlayer`, `TEMPERAMENTS`: a deterministic user without a language model, and its variants
-* `LeakGuard`, `leak_guard`, `guard_answer`: the leak guard of a brief, for the words of any user
-* `verbalise`, `segments`: SQL in a lay user's words, and the parts of gold SQL that may be asked about
+
+`users.leak_guard` guards the words of any user, `users.sql_in_words` says SQL in a lay user's words,
+`users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes

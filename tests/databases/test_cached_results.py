@@ -26,7 +26,7 @@ from birdenv.databases import (
     Scope,
     SqliteSource,
 )
-from birdenv.databases import _result_cache as module
+from birdenv.databases import cache as module
 from birdenv.databases.cache import Key, ResultCache, StaleResultError, memory_of
 from birdenv.databases.sqlite import _file
 

@@ -135,7 +135,7 @@ def test_samples_of_a_chat_model_call_every_tool(a_interact: Make) -> None:
     ("arguments", "says"),
     [
         ({"patience": -1}, "patience"),
-        ({"user": "llm"}, "unknown user"),
+        ({"user": "nobody"}, "unknown user"),
         ({"instances": ["nope"]}, "no instance 'nope'"),
         ({"render_mode": "rgb_array"}, "render_mode"),
     ],

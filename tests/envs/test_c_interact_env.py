@@ -58,6 +58,7 @@ def test_the_first_observation(c_interact: Make) -> None:
     assert info == {
         "instance_id": "shop_1",
         "database": "shop",
+        "dialect": "sqlite",
         "candidates": ("SELECT i.name FROM items i WHERE i.price > 10.0", "SELECT i.name FROM items i"),
     }
 
@@ -224,7 +225,7 @@ def test_reset_options_that_cannot_be(c_interact: Make, options: dict[str, Any],
     ("arguments", "said"),
     [
         ({"profile": "loose"}, "'loose'.*strict, shell, adk"),
-        ({"user": "llm"}, "'llm'.*rule"),
+        ({"user": "nobody"}, "'nobody'.*rule"),
         ({"patience": -1}, "patience"),
         ({"instances": ["shop_9"]}, "shop_9.*shop_1"),
         ({"instances": "shop_1"}, "list of names"),

@@ -85,7 +85,8 @@ class Odd(First):
 class Chatty(First):
     def __init__(self, argument: str, context: PlayerContext) -> None:
         super().__init__(argument, context)
-        print("thinking aloud")
+        if not sys.stdout.closed:  # by itself, in an earlier episode of this process
+            print("thinking aloud")
         os.write(1, b"and past sys.stdout")
         subprocess.run(["echo", "and from a child"], check=True)
         sys.stdout.close()

@@ -89,7 +89,7 @@ def test_all_failures_of_an_agent_that_never_asks_are_its_own(tmp_path: Path) ->
 
 def test_a_user_that_lies_and_one_that_refuses_are_found_out(tmp_path: Path) -> None:
     with make_game("c-interact") as arena:
-        point = arena.tasks.private("library_1").brief.ambiguities[0]
+        point = arena._tasks.private("library_1").brief.ambiguities[0]
 
     def agent(view: Any) -> Move:
         asking = view.turns_left > 3 and "clarify" in view.legal

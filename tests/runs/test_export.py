@@ -72,7 +72,7 @@ def test_nothing_private_is_in_a_row(tmp_path: Path) -> None:
     found = run_episodes("c-interact", "never-asks", output=tmp_path)
     assert found.folder is not None
     with make_game("c-interact") as arena:
-        clear = {name: arena.tasks.private(name).brief.clear_query for name in arena.ids}
+        clear = {name: arena._tasks.private(name).brief.clear_query for name in arena.ids}
     for row in export_rows(exported_episodes(found.folder), "rl"):
         assert clear[row["task"]] not in json.dumps(row, ensure_ascii=False)
 

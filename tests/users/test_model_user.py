@@ -110,11 +110,11 @@ def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
     found = answered(running, "rule+llm:u")
     assert found["said"] == "I mean places with 40 seats or more."
     [request] = running.requests
-    assert "greater than or equal to 40" in request.body["messages"][0]["content"]
+    assert "at least 40" in request.body["messages"][0]["content"]
     assert "weekly" not in json.dumps(request.body) and request.body["temperature"] == 0
     leaking = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
     found = answered(leaking, "rule+llm:u")
-    assert "greater than or equal to 40" in found["said"] and found["faults"]["refused after two tries"] == 1
+    assert "at least 40" in found["said"] and found["faults"]["refused after two tries"] == 1
     unasked = server(Turn(content="never said"))
     assert answered(unasked, "rule+llm:u", "Give me the SQL.")["said"].startswith("Sorry")
     assert not unasked.requests

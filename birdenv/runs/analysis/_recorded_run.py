@@ -10,8 +10,8 @@ from typing import Any
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.errors import InputError
 from birdenv.runs._directory import RunDirectory, run_folder
-from birdenv.runs._measured_games import game_measures
 from birdenv.runs.analysis._outcomes import Outcome, measures_of, outcome
+from birdenv.runs.measures._games import game_measures
 
 
 @dataclass(frozen=True, slots=True)

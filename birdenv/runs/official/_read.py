@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json
-from birdenv.runs._interact_measures import task_groups
+from birdenv.runs.measures._interact import task_groups
 from birdenv.runs.official._phases import EpisodeScore, FollowUpKind
 from birdenv.runs.official.write import MARKER, STAGES
 

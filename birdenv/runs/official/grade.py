@@ -8,8 +8,8 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
-from birdenv.runs._interact_measures import passed
 from birdenv.runs._run_episodes import run_episodes
+from birdenv.runs.measures._interact import passed
 from birdenv.runs.official._phases import EpisodeScore
 from birdenv.runs.official._read import Notes, OfficialResults, record_groups
 from birdenv.runs.official.score import OfficialScore

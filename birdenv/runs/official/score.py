@@ -9,8 +9,8 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
-from birdenv.runs._interact_measures import GROUPS
 from birdenv.runs.analysis._lines import rule
+from birdenv.runs.measures._interact import GROUPS
 from birdenv.runs.official._phases import EpisodeScore, group_figures, official_figures
 from birdenv.runs.official._read import (
     Notes,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases import Limits, _result_cache
+from birdenv.databases import Limits, cache
 from birdenv.grading.compare import Conditions
 from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob, InteractGrader
 
@@ -15,7 +15,7 @@ NAMES = "SELECT name FROM item"
 
 @pytest.fixture
 def grader(source: Any) -> InteractGrader:
-    return InteractGrader(source, Limits(seconds=1.0))
+    return InteractGrader(source, Limits(seconds=0.5))
 
 
 def query(*gold: str, **fields: Any) -> GradingJob:
@@ -144,7 +144,7 @@ def test_a_gold_that_does_not_run(grader: InteractGrader, gold: Any, category: A
 
 
 def test_the_gold_is_remembered_only_on_pristine_data(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_result_cache, "_LONG", -1.0)
+    monkeypatch.setattr(cache, "_LONG", -1.0)
     grader = InteractGrader(source)
     for _ in range(3):
         grader.grade(query(NAMES), NAMES)

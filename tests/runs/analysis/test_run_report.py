@@ -221,7 +221,7 @@ def test_same_run_same_bytes_in_every_process(tmp_path: Path) -> None:
     ]
     folder = write_run(tmp_path / "run", records, game="c-interact")
     code = (
-        "import sys, json; from pathlib import Path; from birdenv.runs import read_run, report;"
+        "import sys, json; from pathlib import Path; from birdenv.runs.analysis import read_run, report;"
         "made = report(read_run(Path(sys.argv[1]))); print(json.dumps(made.to_json()), made.text())"
     )
     printed = {

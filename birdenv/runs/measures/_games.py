@@ -7,8 +7,8 @@ from math import inf
 from typing import Final
 
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
-from birdenv.runs._interact_measures import A_INTERACT, C_INTERACT
-from birdenv.runs.bird_measures import BIRD
+from birdenv.runs.measures._interact import A_INTERACT, C_INTERACT
+from birdenv.runs.measures.bird import BIRD
 
 _GAMES: Final[Mapping[str, GameMeasures]] = {
     "bird": BIRD,
