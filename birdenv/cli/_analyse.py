@@ -18,6 +18,7 @@ from typing import Annotated
 
 import typer
 
+from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes, write_records
 from birdenv.runs import run_folder
@@ -58,7 +59,7 @@ def compare(
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
     picture = None if plot is None else forest_plot(made)
     text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
-    print(text, end="")
+    print(visible(text), end="")
     _write_plot(plot, picture)
 
 
@@ -124,7 +125,7 @@ def summary(
     _check_plot(plot)
     made = report(read_run(run))
     picture = None if plot is None else forest_plot(made)
-    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text(), end="")
+    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
     _write_plot(plot, picture)
 
 
@@ -151,7 +152,8 @@ def blame(
     from birdenv.runs.blame import blame_run
 
     found = blame_run(run_folder(run), data=data, data_dir=data_dir)
-    print(json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes), end="")
+    text = json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes)
+    print(visible(text), end="")
 
 
 def export(

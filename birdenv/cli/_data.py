@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
+from birdenv.cli._terminal import visible
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._common import Dialect, Dsn, databases_in
@@ -153,7 +154,7 @@ def _verify(
 
 
 def _show(verdict: Report, path: Path | None) -> None:
-    print("\n".join(verdict.lines()))
+    print(visible("\n".join(verdict.lines())))
     if path is not None:
         write_text(path, json.dumps(verdict.to_json(), indent=2, ensure_ascii=False) + "\n")
 
@@ -214,7 +215,7 @@ def self_check(
     without = sum(not task.has_gold for task in tasks)
     if without:
         lines.append(f"{without} task(s) have no gold SQL and were not checked.")
-    print("\n".join(lines))
+    print(visible("\n".join(lines)))
     if out is not None:
         found = _report(golds, checks, source, data_file)
         write_text(out, json.dumps(found, indent=1, ensure_ascii=False) + "\n")

@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from birdenv.cli._terminal import visible
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._common import RunDir, RunsRoot, databases_in, find_run
@@ -58,7 +59,7 @@ def inspect(
     folder = find_run(run_dir, runs_root)
     details = read_details(folder)
     print(f"[inspect] run_dir = {folder}\n")
-    print(inspection_text(details, max_examples), end="")
+    print(visible(inspection_text(details, max_examples)), end="")
 
 
 UNREACHABLE = 3
@@ -300,7 +301,7 @@ def evaluate(
             line = bar.add_task("evaluating", total=len(pairs))
             on_done = partial(bar.advance, line)
             done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
-    print(done.text, end="")
+    print(visible(done.text), end="")
     if done.note:
         print(f"Note: {done.note}", file=sys.stderr)
 

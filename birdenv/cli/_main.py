@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import birdenv
+from birdenv.cli._terminal import visible
 from birdenv.errors import BirdenvError, InfrastructureError
 
 _COMMANDS: Final = {
@@ -108,5 +109,5 @@ def main() -> None:
 
 
 def _end(message: str, code: int = 2) -> NoReturn:
-    print("Error:", " ".join(message.splitlines()), file=sys.stderr)
+    print("Error:", visible(" ".join(message.splitlines())), file=sys.stderr)
     sys.exit(code)

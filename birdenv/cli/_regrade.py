@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from birdenv.cli._terminal import visible
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
@@ -85,7 +86,7 @@ def regrade(
             parallel=parallel,
         )
         directory.write_json("regraded.json", regrade_record(judged))
-        print(regrade_text(judged, reasons=reasons), end="")
+        print(visible(regrade_text(judged, reasons=reasons)), end="")
     elif game == "bird":
         if profile:
             raise InputError("--profile is for c-Interact, and this is a run of bird")
@@ -101,6 +102,6 @@ def regrade(
                 cache=known,
             )
         directory.write_json("regraded.json", bird_regrade_record(found))
-        print(bird_regrade_text(found, reasons=reasons), end="")
+        print(visible(bird_regrade_text(found, reasons=reasons)), end="")
     else:
         raise InputError(f"{run}: runs of {game!r} cannot be graded again; known: bird, c-interact")

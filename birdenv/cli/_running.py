@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from birdenv.cli._terminal import visible
 from birdenv.cli.options._common import MOVE_TIMEOUT, command_given
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
@@ -93,7 +94,7 @@ def load_game(
         option = names.get(error.name, f"--{error.name.replace('_', '-')}")
         raise InputError(error.under(option)) from None
     for note in arena._tasks.notes:
-        print(f"Warning: {note}", file=sys.stderr)
+        print(f"Warning: {visible(note)}", file=sys.stderr)
     return arena
 
 
@@ -101,7 +102,7 @@ class _ToStandardError(logging.Handler):
     """Prints what is loaded on the way."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(record.getMessage(), file=sys.stderr)
+        print(visible(record.getMessage()), file=sys.stderr)
 
 
 def run_game(
@@ -154,7 +155,7 @@ def run_game(
             )
             directory = RunDirectory.create(options.output or place)
         for warning in prepare(directory, config, resume=options.resume is not None):
-            print(f"Warning: {warning}", file=sys.stderr)
+            print(f"Warning: {visible(str(warning))}", file=sys.stderr)
         summary = _with_progress(plan, directory, options, seating)
     except RunEndedError as error:
         spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""
@@ -170,7 +171,7 @@ def run_game(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         seating.close()
-    print(summary.text, end="")
+    print(visible(summary.text), end="")
     records = list(directory.read("runs").values())
     if len(records) <= _SHOWN and not options.verbose:
         print("\n".join(map(episode_line, records)))
@@ -179,7 +180,7 @@ def run_game(
         print(f"Models: {line}")
     found = mishaps(arena, directory.read("runs").values())
     for line in found.lines:
-        print(f"Warning: {line}", file=sys.stderr)
+        print(f"Warning: {visible(line)}", file=sys.stderr)
     if found.broken:
         print(f"To play them again: {_resume_command(game, directory)}", file=sys.stderr)
     if found.lost:
@@ -203,7 +204,7 @@ def episode_line(record: Mapping[str, Any]) -> str:
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)
     what = record.get("error") or attempts or result.get("verdict") or ""
-    return f"{_name(record):<16} {earned:<4} {record['status']}  {what}".rstrip()
+    return visible(f"{_name(record):<16} {earned:<4} {record['status']}  {what}".rstrip())
 
 
 def _name(record: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 
+from birdenv.cli._terminal import visible
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, open_store, tell_counts
 from birdenv.cli.options._common import Dialect, Dsn, databases_in
@@ -136,7 +137,7 @@ def add_r_ves(
         "r_ves": [record["r_ves"] for record in found],
     }
     means = difficulty_means([record["result"]["difficulty"] for record in rated], scores)
-    print("\n".join(difficulty_table(means, METRIC_TITLES)))
+    print(visible("\n".join(difficulty_table(means, METRIC_TITLES))))
     print(f"Note: {R_VES_NOTE} ({runs} runs of each query).")
 
 
@@ -206,9 +207,9 @@ def score(
         judged = _with_speeds(judged, source, r_ves_runs)
     names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
     for line in _lines(judged, names, [verdict.status == "gold_error" for verdict in verdicts]):
-        print(line)
+        print(visible(line))
     for note in ex_difference_notes(ex_differences(judged)):
-        print(f"Note: {note}")
+        print(f"Note: {visible(note)}")
     print(f"Note: {EX_NOTE}.\nNote: {EX_BIRD_NOTE}.")
     if asked.r_ves:
         print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
@@ -350,7 +351,7 @@ def score_official(
         made = grade_official(results, records, parallel=parallel, **settings)
     else:
         made = read_score(results, records)
-    print(made.text(), end="")
+    print(visible(made.text()), end="")
     print(f"Read: {made.path}")
     if out is not None:
         write_text(out, json.dumps(made.to_json(), indent=2, ensure_ascii=False) + "\n")

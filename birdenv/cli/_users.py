@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from birdenv.cli._terminal import visible
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.runs.user_evaluation import (
@@ -51,7 +52,7 @@ def evaluate(
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
         judged = [judge(question, ask(arena, question.instance_id, question.question)) for question in there]
-    print(evaluation_text(judged, worst))
+    print(visible(evaluation_text(judged, worst)))
 
 
 @app.command()
@@ -72,6 +73,6 @@ def leak(
     folder = None if data_dir is None else str(data_dir)
     with make_game("c-interact", data_dir=folder, user=user) as arena:
         leaks = fish(arena, secrets.randbelow(2**31) if seed is None else seed, limit)
-    print(leaks_text(leaks))
+    print(visible(leaks_text(leaks)))
     if not leaks.passed:
         raise typer.Exit(1)

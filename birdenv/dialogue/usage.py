@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, Final, Protocol, runtime_checkable
 
 _MOST: Final = 2**53
+"""Of each figure, and of a sum: what is more is no count, and no JSON number that all read alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Usage:
         cost_usd: US dollars.
 
     Raises:
-        ValueError: a figure is not a number from 0.
+        ValueError: a figure is not a number from 0 to 2**53.
     """
 
     calls: int | None = None
@@ -33,14 +34,14 @@ class Usage:
             kinds = int | float if name == "cost_usd" else int
             is_number = isinstance(value, kinds) and not isinstance(value, bool)
             if value is not None and not (is_number and 0 <= value <= _MOST and isfinite(value)):
-                raise ValueError(f"usage: {name} must be a number from 0, or None where it is not known")
+                raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None (not known)")
 
     def __add__(self, other: Usage) -> Usage:
-        """Add two costs; what only one of them knows counts as it is."""
+        """Add two costs; what only one of them knows counts as it is. A sum is at most 2**53."""
         sums = {}
         for name, mine in asdict(self).items():
             known = [value for value in (mine, getattr(other, name)) if value is not None]
-            sums[name] = sum(known) if known else None
+            sums[name] = min(sum(known), _MOST) if known else None
         return Usage(**sums)
 
     def to_json(self) -> dict[str, int | float]:

@@ -48,7 +48,7 @@ class Statements:
         if known is not None and known[0] == question:
             return known[1]
         golds = [self._gold(scope, db_id, sql) for sql in sqls]
-        if not any(isinstance(gold, QueryError) for gold in golds) and not any(map(reads_clock, sqls)):
+        if all(map(_lasts, golds)):
             self._question = (question, golds)
         return golds
 
@@ -65,7 +65,7 @@ class Statements:
             return known if isinstance(known, QueryError) else collector.replay(known)
 
         for gold in golds:
-            if gold.sql == sql and not reads_clock(sql):
+            if gold.sql == sql and _lasts(gold):
                 same = collector.replay(fetched_rows(gold.result))
                 if same is not None:
                     return same
@@ -77,19 +77,13 @@ class Statements:
         )
 
     def _gold(self, scope: Scope, db_id: str, sql: str) -> _Gold:
-        is_read_anew = reads_clock(sql)
-        if is_read_anew:
-            found: _Fetched = self._query(db_id, sql)
-            if self._cache.store is not None:
-                self._cache.store.count(executed=1)
-        else:
-            found = self._cache.get_once(
-                Key(scope, "query", None, sql),
-                lambda: self._query(db_id, sql),
-                reuse=_if_whole,
-                lasts=True,
-                is_current=lambda: self.scope(db_id) == scope,
-            )
+        found = self._cache.get_once(
+            Key(scope, "query", None, sql),
+            lambda: self._query(db_id, sql),
+            reuse=_if_whole,
+            lasts=not reads_clock(sql),
+            is_current=lambda: self.scope(db_id) == scope,
+        )
         result = whole(found if isinstance(found, QueryError) else found.result)
         return result if isinstance(result, QueryError) else GoldRows(sql, result)
 
@@ -145,6 +139,11 @@ def cached_query(
             is_current=lambda: source.scope(db_id, limits) == scope,
         )
     return found if isinstance(found, QueryError) else found.result
+
+
+def _lasts(gold: _Gold) -> bool:
+    """Whether a gold may be kept: the engine says so, or its text does."""
+    return isinstance(gold, GoldRows) and (gold.result.repeatable or not reads_clock(gold.sql))
 
 
 def _if_whole(known: _Fetched) -> _Fetched | None:

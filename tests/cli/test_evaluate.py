@@ -217,7 +217,7 @@ def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Pat
     found = []
     where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
     for parallel in (1, 4):
-        arguments = ("--run_dir", run_dir, *where, "--exec_timeout", "0.5", "--etm")
+        arguments = ("--run_dir", run_dir, *where, "--exec_timeout", "0.2", "--etm")
         ran = birdenv("evaluate", *arguments, "--parallel", parallel)
         assert ran.code == 0, ran
         found.append(([{**record, "ms_gold": 0, "ms_pred": 0} for record in details(run_dir)], ran.out))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from birdenv.benchmarks import demo_folder
 from birdenv.runs import folder_name
 
 Command = Callable[..., Any]
@@ -53,6 +54,21 @@ def test_resume_needs_the_run_and_nothing_else(
     assert (ran.code, f"is a run of birdenv {command[0]}: resume it" in ran.err) == (2, True)
     ran = birdenv(command[0], "--resume", run, "--agent", "oracle")
     assert ran.code == 2 and "agent: " in ran.err
+
+
+def test_ids_give_the_terminal_no_commands(birdenv: Command, tmp_path: Path) -> None:
+    """Neither while a run is played, nor where it is read."""
+    tasks = json.loads((demo_folder() / "bird.json").read_text())[:2]
+    for task in tasks:
+        task["SQL"] = "SELECT date('now')"  # of which `self-check` says something
+        task["question_id"] = f"\x1b]0;x\x07{task['question_id']}\x9b2J"
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+    where = ("bird", tmp_path / "tasks.json", demo_folder(), "-o", tmp_path / "out", "--agent", "oracle")
+    for command in (where, (*where, "--verbose"), ("self-check", tmp_path / "tasks.json", demo_folder())):
+        ran = birdenv(*command)
+        printed = (ran.out + ran.err).replace("\n", "")
+        assert r"\x1b]0;x\x07" in printed, ran
+        assert printed.isprintable(), ran
 
 
 def test_folders_are_named_by_both_players_and_their_arguments() -> None:

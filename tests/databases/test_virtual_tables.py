@@ -19,6 +19,8 @@ from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
 from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases._fetching import Allowance
+from birdenv.databases.sqlite import _connection
 from birdenv.databases.sqlite.images._image import ImageKind
 
 COUNT = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
@@ -65,6 +67,34 @@ def test_three_thousand_rows_are_three_thousand_rows(
             assert kind(database.execute(sql)) == "ok", sql
         found = answer(database.execute(READ[family(module)][0]))
     assert found.rows[0][0] == (3000 if family(module) == "fts" else 2994)
+
+
+@pytest.mark.parametrize("module", FILL)
+@pytest.mark.parametrize("is_in_transaction", [False, True])
+def test_tables_are_altered_beside_virtual_tables(
+    tmp_path: Path, module: str, is_in_transaction: bool
+) -> None:
+    schema = "CREATE TABLE plain (a, b); CREATE VIEW v AS SELECT a FROM plain"
+    path = write_database(tmp_path, "town", f"{schema}; {create(module)}")
+    plain = PlainCopy(path, tmp_path)
+    script = (
+        *(["BEGIN"] if is_in_transaction else []),
+        f"{COUNT.format(n=3)} {FILL[module]}",
+        "ALTER TABLE f RENAME TO g",
+        "ALTER TABLE plain RENAME COLUMN a TO c",
+        "ALTER TABLE plain DROP COLUMN b",
+        "ALTER TABLE plain RENAME TO other",
+        "DROP TABLE other",
+        "ALTER TABLE g RENAME TO f",
+        "DROP VIEW v",
+        "ALTER TABLE g RENAME TO f",
+        READ[family(module)][0],
+    )
+    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+        answers = [(sql, answer(database.execute(sql)), plain.execute(sql)) for sql in script]
+    plain.close()
+    assert [(sql, ours) for sql, ours, _ in answers] == [(sql, theirs) for sql, _, theirs in answers]
+    assert [sql for sql, ours, _ in answers if ours.error] == ["ALTER TABLE g RENAME TO f"]
 
 
 STEPS = {
@@ -138,9 +168,20 @@ TRAPS = {
 
 
 @pytest.mark.contains("S46")
-@pytest.mark.parametrize("isolation", ["inline", "process"])
-@pytest.mark.parametrize("module", TRAPS)
-def test_a_hostile_file_is_opened_and_read_in_time(tmp_path: Path, module: str, isolation: Isolation) -> None:
+@pytest.mark.parametrize(
+    ("module", "isolation"),
+    [
+        *((module, "inline") for module in TRAPS),
+        *(
+            pytest.param(module, "process", marks=[pytest.mark.slow] if module == "fts5" else [])
+            for module in TRAPS
+        ),
+    ],
+)
+def test_a_hostile_file_is_opened_and_read_in_time(
+    tmp_path: Path, module: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_connection, "_TO_CONNECT", Allowance(0, 0.3, 0))  # not in the worker processes
     shadow, view = TRAPS[module]
     trap = f"DROP TABLE f_{shadow}; CREATE VIEW f_{shadow} AS {view};"
     write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)}; {trap}")

@@ -114,11 +114,22 @@ def test_bird_has_the_same_figures(demo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"calls": -1}, {"calls": 1.5}, {"calls": True}, {"cost_usd": float("nan")}, {"prompt_tokens": "5"}],
+    [
+        {"calls": -1},
+        {"calls": 1.5},
+        {"calls": True},
+        {"cost_usd": float("nan")},
+        {"prompt_tokens": "5"},
+        {"calls": 10**400},
+    ],
 )
 def test_usage_is_numbers(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Usage(**wrong)
+
+
+def test_a_sum_of_usage_is_one_that_records_can_hold() -> None:
+    assert Usage(calls=2**53) + Usage(calls=2**53, cost_usd=1.5) == Usage(calls=2**53, cost_usd=1.5)
 
 
 def records(tokens: int) -> list[dict[str, Any]]:
@@ -153,7 +164,12 @@ def test_what_an_episode_took_is_not_in_the_plot(tmp_path: Path) -> None:
 
 
 def test_a_damaged_report_is_named(tmp_path: Path) -> None:
-    for usage, says in (({"calls": "many"}, "not a number"), ({"calls": -3}, "not between 0"), (7, "usage")):
+    for usage, says in (
+        ({"calls": "many"}, "not a number"),
+        ({"calls": 10**400}, "is not a number"),
+        ({"calls": -3}, "not between 0"),
+        (7, "usage"),
+    ):
         folder = tmp_path / says.replace(" ", "_")
         write_run(folder, [bird_record("a", True, usage=usage), bird_record("b", True)])
         with pytest.raises(InputError, match=says):

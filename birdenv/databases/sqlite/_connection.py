@@ -1,7 +1,5 @@
 """One guarded connection: running a statement on it gives a value, whatever the text and the data are.
 
-What a connection is given before a guard watches it: limits, and whatever its use would create.
-
 From an exception of Python's sqlite3 module to one of our error kinds.
 """
 
@@ -17,94 +15,19 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
+from birdenv.databases.sqlite._preparation import (
+    bound_attached,
+    bound_temporary,
+    connect_virtual_tables,
+    modules_of,
+    set_limits,
+    use_table_functions,
+    virtual_tables,
+)
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
-from birdenv.sql import LONGEST_SQL, first_keyword, quoted
-
-# Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
-# published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
-_ENGINE_LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
-    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
-    sqlite3.SQLITE_LIMIT_ATTACHED: 4,
-    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
-}
-_HEAP_BYTES: Final = 2**30
-"""What SQLite may take of this process's memory for everything that it does, images not counted."""
-
-_TEMPORARY_PAGES: Final = 2**15
-_ATTACHED_PAGES: Final = 2**14
-"""What an episode's temporary tables, and each database that it attaches, may hold: 128 and 64 MiB."""
-
-_TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
-
-
-def set_limits(connection: sqlite3.Connection) -> None:
-    """The bound on memory is the process's: one that somebody has set stays."""
-    for limit, value in _ENGINE_LIMITS.items():
-        connection.setlimit(limit, value)
-    if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
-        connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}").close()
-
-
-def virtual_tables(connection: sqlite3.Connection) -> list[str]:
-    """The names of the schema's virtual tables."""
-    names = connection.execute(
-        "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
-        " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
-        " WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    )
-    return [str(name) for (name,) in names.fetchall()]
-
-
-def connect_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses.
-
-    A module reads its own tables then, and these may be anything: whoever made the database may have put an
-    endless view in the place of one. So this is SQL of others, and runs against the clock.
-    """
-    for name in virtual_tables(connection):
-        _use(connection, name)
-
-
-def _bound_temporary(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
-
-
-def _bound_attached(connection: sqlite3.Connection) -> None:
-    for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
-        if name not in ("main", "temp"):
-            connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
-
-
-def _modules(connection: sqlite3.Connection) -> list[str]:
-    """The modules of the schema's virtual tables."""
-    declared = connection.execute(
-        "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    ).fetchall()
-    found = [re.search(r"\bUSING\s+(\w+)", sql, re.IGNORECASE) for (sql,) in declared]
-    return [match[1] if match else "" for match in found]
-
-
-def use_table_functions(connection: sqlite3.Connection) -> None:
-    """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
-    for name in _TABLE_FUNCTIONS:
-        _use(connection, name)
-
-
-def _use(connection: sqlite3.Connection, name: str) -> None:
-    try:
-        connection.execute(f"EXPLAIN SELECT 1 FROM {quoted(name)}").close()
-    except (sqlite3.Error, UnicodeError):
-        return  # not in this SQLite, or damaged: reading it will say so
-
+from birdenv.sql import LONGEST_SQL, first_keyword
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
 """What executing and fetching may raise, given text of any content: `UnicodeError` for names that are not
@@ -211,7 +134,7 @@ class GuardedConnection:
             killable=killable,
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
-            modules=_modules(connection) if private and not killable else (),
+            modules=modules_of(connection) if private and not killable else (),
         )
         self._killable = killable
         self._can_read_tables = not private
@@ -286,7 +209,7 @@ class GuardedConnection:
         finally:
             ended = guard.finish()
         if guard.attaches:
-            self.ours(_bound_attached)
+            self.ours(bound_attached)
         if guard.expired:
             return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
         if rows is None:
@@ -309,7 +232,7 @@ class GuardedConnection:
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
         if guard.wants_temporary:
-            guard.has_temporary = not isinstance(self.ours(_bound_temporary), QueryError)
+            guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))

@@ -26,14 +26,10 @@ from birdenv.databases._results import (
     Scope,
 )
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
-from birdenv.databases.sqlite._connection import (
-    GuardedConnection,
-    connect_virtual_tables,
-    kind_and_message,
-    text_fault,
-)
+from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
 from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
+from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Image, ImageKind

@@ -67,6 +67,10 @@ _WORKING: Final = frozenset(
     MustBeInt And Or
     """.split()
 )
+_EDITING: Final = frozenset({"sqlite_rename_table", "sqlite_rename_column", "sqlite_drop_column"})
+"""Only SQLite itself can call them, where `ALTER` edits the schema's texts. Such a program computes
+nothing that the statement says, and its LIKE patterns are short."""
+
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
 _STORING: Final = frozenset({"VCreate", "VDestroy", "VRename", "VUpdate"})
 
@@ -114,16 +118,19 @@ def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> 
     if program is None:
         return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False)
     operations = calls = patterns = squares = indexing = 0
-    stores = False
+    stores = edits = False
     for _, opcode, _, _, _, p4, *_ in program:
         operations += opcode in _WORKING
         indexing += opcode in _INDEX
         stores = stores or opcode in _STORING
         if opcode in _CALLING and isinstance(p4, str):
             name = p4.partition("(")[0].lower()
+            edits = edits or name in _EDITING
             calls += name not in _CHEAP
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
+    if edits:
+        return Counted(LARGEST_VALUE, stores)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
     bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
-from birdenv.databases.sqlite._guard import set_last_alarm
+from birdenv.databases.sqlite._watchdog import set_last_alarm
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, ImageKind
 from birdenv.errors import InputError
 from birdenv.processes._child import set_limit

@@ -78,10 +78,9 @@ class StrictQueryGrader:
         if job.setup or job.base_gold:
             with self._source.open(job.database, self._limits) as database:
                 return prepare_gold(database, job) or whole(_run_gold(database, statements))
-        if any(map(reads_clock, statements)):
-            return whole(self._run_pristine(job, statements))
         key = Key(self._source.scope(job.database, self._limits), "script", None, statements)
-        return result_cache.get_once(key, lambda: whole(self._run_pristine(job, statements)), lasts=True)
+        lasts = not any(map(reads_clock, statements))
+        return result_cache.get_once(key, lambda: whole(self._run_pristine(job, statements)), lasts=lasts)
 
     def _run_pristine(self, job: GradingJob, statements: tuple[str, ...]) -> Result:
         with self._source.open(job.database, self._limits) as database:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final
 
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
@@ -79,7 +80,7 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
         values = {measure.name: measure.value(record) for measure in measures}
     except KeyError as error:
         raise ValueError(f"the field `{error.args[0]}` is missing") from None
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise ValueError("a figure is not a number") from None
     if not all(isinstance(name, str) for names in groups.values() for name in names):
         raise ValueError(f"the fields {', '.join(groups)} must be text")
@@ -92,5 +93,5 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
 def _check(measure: Measure, value: Any) -> None:
     if value is None:
         return
-    if not measure.least <= value <= measure.most + 1e-9 or not isfinite(value):
+    if not measure.least <= value <= min(measure.most + 1e-9, sys.float_info.max):
         raise ValueError(f"a figure is not between {measure.least:g} and {measure.most:g}")

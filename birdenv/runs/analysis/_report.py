@@ -169,7 +169,7 @@ def report(run: RecordedRun) -> RunReport:
         details = measured.details(run.records, run.private)
     except KeyError as error:
         raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
     return RunReport(run, estimates(run.outcomes, measures), groups, passes, details)
 

@@ -486,6 +486,7 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
 @example(["BEGIN", "INSERT OR ROLLBACK INTO people VALUES (1, 'x', 'x', 1)", "COMMIT"])
 @example(["PRAGMA journal_mode = WAL", "DELETE FROM people RETURNING *", "VACUUM", "PRAGMA schema_version"])
 @example(["SELECT printf(CAST('%5d|' AS BLOB), 4), printf(x'', 4), format(CAST(0 AS BLOB))"])
+@example(["DROP TABLE people", "ALTER TABLE notes RENAME TO people"])
 @given(scripts)
 def test_every_answer_is_that_of_a_private_copy(beside: Beside, script: list[str]) -> None:
     beside.check(script)

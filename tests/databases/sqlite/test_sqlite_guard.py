@@ -210,13 +210,13 @@ with SqliteSource(root).open("shop") as database:
 ONE_TAKES_ALL = """
 import sqlite3, sys
 from birdenv.databases import Limits, SqliteSource
-from birdenv.databases.sqlite import _connection, _guard
+from birdenv.databases.sqlite import _guard, _preparation
 from birdenv.grading import ExGrader
 
 root, fill = sys.argv[1:]
 source = SqliteSource(root)
 if "sum" in sys.argv:
-    _connection._ATTACHED_PAGES = 2**20
+    _preparation._ATTACHED_PAGES = 2**20
     sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 120000000").fetchall()
     _guard._EPISODES_BYTES = 60_000_000
 episodes = [source.open("shop", Limits(seconds=20)) for _ in range(3)]
