@@ -48,7 +48,7 @@ def peer() -> Iterator[ResetByPrograms]:
                 connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
             connection.execute("CREATE DATABASE bench_template")
         with running.connect("bench_template") as connection:
-            connection.execute("CREATE TABLE item AS SELECT 1 AS id")
+            connection.execute("CREATE TABLE public.item AS SELECT 1 AS id")
         yield ResetByPrograms(running, programs(running), "bench_template", "bench_working")
 
 
