@@ -181,14 +181,14 @@ TRAPS = {
 def test_a_hostile_file_is_opened_and_read_in_time(
     tmp_path: Path, module: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_connection, "_TO_CONNECT", Allowance(0, 0.3, 0))  # not in the worker processes
+    monkeypatch.setattr(_connection, "_TO_CONNECT", Allowance(0, 0.1, 0))  # not in the worker processes
     shadow, view = TRAPS[module]
     trap = f"DROP TABLE f_{shadow}; CREATE VIEW f_{shadow} AS {view};"
     write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)}; {trap}")
     began = time.monotonic()
     source = SqliteSource(tmp_path, isolation)
     source.check("town")
-    with source.open("town", Limits(seconds=0.3)) as database:
+    with source.open("town", Limits(seconds=0.1)) as database:
         for run in (database.query, database.execute):
             assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
         assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"
