@@ -37,8 +37,8 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     tags.
 
     The published markup has these two tags only. Where a game has other actions, their names are tags, too:
-    `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`. Warns where
-    the SQL runs in this process (`isolation="inline"`).
+    `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
+    Warns where the SQL runs in this process (`isolation="inline"`).
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
