@@ -10,6 +10,7 @@ import pytest
 from growth import LINEAR, growth
 from hypothesis import given
 from hypothesis import strategies as st
+from postgres_source import postgres_source
 
 from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases._results import OUT_OF_MEMORY
@@ -91,6 +92,18 @@ def test_public_comparisons_have_an_answer() -> None:
         (False, "its values are nested too deeply to be compared")
     }
     assert compare.soft_f1(*sides) == 0.0
+
+
+@pytest.mark.parametrize("rules", ["strict", "shell"])
+def test_values_of_a_real_server_are_graded(root: Path, rules: str) -> None:
+    deep = "SELECT (repeat('[', 900) || repeat(']', 900))::jsonb AS deep"
+    with postgres_source(root, "shop") as source:
+        job = GradingJob("shop", "Query", ("SELECT 1",), rules=GRADING_RULES[rules])
+        assert InteractGrader(source).grade(job, deep).status == "sql_error"
+        verdict = ExGrader(source).grade("shop", ["SELECT 1"], deep)
+        assert (verdict.status, "nested more than 100 levels" in verdict.reason) == ("sql_error", True)
+        assert "nested" in check_gold(source, "shop", deep).failures["gold"]
+        assert "nested" in measure_speed(source, "shop", deep, "SELECT 1", runs=1).error
 
 
 def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
