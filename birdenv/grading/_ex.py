@@ -15,13 +15,14 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits, QueryError
 from birdenv.databases.cache import ResultCache, result_cache
 from birdenv.grading._rows import FetchedRows, GoldRows
-from birdenv.grading._second_run import is_late, with_second_run
+from birdenv.grading._second_run import is_late, with_memory, with_second_run
 from birdenv.grading._sql_cleaning import clean_sql
-from birdenv.grading._verdict import NESTED_TOO_DEEPLY, ExStatus, ExVerdict, no_memory
+from birdenv.grading._verdict import ExStatus, ExVerdict
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
+from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
 from birdenv.grading.statements import Statements, Watch
@@ -137,7 +138,8 @@ class ExGrader:
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory left for a gold or for comparing.
+            InfrastructureError: there is no memory for a gold or for comparing, nor was after a garbage
+                collection.
         """
         return with_second_run(
             lambda limits: self._safely(db_id, golds, prediction, limits),
@@ -151,11 +153,9 @@ class ExGrader:
 
     def _safely(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
         try:
-            return self._grade(db_id, golds, prediction, limits)
+            return with_memory(lambda: self._grade(db_id, golds, prediction, limits))
         except RecursionError:
             return self._ungraded(NESTED_TOO_DEEPLY, "sql_error", ())
-        except MemoryError as error:
-            raise no_memory() from error
 
     def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
         statements = self._statements_under(limits)

@@ -15,6 +15,7 @@ from birdenv.databases.cache import ResultCache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
+from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.statements import cached_query
 from birdenv.sql import Token, sql_tokens
 
@@ -192,9 +193,18 @@ def check_gold(
 
     What the `cache` knows is not run: the engine has called it repeatable.
 
-    `superset` is left out where the result is empty: it never agrees there. Raises `InputError` if the
-    database cannot be opened.
+    `superset` is left out where the result is empty: it never agrees there. Values that are nested too deeply
+    to be compared are a failure under `gold`. Raises `InputError` if the database cannot be opened.
     """
+    try:
+        return _check(source, db_id, sql, limits, cache)
+    except RecursionError:
+        return GoldCheck({"gold": NESTED_TOO_DEEPLY}, 0.0, reads_clock=reads_clock(sql))
+
+
+def _check(
+    source: DatabaseSource, db_id: str, sql: str, limits: Limits, cache: ResultCache | None
+) -> GoldCheck:
     first, second = (whole(_run(source, db_id, limits, cache, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import QueryError, QueryResult
-from birdenv.errors import InfrastructureError
 
 ExStatus: TypeAlias = Literal[
     "passed", "wrong_result", "sql_error", "sql_timeout", "no_submission", "gold_error"
@@ -51,14 +50,6 @@ class ExVerdict:
     was_late: bool = False
     gold_result: QueryResult | None = field(default=None, repr=False)
     pred_result: QueryResult | None = field(default=None, repr=False)
-
-
-NESTED_TOO_DEEPLY: Final = "its values are nested too deeply to be compared"
-
-
-def no_memory() -> InfrastructureError:
-    """What a grader raises where the process has no memory left: this SQL is not to blame, or not alone."""
-    return InfrastructureError("there is no memory left for grading: run fewer episodes at a time, or again")
 
 
 _NAMES: Final = tuple(f.name for f in fields(ExVerdict) if f.name not in ("gold_result", "pred_result"))

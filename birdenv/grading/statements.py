@@ -9,8 +9,7 @@ from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope,
 from birdenv.databases.cache import Key, ResultCache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, fetched_rows, rows_needed, whole
-from birdenv.grading._second_run import is_late, with_second_run
-from birdenv.grading._verdict import no_memory
+from birdenv.grading._second_run import NoMemoryError, is_late, with_second_run
 
 _Gold: TypeAlias = GoldRows | QueryError
 _Fetched: TypeAlias = FetchedRows | QueryError
@@ -94,7 +93,7 @@ class Statements:
         with self._source.open(db_id, self._limits) as database:
             result: Result = database.query(sql)
         if is_out_of_memory(result):
-            raise no_memory()
+            raise NoMemoryError
         return result if isinstance(result, QueryError) else fetched_rows(result)
 
     def _scan(self, db_id: str, sql: str, collector: RowCollector) -> _Fetched:

@@ -41,6 +41,21 @@ def test_a_gold_earns_its_reward(postgres_dsn: str) -> None:
     env.close()
 
 
+DEEP = "SELECT (repeat('[', 900) || repeat(']', 900))::jsonb AS deep"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_deeply_nested_values_are_an_answer(postgres_dsn: str, name: str) -> None:
+    own: dict[str, Any] = {"execute_sql": True} if "CInteract" in name else {}
+    env = gymnasium.make(name, dialect="postgres", databases=["library"], dsn=postgres_dsn, **own)
+    env.reset(options={"index": 0})
+    observation, *_ = env.step(execute_sql(DEEP))
+    assert "JSON nested more than 100 levels deep" in observation["message"]
+    _, reward, _, truncated, info = env.step(submit_sql(DEEP))
+    assert (reward, truncated, info.get("status") == "infra_error") == (0.0, False, False)
+    env.close()
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_what_does_not_fit_together(name: str) -> None:
     for settings in ({"dialect": "mysql"}, {"dsn": "postgresql:///x"}):

@@ -10,12 +10,15 @@ import pytest
 from growth import LINEAR, growth
 from hypothesis import given
 from hypothesis import strategies as st
+from postgres_source import postgres_source
 
-from birdenv.databases import Limits, QueryResult, Result, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases._results import OUT_OF_MEMORY
+from birdenv.databases.cache import ResultCache
 from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.errors import InfrastructureError
-from birdenv.grading import ExGrader
+from birdenv.grading import ExGrader, check_gold, compare, measure_speed
 from birdenv.grading.em_esm import PairGrader
 from birdenv.grading.interact import GRADING_RULES, GradingJob, InteractGrader
 
@@ -60,6 +63,49 @@ def test_every_grader_has_a_verdict(root: Path) -> None:
     assert pair.bucket in ("other_error", "mismatch")
 
 
+@pytest.mark.usefixtures("deep_answers")
+def test_a_gold_is_checked(root: Path) -> None:
+    assert "nested too deeply" in check_gold(SqliteSource(root), "shop", GOLD).failures["gold"]
+
+
+def test_speed_is_measured_of_what_can_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+        raise RecursionError
+
+    monkeypatch.setattr(SqliteDatabase, "query", query)
+    measured = measure_speed(SqliteSource(root), "shop", GOLD, DEEP, runs=1)
+    assert (measured.score, "nested too deeply" in measured.error) == (0.0, True)
+
+
+def test_public_comparisons_have_an_answer() -> None:
+    sides = [QueryResult(("a",), [(nested(5_000),)]) for _ in range(2)]
+    comparisons = [compare.compare(mode, *sides, "SELECT 1", "sqlite") for mode in compare.MODES]
+    comparisons += [
+        compare.compare_bird(*sides),
+        compare.compare_colperm(*sides),
+        compare.compare_multiset(*sides),
+        compare.compare_ordered(*sides, "SELECT 1", "sqlite"),
+        compare.compare_strict(*sides, compare.Conditions()),
+        compare.compare_superset(*sides),
+    ]
+    assert {(each.equal, each.reason) for each in comparisons} == {
+        (False, "its values are nested too deeply to be compared")
+    }
+    assert compare.soft_f1(*sides) == 0.0
+
+
+@pytest.mark.parametrize("rules", ["strict", "shell"])
+def test_values_of_a_real_server_are_graded(root: Path, rules: str) -> None:
+    deep = "SELECT (repeat('[', 900) || repeat(']', 900))::jsonb AS deep"
+    with postgres_source(root, "shop") as source:
+        job = GradingJob("shop", "Query", ("SELECT 1",), rules=GRADING_RULES[rules])
+        assert InteractGrader(source).grade(job, deep).status == "sql_error"
+        verdict = ExGrader(source).grade("shop", ["SELECT 1"], deep)
+        assert (verdict.status, "nested more than 100 levels" in verdict.reason) == ("sql_error", True)
+        assert "nested" in check_gold(source, "shop", deep).failures["gold"]
+        assert "nested" in measure_speed(source, "shop", deep, "SELECT 1", runs=1).error
+
+
 def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
         raise MemoryError
@@ -69,6 +115,30 @@ def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.
         ExGrader(SqliteSource(root)).grade("shop", [GOLD], DEEP)
     with pytest.raises(InfrastructureError, match="memory"):
         InteractGrader(SqliteSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), DEEP)
+
+
+@pytest.mark.parametrize("lack", [MemoryError(), QueryError("too_large", OUT_OF_MEMORY)])
+def test_a_gold_without_memory_is_asked_again_after_a_garbage_collection(
+    root: Path, monkeypatch: pytest.MonkeyPatch, lack: Any
+) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr("gc.collect", lambda: collected.append(1))
+    query = SqliteDatabase.query
+
+    def lacking(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+        if len(collected) % 2 or sql != GOLD:
+            return query(self, sql, rows)
+        if isinstance(lack, MemoryError):
+            raise lack
+        return lack  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(SqliteDatabase, "query", lacking)
+    source = SqliteSource(root)
+    assert ExGrader(source, cache=ResultCache()).grade("shop", [GOLD], "SELECT 'gold' AS b").ex
+    collected.append(1)
+    job = GradingJob("shop", "Query", (GOLD,))
+    assert InteractGrader(source).grade(job, "SELECT 'gold' AS b").passed
+    assert len(collected) == 3
 
 
 values = st.recursive(

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
+from birdenv.grading._second_run import with_memory
 from birdenv.grading._sql_cleaning import Cleaned, clean_sql
-from birdenv.grading._verdict import NESTED_TOO_DEEPLY, no_memory
 from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
+from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
@@ -120,15 +121,15 @@ class PairGrader:
         runs first; the database says that something is no plain query with the error kind `denied`.
         """
         sides = self._cleaned(gold), self._cleaned(pred)
-        verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
+        cleaned = verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         try:
-            verdict = self._by_text(verdict) or self._with_keys(self._by_results(verdict, db_id), db_id)
+            verdict = with_memory(
+                lambda: self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id), db_id)
+            )
         except RecursionError:
             verdict = replace(
                 verdict, em=False, esm=False, bucket="other_error", reason=NESTED_TOO_DEEPLY, side="pred"
             )
-        except MemoryError as error:
-            raise no_memory() from error
         if not self.rules.esm:
             reason = verdict.reason if verdict.bucket == "skipped" else "disabled"
             verdict = replace(verdict, esm=None, bucket="skipped", reason=reason, side="")

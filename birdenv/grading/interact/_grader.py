@@ -16,9 +16,9 @@ from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryErro
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._clock import reads_clock
 from birdenv.grading._rows import whole
-from birdenv.grading._second_run import NotedSource, with_second_run
+from birdenv.grading._second_run import NotedSource, with_memory, with_second_run
 from birdenv.grading._sql_cleaning import without_outer_distinct
-from birdenv.grading._verdict import NESTED_TOO_DEEPLY, no_memory
+from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._strict import compare_strict
 from birdenv.grading.interact._job import (
     Grade,
@@ -116,14 +116,12 @@ class InteractGrader:
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory left for grading.
+            InfrastructureError: there is no memory for grading, nor was after a garbage collection.
         """
         try:
-            return self._grade(job, prediction)
+            return with_memory(lambda: self._grade(job, prediction))
         except RecursionError:
             return Grade(False, "sql_error", NESTED_TOO_DEEPLY)
-        except MemoryError as error:
-            raise no_memory() from error
 
     def _grade(self, job: GradingJob, prediction: str) -> Grade:
         if not prediction.strip():

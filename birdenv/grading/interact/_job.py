@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
-from birdenv.grading._verdict import no_memory
+from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.compare._strict import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
@@ -124,9 +124,9 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `InfrastructureError` where that is for want of memory."""
+    """The benchmark's own SQL does not run. Raises `NoMemoryError` where that is why."""
     if is_out_of_memory(error):
-        raise no_memory()
+        raise NoMemoryError
     return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
 from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded, values_of
+from birdenv.runs.analysis._exclusions import exclusions
 from birdenv.runs.analysis._lines import rule
 from birdenv.runs.analysis._recorded_run import RecordedRun
 from birdenv.runs.analysis._report import FEW_DATABASES, interval_heads, method_notes, on_databases
@@ -103,6 +104,7 @@ class RunComparison:
                     "seed": run.config.get("seed"),
                     "repeats": run.repeats,
                     "finished": run.finished,
+                    **({"exclusions": excluded.to_json()} if (excluded := exclusions(run)) else {}),
                     "figures": {of.measure.name: of.to_json() for of in self.figures[number]},
                 }
                 for number, run in enumerate(self.runs)
@@ -273,6 +275,8 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
     for number, run in enumerate(comparison.runs):
         times = f", {run.repeats} repeats" if run.repeats > 1 else ""
         lines.append(f"{run_letter(number)}  {run.agent}, seed {run.config.get('seed')}{times}  ({run.path})")
+        excluded = exclusions(run)
+        lines += [f"   {excluded.line(run.agent)}"] if excluded else []
     lines.append(f"{len(comparison.tasks)} tasks compared{on_databases(comparison.databases)}")
     measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
     notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]

@@ -12,6 +12,7 @@ from birdenv.errors import InputError
 from birdenv.runs._episode import UNRATED
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._estimates import METHODS, Estimate, estimate, rounded
+from birdenv.runs.analysis._exclusions import exclusions
 from birdenv.runs.analysis._lines import engine_line, rule, status_notes
 from birdenv.runs.analysis._model_figures import model_figures, model_lines
 from birdenv.runs.analysis._outcomes import USAGE, Outcome
@@ -42,6 +43,7 @@ class RunReport:
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
         usage = {of.measure.name: _usage(of) for of in self.figures if of.measure in USAGE.values()}
+        excluded = exclusions(run)
         return {
             "game": run.game,
             "agent": run.agent,
@@ -59,6 +61,7 @@ class RunReport:
             },
             "status": dict(sorted(counts.items())),
             "left_out": {name: counts[name] for name in sorted(UNRATED) if counts[name]},
+            **({"exclusions": excluded.to_json()} if excluded else {}),
             "figures": _by_name(self.figures),
             "by": {
                 kind: {name: _by_name(of) for name, of in groups.items()}
@@ -131,6 +134,8 @@ class RunReport:
     def _notes(self, rated: Sequence[Outcome]) -> list[str]:
         run = self.run
         notes = [*self.details.notes, *status_notes(Counter(o.status for o in run.outcomes))]
+        excluded = exclusions(run)
+        notes += [excluded.line(run.agent)] if excluded else []
         for measure in run.measures:
             counted = rated if measure.over == "rated" else run.outcomes
             silent = sum(o.values[measure.name] is None for o in counted)

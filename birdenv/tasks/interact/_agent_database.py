@@ -15,6 +15,7 @@ class AgentDatabase:
     """Opened in the task's starting state at the first statement; keeps what the system writes.
 
     In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `agent_start_state`).
+    While a submission is graded there is none: what it holds is no burden to grading.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -24,6 +25,7 @@ class AgentDatabase:
         self._limits = limits
         self._accepted: str | None = None
         self._left: Checkpoint | None = None
+        self._written: Checkpoint | None = None  # by the system, before its last submission
         self._database: EpisodeDatabase | None = None
 
     @property
@@ -45,7 +47,18 @@ class AgentDatabase:
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
         """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
         self.close()
-        self._accepted, self._left = accepted, left
+        self._accepted, self._left, self._written = accepted, left, None
+
+    def set_aside(self) -> None:
+        """Close the database before a submission is graded, and keep what the system has committed.
+
+        What was temporary is lost, and so is everything if it is too large for a checkpoint.
+        """
+        database = self._database
+        if database is not None and database.is_private:
+            written = database.checkpoint()
+            self._written = None if isinstance(written, QueryError) else written
+        self.close()
 
     def close(self) -> None:
         if self._database is not None:
@@ -57,10 +70,15 @@ class AgentDatabase:
         self.close()
         database = self._database = self._source.open(self._task.public.database, self._limits)
         state = agent_start_state(self._task, self._profile, self._accepted)
-        fault = database.restore(self._left) if self._left else database.run(state.setup)
+        start = self._written or self._left
+        fault = database.restore(start) if start else database.run(state.setup)
+        if isinstance(fault, QueryError) and self._written:
+            self.close()
+            self._written = None
+            return fault
         if isinstance(fault, QueryError):
             raise BenchmarkError(f"set-up fails: {fault.message}")
-        if not self._left and state.own:
+        if not start and state.own:
             fault = database.run(state.own)
             if isinstance(fault, QueryError):  # the system's own SQL, which passed before
                 self.close()

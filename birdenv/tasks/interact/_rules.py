@@ -186,6 +186,7 @@ class InteractRules(Rules):
         if not self.task.has_gold:
             self._log_attempt(sql, "ungraded")
             return self._end(_UNGRADED, "ungraded")
+        self._database.set_aside()
         job = grading_job(self.task, self.profile, self._phase, self._accepted, self._left)
         grade = self._grader.grade(job, sql)
         if grade.status in ("infra_error", "test_error"):

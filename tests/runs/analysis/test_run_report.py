@@ -123,6 +123,38 @@ def test_episodes_that_say_nothing_are_left_out_and_counted(tmp_path: Path) -> N
         assert says in made.text()
 
 
+def test_exclusions_are_counted_for_each_agent_with_the_first_reason(tmp_path: Path) -> None:
+    lost = {"status": "infra_error", "error": "the server\nis lost"}
+    records = [bird_record("a", True), bird_record("b", False) | lost, bird_record("c", False) | lost]
+    one = read_run(write_run(tmp_path / "one", records, agent="greedy"))
+    two = read_run(write_run(tmp_path / "two", [bird_record(name, True) for name in "abc"]))
+    three = read_run(write_run(tmp_path / "three", records, agent="sly"))
+    said = "2 episode(s) of greedy are excluded; the first, b: the server is lost"
+    assert said in report(one).text()
+    assert report(one).to_json()["exclusions"] == {
+        "episodes": 2,
+        "first": "b",
+        "reason": "the server is lost",
+    }
+    assert "excluded" not in report(two).text() and "exclusions" not in report(two).to_json()
+    beside = compare([two, one, three])
+    assert said in comparison_text(beside)
+    assert "2 episode(s) of sly are excluded" in comparison_text(beside)
+    assert [run.get("exclusions", {}).get("episodes", 0) for run in beside.to_json()["runs"].values()] == [
+        0,
+        2,
+        2,
+    ]
+
+
+def test_the_reason_of_an_exclusion_tells_nothing_of_the_gold(tmp_path: Path) -> None:
+    records = [dialogue_record("a"), dialogue_record("b", status="test_error")]
+    run = read_run(write_run(tmp_path / "run", records, game="c-interact"))
+    assert (
+        "the first, b: the benchmark's own SQL or test cases do not run (private.jsonl" in report(run).text()
+    )
+
+
 def test_a_run_without_any_gold_has_no_rates(tmp_path: Path) -> None:
     made = report(read_run(write_run(tmp_path / "run", [bird_record("a", False, status="ungraded")])))
     assert made.to_json()["figures"]["ex"]["value"] is None

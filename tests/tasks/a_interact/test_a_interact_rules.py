@@ -17,7 +17,7 @@ from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, 
 from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.dialogue.chat import chat_messages
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading.interact import Grade, GradingJob, InteractGrader
 from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
 from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
 from birdenv.tasks.c_interact import load_benchmark
@@ -237,6 +237,28 @@ def test_the_systems_own_database_keeps_what_it_writes_and_grading_never_sees_it
     submit(episode, RIGHT)
     assert episode.rewards[0] == 0.7
     assert "\n3\n" in use(episode, "execute_sql", "SELECT count(*) AS n FROM member")
+
+
+def test_grading_begins_when_the_systems_own_database_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episode = start(tmp_path)
+    use(episode, "execute_sql", "DELETE FROM member WHERE age >= 18")
+    use(episode, "execute_sql", "CREATE TEMP TABLE big AS SELECT zeroblob(1000000) AS a")
+    open_while_graded = []
+    grade = InteractGrader.grade
+
+    def noting(self: InteractGrader, job: GradingJob, sql: str) -> Grade:
+        open_while_graded.append(episode.rules._database.is_open)
+        return grade(self, job, sql)
+
+    monkeypatch.setattr(InteractGrader, "grade", noting)
+    submit(episode, WRONG)
+    assert open_while_graded == [False]
+    assert "\n1\n" in use(episode, "execute_sql", "SELECT count(*) AS n FROM member")  # what it wrote stays
+    assert "no such table" in use(episode, "execute_sql", "SELECT count(*) FROM big")
+    submit(episode, WRONG)
+    assert "\n1\n" in use(episode, "execute_sql", "SELECT count(*) AS n FROM member")
 
 
 def test_the_follow_up_of_a_management_task_starts_from_the_accepted_sql(tmp_path: Path) -> None:

@@ -62,6 +62,15 @@ def episode(folder: Path, record: dict[str, Any], profile: str = "strict", **opt
     return Played(CInteractRules(task, source, grader, profile=PROFILES[profile], **options))
 
 
+def test_what_the_system_wrote_outlives_a_wrong_submission(folder: Path) -> None:
+    played = episode(folder, QUERY, execute_sql=True)
+    played.apply(SYSTEM, Move("execute_sql", "DELETE FROM loan"))
+    assert submit(played, WRONG) == ["wrong_result"]
+    played.apply(SYSTEM, Move("execute_sql", "SELECT count(*) AS n FROM loan"))
+    assert "\n0\n" in played.system_view().message
+    assert submit(played, RIGHT)[-1] == "passed"  # graded on what it has not touched
+
+
 def submit(played: Played, *submissions: str) -> list[str]:
     """What becomes of them, one by one."""
     for sql in submissions:
