@@ -15,7 +15,10 @@ from birdenv.envs.wrappers import ChatMessages, Markup
 
 IDS = ("birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0")
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    pytest.mark.filterwarnings("ignore:this environment runs SQL in this process"),
+]
 
 
 @pytest.fixture(params=IDS)

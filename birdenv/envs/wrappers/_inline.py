@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.tasks.sql._settings import SqlSettings
 
 _WARNING = (
     "this environment runs SQL in this process (isolation='inline'). That is for policies of your own: a "
@@ -17,5 +16,6 @@ _WARNING = (
 def warn_of_inline(env: DialogueEnv, stacklevel: int = 3) -> None:
     """Warn if the SQL of an environment runs inline; Python shows the warning once for each place."""
     settings = getattr(env._arena._tasks, "settings", None)
-    if isinstance(settings, SqlSettings) and settings.dialect == "sqlite" and settings.isolation == "inline":
+    where = getattr(settings, "dialect", ""), getattr(settings, "isolation", "")
+    if where == ("sqlite", "inline"):
         warnings.warn(_WARNING, UserWarning, stacklevel=stacklevel)

@@ -61,7 +61,7 @@ class Notes:
 class ResultRow:
     """One task in a result file. `status` is birdenv's of the episode, if it says it; `allowed` likewise.
 
-    `questions` are the numbers of the turns at which the user was asked.
+    `questions` are the numbers of the turns at which the user was asked; `free` of them cost nothing.
     """
 
     passed: bool
@@ -70,6 +70,7 @@ class ResultRow:
     groups: Mapping[str, tuple[str, ...]]
     questions: frozenset[int]
     allowed: int | None
+    free: int
 
     @property
     def is_fault(self) -> bool:
@@ -164,6 +165,7 @@ def _result(record: Mapping[str, Any]) -> ResultRow:
         groups=record_groups(record),
         questions=frozenset(number for number, text in _turns(record).items() if _is_question(text)),
         allowed=_allowed(record),
+        free=record["birdenv_free_questions"] if isinstance(record.get("birdenv_free_questions"), int) else 0,
     )
 
 
@@ -318,7 +320,7 @@ def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
     allowed = [limit for limit in limits if limit is not None]
     if not allowed or len(allowed) < len(limits):
         return None, None
-    asked = fmean(max(len(row.questions) for row in rows) for rows in played)
+    asked = fmean(max(len(row.questions) - row.free for row in rows) for rows in played)
     return round(asked, 6), round(fmean(allowed), 6)  # the digits of `overall.json`
 
 

@@ -12,7 +12,8 @@ line is the task's record, ground truth included, with the pipeline's fields:
   submitted;
 * `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
 * ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
-  machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed.
+  machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed, and
+  `birdenv_free_questions`, those that cost none of them, because the user asked back.
 
 `sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
 `sql_results_fu_debug` those of them that failed it at first. Our user is one player, so that both of its
@@ -254,6 +255,7 @@ def _state(episode: _Episode, turns: int) -> dict[str, Any]:
     return state | {
         "max_turn": episode.max_turn,
         "birdenv_max_questions": episode.run["max_questions"],
+        "birdenv_free_questions": episode.run.get("free_questions", 0),
         **_flags(episode, turns),
     }
 
