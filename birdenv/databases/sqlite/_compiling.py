@@ -35,17 +35,22 @@ def _literals() -> re.Pattern[str]:
     return re.compile(_LITERALS, re.VERBOSE | re.IGNORECASE)
 
 
+def besides_literals(sql: str) -> int:
+    """Characters of a text that belong to no literal, comment, comma or parenthesis; takes linear time."""
+    return len(_literals().sub(r"\g<kept>", sql))
+
+
 def compiling_fault(sql: str) -> QueryError | None:
-    """Why a text would take too long to compile; None if it does not. It takes time in proportion."""
+    """Why a text would take too long to compile; None if it does not."""
     if len(sql) <= _SHORT:
         return None
-    besides = len(_literals().sub(r"\g<kept>", sql))
+    besides = besides_literals(sql)
     if besides <= _MOST_BESIDES_LITERALS:
         return None
     return QueryError(
         "too_large",
         f"the statement has {len(sql)} characters, {besides} of them not of literals: it could take SQLite "
-        f"very long to compile. Beyond {_SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything else "
-        "(isolation=process has no such bound)",
+        f"very long to compile. Beyond {_SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything "
+        "but literals (isolation=process has no such bound)",
         repeatable=True,
     )
