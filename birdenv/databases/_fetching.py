@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import marshal
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from itertools import chain
+from sys import getsizeof
+from typing import Any, Final, Protocol
 
 from birdenv.databases._results import Row
 
-_CELL_BYTES: Final = 8  # what a cell counts besides the length of its text or blob
-_SIZED: Final = frozenset({str, bytes})
-_SIZED_OR_NULL: Final = _SIZED | {type(None)}
+_POINTER: Final = 8
+_ROW_BYTES: Final = 64  # of a tuple, at most, and the list's pointer to it
+_CELL_BYTES: Final = 96  # of a text, and the tuple's pointer to it, besides its characters, at most
+_CONTAINERS: Final = frozenset({list, dict})
 _BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
 _RISKED_BYTES: Final = 256 * 2**20  # the same, where the rows before are small
 _SLIM_BYTES: Final = 2**20
@@ -43,16 +46,32 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """What rows of one width count: text and blobs by length, and 8 for each cell besides."""
-    total = _CELL_BYTES * sum(map(len, rows))
-    for start in range(0, len(rows), _SHOWN_TOGETHER):
-        for column in zip(*rows[start : start + _SHOWN_TOGETHER], strict=True):
-            types = set(map(type, column))
-            if types <= _SIZED_OR_NULL:
-                total += sum(map(len, filter(None, column)))
-            elif not types.isdisjoint(_SIZED):
-                total += sum([len(cell) for cell in column if type(cell) in _SIZED])
+    """What Python takes for rows: tuples, cells, and what arrays and JSON hold."""
+    return (
+        _POINTER * len(rows)
+        + sum(map(getsizeof, rows))
+        + sum(
+            _bytes_of_cells(rows[start : start + _SHOWN_TOGETHER])
+            for start in range(0, len(rows), _SHOWN_TOGETHER)
+        )
+    )
+
+
+def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
+    """Each object once: small integers, NULL and texts of one character are the same object everywhere."""
+    cells = list(chain.from_iterable(rows))
+    objects = dict(zip(map(id, cells), cells, strict=True)).values()
+    total = sum(map(getsizeof, objects))
+    if not _CONTAINERS.isdisjoint(map(type, objects)):
+        inner = [cell for cell in objects if type(cell) in _CONTAINERS]
+        total += _bytes_of_cells(inner)
+        total += _bytes_of_cells(cell.values() for cell in inner if type(cell) is dict)
     return total
+
+
+def _most_bytes(cursor: sqlite3.Cursor, widest: int) -> int:
+    """What Python may take for a row of at most `widest` bytes: one emoji makes four bytes of each."""
+    return _ROW_BYTES + _CELL_BYTES * len(cursor.description or ()) + 4 * widest
 
 
 def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
@@ -63,15 +82,16 @@ def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[li
     2,000 cells of 10 MB.
     """
     cap, left, counted = allowance.rows, allowance.bytes, 0
+    most = _most_bytes(cursor, widest)
     batch = cap + 1
     if batch * widest > _BATCH_BYTES:
         batch = min(max(_BATCH_BYTES // widest, 1), batch)
     rows: list[Row] = cursor.fetchmany(batch)
-    if len(rows) < batch and len(rows) * widest <= left:
+    if len(rows) < batch and len(rows) * most <= left:
         return rows, False  # as nearly always
     fetched = rows
     while fetched:
-        if (len(rows) - counted) * widest > left:
+        if (len(rows) - counted) * most > left:
             left -= bytes_of(rows[counted:])
             counted = len(rows)
             if left < 0:
@@ -86,12 +106,12 @@ def show(
     cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink
 ) -> tuple[list[Row] | None, bool]:
     """As `fetch`, but the rows go to the sink, and there is one more too where it had seen enough."""
-    left, size = allowance.rows, allowance.bytes
+    left, size, most = allowance.rows, allowance.bytes, _most_bytes(cursor, widest)
     seen: list[Row] = []  # and not counted: what is fetched together is never too much, and mostly it is all
     while True:
         rows, is_last = _together(cursor, left + 1, widest)
         is_cut = len(rows) > left
-        if seen or len(rows) * widest > size:
+        if seen or len(rows) * most > size:
             size -= bytes_of(seen) + (bytes_of(rows) if is_last else 0)
             if size < 0:
                 return None, False

@@ -30,17 +30,17 @@ class Limits:
     else the machine does. On PostgreSQL, which does not tell a statement's processor time, `seconds` are by
     the wall clock.
 
-    `rows`: rows fetched at most; if one more was there the result is `truncated`. `bytes`: size of the
-    fetched cells (text and blobs by length, 8 for each cell besides); beyond it the answer is a `too_large`
-    error. One call of `run` or `state` gets `seconds_in_all` for everything that it does, and a state holds
-    at most `bytes` in all.
+    `rows`: rows fetched at most; if one more was there the result is `truncated`. `bytes`: what Python takes
+    for the fetched rows (about 56 for a row and 8 for a cell; besides, 50 and its characters for a text, 32
+    for a large integer); beyond it the answer is a `too_large` error. One call of `run` or `state` gets
+    `seconds_in_all` for everything that it does, and a state holds at most `bytes` in all.
 
     Raises `InputError` for a limit that lets nothing run.
     """
 
     seconds: float = 30.0
     rows: int = 1_000_000
-    bytes: int = 256 * 2**20
+    bytes: int = 512 * 2**20
 
     def __post_init__(self) -> None:
         if not self.seconds > 0:

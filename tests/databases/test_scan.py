@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from sys import getsizeof
 from typing import Any
 
 import pytest
@@ -103,9 +104,10 @@ def test_row_limits(source: SqliteSource, isolation: Any, rows: int, cut: bool) 
 
 @pytest.mark.parametrize("isolation", ["inline", "process"])
 def test_byte_limits_are_those_of_a_query(source: SqliteSource, isolation: Any) -> None:
-    """Each row counts 16 for its cells, and its text."""
-    sql = COUNT.format(" WHERE i < 3000").replace("'row ' || i", "'abcd'")
-    for size, fits in ((3000 * 20, True), (3000 * 20 - 1, False)):
+    """Each row counts what Python takes for it, its cells and the pointer to it."""
+    sql = COUNT.format(" WHERE i < 3000").replace("SELECT i, 'row ' || i", "SELECT i + 1000, 'abcd'")
+    row = getsizeof((1000, "abcd")) + getsizeof(1000) + getsizeof("abcd") + 8
+    for size, fits in ((3000 * row, True), (3000 * row - 1, False)):
         with SqliteSource(source.root, isolation).open("shop", Limits(bytes=size)) as database:
             for result in (database.scan(sql, Seen()), database.query(sql)):
                 assert isinstance(result, QueryResult) is fits

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases._fetching import Allowance
+from birdenv.databases._fetching import Allowance, bytes_of
 from birdenv.databases._results import DatabaseState, QueryError, QueryResult, Result, SchemaObject
-from birdenv.databases.postgres._session import Session, bytes_of
+from birdenv.databases.postgres._session import Session
 
 Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
 """Runs one statement of ours and gives all its rows."""

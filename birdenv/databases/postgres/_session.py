@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
@@ -24,7 +24,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.types.string import TextLoader
 
-from birdenv.databases._fetching import Allowance, RowSink
+from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.postgres._connection import MOST_GROWTH, DiskQuota, NonblockingConnection
 from birdenv.databases.postgres._values import use_tolerant_loaders
@@ -79,8 +79,10 @@ def _field(answer: PGresult, name: str) -> str:
     return (answer.error_field(DiagnosticField[name]) or b"").decode(errors="replace")
 
 
-_CELL_BYTES: Final = 8  # what a cell counts besides its text, as for SQLite
-_SIZED: Final = frozenset({str, bytes})
+# What Python takes, at most: for a character that came in (`{1,1}` makes Decimals of 104 bytes), and
+# for a cell or row besides.
+_CHARACTER_BYTES: Final = 60
+_CELL_BYTES: Final = 120
 
 
 class Rows:
@@ -134,10 +136,10 @@ class Rows:
 
     def _fits(self, rows: list[Row], received: int) -> bool:
         """Whether the next rows are allowed. They are counted only once so much has come in that they might
-        not be: a character of it makes one character of a cell, or a cell of 8 bytes in an array."""
+        not be."""
         if not self._is_counted:
-            cells = len(self.columns or ()) * self._count
-            if (1 + _CELL_BYTES) * received + _CELL_BYTES * cells <= self._allowance.bytes:
+            cells = (len(self.columns or ()) + 1) * self._count
+            if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:
                 return True
             self._left -= bytes_of(self.rows)
         self._is_counted = True
@@ -148,23 +150,6 @@ class Rows:
 def too_large(allowance: Allowance) -> QueryError:
     """What is said of rows that are larger than allowed."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")
-
-
-def bytes_of(rows: Iterable[Collection[Any]]) -> int:
-    """What rows count: text and blobs by length, and 8 for each cell besides; arrays and JSON by what they
-    hold."""
-    total = 0
-    for row in rows:
-        total += _CELL_BYTES * len(row)
-        for cell in row:
-            kind = type(cell)
-            if kind in _SIZED:
-                total += len(cell)
-            elif kind is list:
-                total += bytes_of([cell])
-            elif kind is dict:
-                total += bytes_of([cell.keys(), cell.values()])
-    return total
 
 
 _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole

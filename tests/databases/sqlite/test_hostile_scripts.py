@@ -64,7 +64,7 @@ def test_a_script_and_a_state_have_one_deadline(source: SqliteSource) -> None:
 
 
 def test_a_state_has_one_byte_budget(source: SqliteSource) -> None:
-    with source.open("shop", Limits(bytes=2_000)) as database:
+    with source.open("shop", Limits(bytes=3_500)) as database:
         database.run([f"CREATE VIEW z{i} AS SELECT printf('%0500d', 1) AS a" for i in range(6)])
         contents = state_of(database).contents
         assert isinstance(contents["z0"], QueryResult)

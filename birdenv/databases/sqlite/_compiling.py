@@ -1,0 +1,56 @@
+"""What compiling a statement may cost: nothing can stop SQLite while it compiles.
+
+Its time grows with the square of the terms of an expression (`a = 1 AND b = 2 AND ...`: 40,000 take three
+seconds, the terms of window functions four times that). Lists of literals, as in a long INSERT, take time in
+proportion. So a long text may have only so much that is no literal.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from birdenv.databases._results import QueryError
+
+_SHORT: Final = 200_000
+"""Characters that compile within about a second, whatever they are (measured on 2 GHz)."""
+
+_MOST_BESIDES_LITERALS: Final = 30_000
+
+_LITERALS: Final = r"""
+      (?P<kept> "[^"]*+(?:""[^"]*+)*+"? | `[^`]*+`? | \[[^\]]*+\]? )
+    | [xX]?'[^']*+(?:''[^']*+)*+'?
+    | --[^\n]*+
+    | /\*(?:[^*]|\*(?!/))*+(?:\*/)?
+    | (?<=[(,\s])[-+]?[0-9.]++(?:[eE][-+]?[0-9]++)?
+    | [0-9.]++
+    | [(),\s]++
+    | \bNULL\b
+    """
+
+
+@cache
+def _literals() -> re.Pattern[str]:
+    return re.compile(_LITERALS, re.VERBOSE | re.IGNORECASE)
+
+
+def besides_literals(sql: str) -> int:
+    """Characters of a text that belong to no literal, comment, comma or parenthesis; takes linear time."""
+    return len(_literals().sub(r"\g<kept>", sql))
+
+
+def compiling_fault(sql: str) -> QueryError | None:
+    """Why a text would take too long to compile; None if it does not."""
+    if len(sql) <= _SHORT:
+        return None
+    besides = besides_literals(sql)
+    if besides <= _MOST_BESIDES_LITERALS:
+        return None
+    return QueryError(
+        "too_large",
+        f"the statement has {len(sql)} characters, {besides} of them not of literals: it could take SQLite "
+        f"very long to compile. Beyond {_SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything "
+        "but literals (isolation=process has no such bound)",
+        repeatable=True,
+    )
