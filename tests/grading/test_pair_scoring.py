@@ -187,7 +187,7 @@ def test_a_process_that_is_killed_is_replaced(root: Path, monkeypatch: pytest.Mo
 def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "_MOST_DEATHS", 0)
     pairs = [Pair("shop", (NAMES,), UNSTOPPABLE), Pair("shop", (NAMES,), f"{NAMES} ")]
-    source, limits = SqliteSource(root, "process"), Limits(seconds=0.5)
+    source, limits = SqliteSource(root, "process"), Limits(seconds=0.2)
     late, right = score_pairs(pairs, source, limits=limits, metrics=("soft_f1",))
     assert (late.status, late.ex, late.metrics) == ("sql_timeout", False, {"soft_f1": 0.0})
     assert right.metrics == {"soft_f1": 1.0}

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.contains("quota")
 
 MIB = 2**20
 MOST = 64 * MIB
-BEYOND = 256 * MIB
+BEYOND = 512 * MIB
 """What may have been written besides between two looks, on a machine that has other things to do."""
 LINE = "repeat('x', 100) || generate_series(1, 1000000000)"
 
