@@ -195,7 +195,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pyt
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -5.0)
+    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -6.0)
     send, stopped = pool.ScoringWorker.send, []
 
     def send_stopped(worker: Any, data: bytes, deadline: float = math.inf) -> None:
@@ -206,7 +206,7 @@ def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch
 
     monkeypatch.setattr(pool.ScoringWorker, "send", send_stopped)
     pairs = [Pair("shop", (NAMES,), f"{NAMES} -- {i}" + "x" * 900_000) for i in range(8)]
-    verdicts = score_pairs(pairs, SqliteSource(root), limits=LIMITS, workers=2)
+    verdicts = score_pairs(pairs, SqliteSource(root), limits=Limits(seconds=0.5), workers=2)
     assert [verdict.status for verdict in verdicts] == ["passed"] * 8
     assert not is_running(stopped[0])
 
