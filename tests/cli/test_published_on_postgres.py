@@ -54,7 +54,7 @@ def test_the_golds_of_mini_dev_pass_their_own_grading(
     folder = shared_data / "mini_dev"
     golds = folder / "mini_dev_postgresql_2024.json"
     ran = birdenv("self-check", golds, folder / "dev_databases", "--dialect", "postgres", *TWO)
-    assert ran.code == 0, ran.out
+    assert ran.code == 0, ran
     assert "84/84 golds pass their own grading" in ran.out
 
 

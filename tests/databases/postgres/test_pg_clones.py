@@ -203,6 +203,7 @@ def other() -> Postgres:
     return start_postgres()
 
 
+@pytest.mark.slow
 def test_on_another_server_roles_have_passwords(other: Postgres, tmp_path: Path) -> None:
     with find_server(other.admin) as server:
         load_shop(server, tmp_path, ELSEWHERE)

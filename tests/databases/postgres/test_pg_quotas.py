@@ -133,6 +133,7 @@ def test_what_does_not_listen_is_ended(
     assert taken(folder) - before < MOST + BEYOND
 
 
+@pytest.mark.slow
 def test_savepoints_win_no_room(server: PostgresServer, database: PostgresDatabase, small: None) -> None:
     """What is rolled back inside a transaction stays in the files until that ends."""
     folder = folder_of(server, clone_of(database))
@@ -164,6 +165,7 @@ def test_what_was_committed_goes_on_counting_and_can_be_dropped(
     assert kind(database.execute("CREATE TABLE few AS SELECT generate_series(1, 100000)")) == "ok"
 
 
+@pytest.mark.slow
 def test_the_quota_holds_on_another_server(tmp_path: Path, small: None) -> None:
     with find_server(start_postgres().admin) as other:
         load_shop(other, tmp_path, ELSEWHERE)
