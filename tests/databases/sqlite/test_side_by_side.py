@@ -378,7 +378,7 @@ def begins(patterns: str, sql: str) -> bool:
 
 
 def without_hidden_views(listed: Answer) -> Answer:
-    """An answer to `PRAGMA table_list` without what SQLite counts late, if a temporary table or view hides a view.
+    """An answer to `PRAGMA table_list` without what SQLite counts late, if something temporary hides a view.
 
     A list of one schema does not say whether that is so.
     """
