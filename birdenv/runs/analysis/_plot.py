@@ -69,7 +69,7 @@ def forest_plot(of: RunReport | RunComparison) -> bytes:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError(
-            "--plot needs matplotlib: pip install 'birdenv[report]' (in a clone: '.[report]')"
+            "--plot needs matplotlib: pip install 'birdenv[report]' (in a clone: -e '.[report]')"
         ) from None
     if isinstance(of, RunReport):
         unfinished = "" if of.run.finished else " (unfinished)"

