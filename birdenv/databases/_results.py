@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
 
+from birdenv.databases._limits import Limits
+
 Cell: TypeAlias = Any
 """One value as the driver gives it: `None`, `int`, `float`, `str`, `bytes` on SQLite."""
 
