@@ -1,7 +1,4 @@
-"""What a pass earns in c-Interact (BIRD-Interact §5.1).
-
-The version of what verdicts mean: a change that can move one is a new version, and a release note.
-"""
+"""What a pass earns in c-Interact (BIRD-Interact §5.1), and the version of what verdicts mean."""
 
 from __future__ import annotations
 
