@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases.sqlite._compiling import compiling_fault
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._preparation import (
@@ -163,30 +164,23 @@ class GuardedConnection:
         self._guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
-        began = monotonic()
         deadline = self._deadline(allowance)
         unexplained = 0
         while True:
             try:
-                return self._run(sql, allowance, began, deadline, reading, sink)
+                return self._run(sql, allowance, deadline, reading, sink)
             except DRIVER_ERRORS as error:
                 if self._guard.interrupted:
                     raise KeyboardInterrupt from error
                 if self._is_unexplained(error):
                     unexplained += 1
                     if unexplained > 1:
-                        return QueryError("denied", _NOT_UTF8, monotonic() - began)
+                        return QueryError("denied", _NOT_UTF8, monotonic() - deadline.began)
                 elif not self._may_try_again(error, sql, deadline, reading):
-                    return self._explain(error, sql, allowance, monotonic() - began)
+                    return self._explain(error, sql, allowance, monotonic() - deadline.began)
 
     def _run(
-        self,
-        sql: str,
-        allowance: Allowance,
-        began: float,
-        deadline: Deadline,
-        reading: bool,
-        sink: RowSink | None,
+        self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None
     ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
@@ -207,18 +201,18 @@ class GuardedConnection:
             finally:
                 cursor.close()
         finally:
-            ended = guard.finish()
+            elapsed = guard.finish() - deadline.began
         if guard.attaches:
             self.ours(bound_attached)
         if guard.expired:
-            return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
+            return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if rows is None:
-            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
+            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
         if columns[:2] == _PROGRAM:
             rows = [tuple([_without_address(cell) for cell in row]) for row in rows]
-        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
+        return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: Deadline, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
@@ -301,8 +295,11 @@ class GuardedConnection:
         return QueryError(kind, message, elapsed, is_lasting)
 
 
-def text_fault(sql: str) -> QueryError | None:
-    """What keeps a text from reaching SQLite at all; None if nothing does."""
+def text_fault(sql: str, *, killable: bool = True) -> QueryError | None:
+    """What keeps a text from reaching the engine at all; None if nothing does.
+
+    Unless this process is `killable`, that is also what compiling the text could take.
+    """
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
@@ -318,7 +315,9 @@ def text_fault(sql: str) -> QueryError | None:
             return QueryError(
                 "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
             )
-    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
+    if not sql[:1].isalpha() and not first_keyword(sql):
+        return QueryError("syntax", _BLANK, repeatable=True)
+    return None if killable else compiling_fault(sql)
 
 
 def _without_address(cell: Cell) -> Cell:

@@ -26,7 +26,6 @@ from birdenv.databases._results import (
     Scope,
 )
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
-from birdenv.databases.sqlite._compiling import compiling_fault
 from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
 from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
@@ -224,12 +223,8 @@ class SqliteDatabase:
             in_all=self._limits.seconds_in_all,
         )
 
-    def _text_fault(self, sql: str) -> QueryError | None:
-        """What keeps a text from being compiled here; a worker may be killed while it compiles."""
-        return text_fault(sql) or (None if self._file.killable else compiling_fault(sql))
-
     def _execute(self, sql: str, allowance: Allowance) -> Result:
-        fault = self._text_fault(sql)
+        fault = text_fault(sql, killable=self._file.killable)
         if fault is not None:
             return fault
         if self._private is None:
@@ -248,7 +243,7 @@ class SqliteDatabase:
         return self._private.execute(sql, allowance, reading=False)
 
     def _query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        fault = self._text_fault(sql)
+        fault = text_fault(sql, killable=self._file.killable)
         if fault is not None:
             return fault
         keyword = first_keyword(sql)
