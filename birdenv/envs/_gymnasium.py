@@ -61,6 +61,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._seat = played.seats[self._index]
         self.kinds = self._seat.kinds
         self._has_choices = self._seat.items > 0
+        self._has_others = len(played.seats) > 1
         self._spaces = SeatSpaces(self._seat)
         self.observation_space: spaces.Dict = self._spaces.observations
         self.action_space: spaces.Dict = self._spaces.actions
@@ -119,7 +120,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         try:
             if made is not None:
                 dialogue.apply(index, made)
-            advance(dialogue, self._players, index)
+            if self._has_others:
+                advance(dialogue, self._players, index)
         except InfrastructureError:
             dialogue.stop("infra_error")
         view = dialogue.view(index)

@@ -92,7 +92,7 @@ class SeatSpaces:
                 and len(text) <= TEXT_LENGTH
             ):
                 declared = self._seat.actions[kind]
-                return Move(declared.name, declared.data_of_text(text))
+                return Move(declared.name, text if len(declared.fields) == 1 else declared.data_of_text(text))
         try:
             is_member = self.actions.contains(action)
         except OverflowError:  # Gymnasium 1.2, for a number of any size

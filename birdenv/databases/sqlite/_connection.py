@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._compiling import compiling_fault
+from birdenv.databases.sqlite._compiling import SHORT, compiling_fault
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._preparation import (
@@ -164,7 +164,7 @@ class GuardedConnection:
         self._guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
-        deadline = self._deadline(allowance)
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
         unexplained = 0
         while True:
             try:
@@ -251,14 +251,15 @@ class GuardedConnection:
 
         With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
         """
-        began = monotonic()
+        limits = allowance or _NO_END
+        deadline = Deadline(limits.seconds, limits.wall_seconds, of_process=self._killable)
         try:
-            with self._guard.trusted(self._deadline(allowance or _NO_END)):
+            with self._guard.trusted(deadline):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
             if self._guard.interrupted:
                 raise KeyboardInterrupt from error
-            elapsed = monotonic() - began
+            elapsed = monotonic() - deadline.began
             if allowance is not None and self._guard.expired:
                 return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
@@ -272,10 +273,6 @@ class GuardedConnection:
         guard = self._guard
         is_explained = guard.expired or guard.wants_more or guard.refusal is not None
         return not is_explained and is_from_callback(error)
-
-    def _deadline(self, allowance: Allowance) -> Deadline:
-        """Of a statement that starts now."""
-        return Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
 
     def close(self) -> None:
         self._connection.close()
@@ -317,7 +314,7 @@ def text_fault(sql: str, *, killable: bool = True) -> QueryError | None:
             )
     if not sql[:1].isalpha() and not first_keyword(sql):
         return QueryError("syntax", _BLANK, repeatable=True)
-    return None if killable else compiling_fault(sql)
+    return None if killable or len(sql) <= SHORT else compiling_fault(sql)
 
 
 def _without_address(cell: Cell) -> Cell:

@@ -52,7 +52,7 @@ class SqliteDatabase:
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
         self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
-        self._scope = file.scope(limits)
+        self._scope: Scope | None = None  # until it is asked for
 
     @property
     def is_private(self) -> bool:
@@ -62,7 +62,11 @@ class SqliteDatabase:
     @property
     def scope(self) -> Scope | None:
         """What results depend on while the episode has written nothing; None after that."""
-        return self._scope if self._private is None else None
+        if self._private is not None:
+            return None
+        if self._scope is None:
+            self._scope = self._file.scope(self._limits)
+        return self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
