@@ -148,6 +148,11 @@ class GuardedConnection:
         """Whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
+    @property
+    def is_only_its_image(self) -> bool:
+        """Whether another connection to what is committed would do as well."""
+        return not (self._guard.keeps_session or self._connection.in_transaction)
+
     def execute(
         self, sql: str, allowance: Allowance, *, reading: bool, sink: RowSink | None = None
     ) -> Result:

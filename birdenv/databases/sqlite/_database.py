@@ -33,6 +33,7 @@ from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Image, ImageKind
+from birdenv.databases.sqlite.images._parked import MOST_BYTES, ParkedImage, read_counters, set_counters
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
@@ -177,6 +178,38 @@ class SqliteDatabase:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")
         self._drop_image()
         return self._make_private(checkpoint) if checkpoint.size else None
+
+    @property
+    def can_park(self) -> bool:
+        """Whether the episode is nothing but an image that can be put aside."""
+        return self._private is not None and self._private.is_only_its_image
+
+    def park(self) -> ParkedImage | QueryError:
+        """Let go of the image, and give what `unpark` goes on from, here or elsewhere.
+
+        An error where that cannot be; then the episode goes on here.
+        """
+        if self._image is None or self._private is None or not self.can_park:
+            return QueryError("engine", "the episode has no image, or more than that")
+        counters = self._private.ours(read_counters)
+        if isinstance(counters, QueryError):
+            return counters
+        try:
+            size, pages = self._image.changes(min(self._limits.bytes, MOST_BYTES))
+        except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
+            return QueryError("too_large", f"the image cannot be put aside: {error}")
+        self._drop_image()
+        return ParkedImage(Checkpoint(self._file.version, size, pages), counters)
+
+    def unpark(self, parked: ParkedImage) -> QueryError | None:
+        """Go on from an image that was put aside."""
+        failure = self.restore(parked.start)
+        if failure is None and self._private is not None:
+            failed = self._private.ours(lambda connection: set_counters(connection, parked.counters))
+            if isinstance(failed, QueryError):
+                self._drop_image()
+                return failed
+        return failure
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""

@@ -23,6 +23,7 @@ from birdenv.databases.sqlite._authorizer_rules import (
     AuthorizerCache,
     beyond_reading,
     outside_a_copy,
+    stays_in_session,
 )
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
@@ -83,6 +84,7 @@ class StatementGuard:
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
     has to be bounded before it may run; `has_temporary`: it is. `bound`: bytes that a value could have in it.
+    `keeps_session`: a statement so far may have left something in the connection.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class StatementGuard:
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired: Expiry | None = None
-        self.interrupted = self.attaches = False
+        self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
         self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
@@ -281,6 +283,7 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        self.keeps_session = self.keeps_session or stays_in_session(action, first, second, database)
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
