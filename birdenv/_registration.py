@@ -28,7 +28,8 @@ def _register() -> None:
     from gymnasium.envs.registration import register
 
     for name in _ENVIRONMENTS:
-        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+        # They say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
+        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env", order_enforce=False)
 
 
 class _AtImport(MetaPathFinder):

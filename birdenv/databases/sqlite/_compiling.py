@@ -13,7 +13,7 @@ from typing import Final
 
 from birdenv.databases._results import QueryError
 
-_SHORT: Final = 200_000
+SHORT: Final = 200_000
 """Characters that compile within about a second, whatever they are (measured on 2 GHz)."""
 
 _MOST_BESIDES_LITERALS: Final = 30_000
@@ -41,16 +41,14 @@ def besides_literals(sql: str) -> int:
 
 
 def compiling_fault(sql: str) -> QueryError | None:
-    """Why a text would take too long to compile; None if it does not."""
-    if len(sql) <= _SHORT:
-        return None
+    """Why a text that is not `SHORT` would take too long to compile; None if it does not."""
     besides = besides_literals(sql)
     if besides <= _MOST_BESIDES_LITERALS:
         return None
     return QueryError(
         "too_large",
         f"the statement has {len(sql)} characters, {besides} of them not of literals: it could take SQLite "
-        f"very long to compile. Beyond {_SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything "
+        f"very long to compile. Beyond {SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything "
         "but literals (isolation=process has no such bound)",
         repeatable=True,
     )

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
+from birdenv.databases.sqlite._compiling import SHORT, compiling_fault
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._preparation import (
@@ -147,6 +148,11 @@ class GuardedConnection:
         """Whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
+    @property
+    def is_only_its_image(self) -> bool:
+        """Whether another connection to what is committed would do as well."""
+        return not (self._guard.keeps_session or self._connection.in_transaction)
+
     def execute(
         self, sql: str, allowance: Allowance, *, reading: bool, sink: RowSink | None = None
     ) -> Result:
@@ -163,30 +169,23 @@ class GuardedConnection:
         self._guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
-        began = monotonic()
-        deadline = self._deadline(allowance)
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
         unexplained = 0
         while True:
             try:
-                return self._run(sql, allowance, began, deadline, reading, sink)
+                return self._run(sql, allowance, deadline, reading, sink)
             except DRIVER_ERRORS as error:
                 if self._guard.interrupted:
                     raise KeyboardInterrupt from error
                 if self._is_unexplained(error):
                     unexplained += 1
                     if unexplained > 1:
-                        return QueryError("denied", _NOT_UTF8, monotonic() - began)
+                        return QueryError("denied", _NOT_UTF8, monotonic() - deadline.began)
                 elif not self._may_try_again(error, sql, deadline, reading):
-                    return self._explain(error, sql, allowance, monotonic() - began)
+                    return self._explain(error, sql, allowance, monotonic() - deadline.began)
 
     def _run(
-        self,
-        sql: str,
-        allowance: Allowance,
-        began: float,
-        deadline: Deadline,
-        reading: bool,
-        sink: RowSink | None,
+        self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None
     ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
@@ -207,18 +206,18 @@ class GuardedConnection:
             finally:
                 cursor.close()
         finally:
-            ended = guard.finish()
+            elapsed = guard.finish() - deadline.began
         if guard.attaches:
             self.ours(bound_attached)
         if guard.expired:
-            return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
+            return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if rows is None:
-            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
+            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
         if columns[:2] == _PROGRAM:
             rows = [tuple([_without_address(cell) for cell in row]) for row in rows]
-        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
+        return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: Deadline, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
@@ -257,14 +256,15 @@ class GuardedConnection:
 
         With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
         """
-        began = monotonic()
+        limits = allowance or _NO_END
+        deadline = Deadline(limits.seconds, limits.wall_seconds, of_process=self._killable)
         try:
-            with self._guard.trusted(self._deadline(allowance or _NO_END)):
+            with self._guard.trusted(deadline):
                 return work(self._connection)
         except DRIVER_ERRORS as error:
             if self._guard.interrupted:
                 raise KeyboardInterrupt from error
-            elapsed = monotonic() - began
+            elapsed = monotonic() - deadline.began
             if allowance is not None and self._guard.expired:
                 return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
             return QueryError(*kind_and_message(error), elapsed)
@@ -278,10 +278,6 @@ class GuardedConnection:
         guard = self._guard
         is_explained = guard.expired or guard.wants_more or guard.refusal is not None
         return not is_explained and is_from_callback(error)
-
-    def _deadline(self, allowance: Allowance) -> Deadline:
-        """Of a statement that starts now."""
-        return Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
 
     def close(self) -> None:
         self._connection.close()
@@ -301,8 +297,11 @@ class GuardedConnection:
         return QueryError(kind, message, elapsed, is_lasting)
 
 
-def text_fault(sql: str) -> QueryError | None:
-    """What keeps a text from reaching SQLite at all; None if nothing does."""
+def text_fault(sql: str, *, killable: bool = True) -> QueryError | None:
+    """What keeps a text from reaching the engine at all; None if nothing does.
+
+    Unless this process is `killable`, that is also what compiling the text could take.
+    """
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
@@ -318,7 +317,9 @@ def text_fault(sql: str) -> QueryError | None:
             return QueryError(
                 "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
             )
-    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
+    if not sql[:1].isalpha() and not first_keyword(sql):
+        return QueryError("syntax", _BLANK, repeatable=True)
+    return None if killable or len(sql) <= SHORT else compiling_fault(sql)
 
 
 def _without_address(cell: Cell) -> Cell:

@@ -7,6 +7,7 @@ ever.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import Final, Literal, TypeAlias
@@ -18,32 +19,63 @@ Expiry: TypeAlias = Literal["processor", "wall"]
 """Which clock ended a statement."""
 
 NEVER: Final = float("inf")
+_RECENT: Final = 0.01  # seconds for which a thread's processor time is not read again: reading it is dear
+
+
+class _ThreadClock(threading.local):
+    """The processor time of the thread that asks."""
+
+    def __init__(self) -> None:
+        self.id = time.pthread_getcpuclockid(threading.get_ident())  # to be read in any thread
+        self._read_at = -NEVER
+        self._read = 0.0
+
+    def at_most(self, now: float) -> float:
+        """Give the processor time at `now` (`time.monotonic`), or up to `_RECENT` more than it is."""
+        since = now - self._read_at
+        if since > _RECENT:
+            self._read_at, self._read, since = now, time.clock_gettime(self.id), 0.0
+        return self._read + since
+
+
+_of_thread = _ThreadClock()
+
+
+def _renew_clock() -> None:
+    """In a forked child: its thread is another one."""
+    global _of_thread
+    _of_thread = _ThreadClock()
+
+
+os.register_at_fork(after_in_child=_renew_clock)
 
 
 class Deadline:
     """The end of a statement that starts now, in the thread that makes this object.
 
     Args:
-        seconds: of processor time.
+        seconds: of processor time, or up to 0.01 more.
         wall_seconds: by the wall clock.
         of_process: the processor time of the whole process counts (one that runs this statement and nothing
             else), not that of this thread only.
 
     Attributes:
-        soonest: the earliest time at which it can have passed, on `time.monotonic`'s scale: before it, nobody
-            has to ask for processor time, which is dear.
+        began: now, on `time.monotonic`'s scale.
+        soonest: the earliest time at which it can have passed, on the same scale: before it, nobody has to
+            ask for processor time, which is dear.
     """
 
-    __slots__ = ("_clock", "_processor", "_wall", "soonest")
+    __slots__ = ("_clock", "_processor", "_wall", "began", "soonest")
 
     def __init__(self, seconds: float, wall_seconds: float, *, of_process: bool = False) -> None:
-        now = time.monotonic()
-        self._clock = (
-            time.CLOCK_PROCESS_CPUTIME_ID
-            if of_process
-            else time.pthread_getcpuclockid(threading.get_ident())  # to be read in any thread
-        )
-        self._processor = time.clock_gettime(self._clock) + seconds
+        now = self.began = time.monotonic()
+        if of_process:
+            self._clock = time.CLOCK_PROCESS_CPUTIME_ID
+            used = time.clock_gettime(self._clock)
+        else:
+            self._clock = _of_thread.id
+            used = _of_thread.at_most(now)
+        self._processor = used + seconds
         self._wall = now + wall_seconds
         self.soonest = now + min(seconds, wall_seconds)
 

@@ -180,7 +180,7 @@ class SqliteFile:
     def scope(self, limits: Limits, isolation: str = "inline") -> Scope:
         """What results on this version of the file depend on, besides the statement."""
         place = "process" if self.killable else isolation
-        return Scope(f"{engine_build()}, {place}", self.version, limits)
+        return Scope(f"{engine_build()}, {place}", self.version, limits, lambda: self.digest)
 
     def is_current(self) -> bool:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""

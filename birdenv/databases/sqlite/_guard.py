@@ -23,6 +23,7 @@ from birdenv.databases.sqlite._authorizer_rules import (
     AuthorizerCache,
     beyond_reading,
     outside_a_copy,
+    stays_in_session,
 )
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
@@ -82,7 +83,8 @@ class StatementGuard:
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
-    has to be bounded before it may run; `has_temporary`: it is.
+    has to be bounded before it may run; `has_temporary`: it is. `bound`: bytes that a value could have in it.
+    `keeps_session`: a statement so far may have left something in the connection.
     """
 
     def __init__(
@@ -108,14 +110,14 @@ class StatementGuard:
         self._soonest = NEVER  # at which the statement that runs can be late
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
-        self._bound = LARGEST_VALUE
+        self.bound = LARGEST_VALUE
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired: Expiry | None = None
-        self.interrupted = self.attaches = False
+        self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
         self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
@@ -145,11 +147,6 @@ class StatementGuard:
         """
         return not (self._private or self._may_vary)
 
-    @property
-    def bound(self) -> int:
-        """Bytes that a value could have in the statement that ran last."""
-        return self._bound
-
     def start(self, sql: str, deadline: Deadline, *, reading: bool, counting: bool = False) -> None:
         """Start the clock for a statement.
 
@@ -166,10 +163,10 @@ class StatementGuard:
             is_ours = counting or deadline.soonest == NEVER or self._killable
             self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
         elif not self._killable and (
-            self._bound != _USUAL_BOUND
+            self.bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
-            or self._counted
+            or (self._counted and hash(sql) in self._counted)
             or self._schema_works
             or self._stored
         ):
@@ -286,6 +283,7 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        self.keeps_session = self.keeps_session or stays_in_session(action, first, second, database)
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
@@ -336,6 +334,6 @@ class StatementGuard:
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
 
     def _set_bound(self, bound: int) -> None:
-        if bound != self._bound:
-            self._bound = bound
+        if bound != self.bound:
+            self.bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)

@@ -11,7 +11,6 @@ import os
 import resource
 import sqlite3
 from collections.abc import Hashable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
@@ -122,8 +121,7 @@ class SqliteSource:
 
         Raises `InputError` as `path` does.
         """
-        file = self._file(db_id)
-        return replace(file.scope(limits, self.isolation), digest=lambda: file.digest)
+        return self._file(db_id).scope(limits, self.isolation)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """A database for one episode, private and with the contents of the file; `limits` hold for each

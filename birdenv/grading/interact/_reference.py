@@ -262,7 +262,7 @@ class ReferenceGrader:
         if job.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
             return run()
         key = Key(self._source.scope(job.database, self._limits), "script", None, scripts)
-        return result_cache.get_once(key, run, lasts=True)
+        return result_cache.get_once(key, run, lasts=lambda: True)
 
     def _grade_by_tests(
         self, database: EpisodeDatabase, job: GradingJob, prediction: str, result: QueryResult
