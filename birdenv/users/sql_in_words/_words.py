@@ -12,7 +12,10 @@ saying the word would then look like naming the table. Every template therefore 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal as TypingLiteral
+from typing import TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words
 
@@ -36,8 +39,8 @@ ARITHMETIC = {
 COMPARISONS = {
     "=": "equals",
     "==": "equals",
-    "<>": "does not equal",
-    "!=": "does not equal",
+    "<>": "differs from",
+    "!=": "differs from",
     ">": "is greater than",
     "<": "is less than",
     ">=": "is at least",
@@ -93,17 +96,35 @@ ARROWS = frozenset({"->", "->>", "#>", "#>>"})
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
 
 
+Literal: TypeAlias = TypingLiteral["number", "string", "date", "time", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition."""
+    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition.
+
+    `literal` is the kind of a constant. `counted` are the words for an amount of it ("{} seats"), if it is
+    something that is counted. `alias` is the output name.
+    """
 
     text: str
     bond: int = ATOM
     condition: bool = False
+    literal: Literal = ""
+    counted: str = ""
+    alias: str = ""
 
     def inside(self, limit: int) -> str:
         """The text, in brackets if it holds together less tightly than `limit`."""
         return f"({self.text})" if self.bond > limit and self.text else self.text
+
+    def named(self) -> Phrase:
+        """The phrase with its output name in brackets, as one of several."""
+        if not self.alias:
+            return self
+        clear = self.bond < CHAIN or not ("," in self.text or self.condition)
+        text = self.text if clear else f"({self.text})"
+        return Phrase(f"{text} (called {self.alias})".strip(), min(self.bond, LOOSE), self.condition)
 
 
 def name_words(token: Token) -> str:
@@ -191,10 +212,18 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 class Wording:
-    """Template text in which no word is one of the `taken` names (lower case)."""
+    """Template text in which no word is one of the `taken` names (lower case).
 
-    def __init__(self, taken: frozenset[str]) -> None:
+    `nouns` are the words for tables that may be said, by the table's name; `counted` is what COUNT(*) counts
+    where a fragment does not say it.
+    """
+
+    def __init__(
+        self, taken: frozenset[str], nouns: Mapping[str, str] | None = None, counted: str = ""
+    ) -> None:
         self._taken = taken
+        self.nouns = nouns or {}
+        self._counted = counted
 
     def say(self, template: str, *parts: str) -> str:
         """`template` with free synonyms for taken words, and its `{}` filled in turn by `parts`."""
@@ -204,6 +233,11 @@ class Wording:
             return next(filled, "") if match.group() == "{}" else self._free(match.group())
 
         return _WORD.sub(replace, template)
+
+    @property
+    def cases(self) -> str:
+        """What is counted where no table is in sight."""
+        return self._counted or self.say("cases")
 
     def _free(self, word: str) -> str:
         if word.lower() not in self._taken:
