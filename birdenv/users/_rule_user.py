@@ -39,15 +39,10 @@ def decode(choice: Choice, brief: Brief) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(
-            in_words(item.snippet, brief), term, brief.identifiers
-        )
+        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers)
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [
-        _sentence(in_words(part.sql, brief), "", brief.identifiers)
-        for part in choice.parts
-    ]
+    sentences += [_sentence(in_words(part.sql, brief), "", brief.identifiers) for part in choice.parts]
     return " ".join(sentences)
 
 

@@ -18,6 +18,8 @@ from birdenv.users.sql_in_words._words import (
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader
 
+MISSING = "is empty (has no value)"
+PRESENT = "has a value (is not empty)"
 _AMOUNTS = {">": "more than", "<": "fewer than", ">=": "at least", "<=": "at most"}
 _DATES = {">": "is after", "<": "is before", ">=": "is on or after", "<=": "is on or before"}
 _TIMES = {**_DATES, ">=": "is at or after", "<=": "is at or before"}
@@ -44,7 +46,7 @@ def comparison(reader: Reader) -> Phrase:
                 if first.counted and words == "is between" and low.literal == high.literal == "number":
                     return _amount(first, f"between {low.text} and {high.text}")
                 parts += ["and", side(high)]
-        elif not words.endswith("value"):
+        elif words not in (reader.wording.say(MISSING), reader.wording.say(PRESENT)):
             operand = reader.arithmetic()
             if first.counted and len(parts) == 1 and operand.literal == "number" and sign in _AMOUNTS:
                 return _amount(first, f"{_AMOUNTS[sign]} {operand.text}")
@@ -79,14 +81,14 @@ def _comparator(reader: Reader) -> str:
         reader.at += 1
         negated = reader.take("NOT")
         if reader.take("NULL"):
-            return reader.wording.say("has a value" if negated else "has no value")
+            return reader.wording.say(PRESENT if negated else MISSING)
         if reader.take("DISTINCT"):
             reader.at += reader.key() == "FROM"
             return "is not different from" if negated else "is different from"
         return "is not" if negated else "is"
     if key in ("ISNULL", "NOTNULL"):
         reader.at += 1
-        return reader.wording.say("has no value" if key == "ISNULL" else "has a value")
+        return reader.wording.say(MISSING if key == "ISNULL" else PRESENT)
     if key == "NOT" and reader.key(1) in NEGATED:
         reader.at += 2
         return reader.wording.say(NEGATED[reader.key(-1)])

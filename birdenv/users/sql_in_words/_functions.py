@@ -115,7 +115,6 @@ _TYPES: tuple[tuple[str, str], ...] = (
 
 _TIGHT = frozenset({"RANK", "DENSE_RANK", "ROW_NUMBER", "COUNT", "NTILE", *_PREFIX})
 _INFIX = frozenset({"POW", "POWER", "MOD"})
-_SPELT = "no one two three four five six seven eight nine ten".split()
 _LATEST = {"MAX": "the latest {}", "MIN": "the earliest {}"}
 _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"})
 
@@ -168,8 +167,7 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
 def _decimals(places: str) -> str:
     if places == "0":
         return "a whole number (0 decimals)"
-    words = _SPELT[int(places)] if places.isdigit() and int(places) < len(_SPELT) else places
-    return f"{words} decimal" if words == "one" else f"{words} decimals"
+    return {"1": "one decimal", "2": "two decimals"}.get(places, f"{places} decimals")
 
 
 def entry_words(said: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from birdenv.users.sql_in_words._calls import call, cases, cast, extract, listed, type_name, window
 from birdenv.users.sql_in_words._clauses import nested_clauses
-from birdenv.users.sql_in_words._comparisons import comparison
+from birdenv.users.sql_in_words._comparisons import MISSING, PRESENT, comparison
 from birdenv.users.sql_in_words._counted import is_counted
 from birdenv.users.sql_in_words._dates import days_between, kind_of_text
 from birdenv.users.sql_in_words._functions import entry_words
@@ -142,8 +142,9 @@ class Reader:
                 while self.take("NOT"):
                     words.append("not")
                 inner = comparison(self)
-                if words == ["not"] and inner.text.endswith(" has no value") and inner.condition:
-                    return Phrase(inner.text.replace(" has no value", " has a value"), CHAIN, True)
+                missing, present = map(self.wording.say, (MISSING, PRESENT))
+                if words == ["not"] and inner.condition and inner.text.endswith(missing):
+                    return Phrase(inner.text.removesuffix(missing) + present, CHAIN, True)
                 return Phrase(" ".join([*words, inner.inside(LOOSE)]), CHAIN, True)
             elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
                 break
@@ -261,7 +262,8 @@ class Reader:
             return extract(self)
         if key == "EXISTS" and following is not None and following.key == "(":
             self.at += 1
-            return Phrase(f"there is at least one for {self.operand().text}", LOOSE, True)
+            inner = self.operand().text.strip("()").removeprefix("1 ").removeprefix("everything ")
+            return Phrase(f"there is at least one {inner}", CHAIN, True)
         if (
             key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME")
             and following is not None

@@ -140,6 +140,16 @@ def side(phrase: Phrase) -> str:
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
+def _runs_on(text: str) -> bool:
+    """Whether words end in a condition that another one would run into."""
+    depth = 0
+    for i, sign in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if not depth and text.startswith(" where ", i):
+            return True
+    return False
+
+
 def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
     """Conditions joined by "and" and "or"; where both occur, what "and" joins is put in brackets."""
     if not pieces:
@@ -147,6 +157,8 @@ def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
     if len(pieces) == 1 and not links[0] and not dangling:
         return pieces[0]
     mixed = "or" in links and "and" in links[1:]
+    *front, last = pieces
+    pieces = [Phrase(f"({piece.text})") if _runs_on(piece.text) else piece for piece in front] + [last]
     groups: list[list[int]] = []
     for i, link in enumerate(links):
         if i and mixed and link == "and":
