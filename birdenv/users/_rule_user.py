@@ -7,6 +7,8 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from birdenv.users._brief import Answer, Brief
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._clauses import Paraphrase
@@ -50,8 +52,14 @@ def said_again(choice: Choice, brief: Brief) -> str:
     """The same answer in other words, for who asks a second time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
-    names = frozenset(name.lower() for name in brief.identifiers)
-    return Wording(names).say("To say it once more: {}.", told) if told else decode(choice, brief)
+    if not told:
+        return decode(choice, brief)
+    return Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
+
+
+@lru_cache(maxsize=256)
+def _lower(identifiers: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in identifiers)
 
 
 def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
@@ -66,8 +74,7 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
         "request": "{} please {}.",
     }
     by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    names = frozenset(name.lower() for name in identifiers) | reading.hidden
-    wording = Wording(names)
+    wording = Wording(_lower(identifiers) | reading.hidden)
     lead = wording.say(by, term) if term else wording.say("For that,")
     template, text = templates[reading.form], reading.text
     if reading.form == "condition" and text.startswith("there are "):

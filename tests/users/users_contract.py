@@ -63,17 +63,12 @@ DATE_PARTS = (
     "the year and month",
 )
 DATE_FORMATS = frozenset({"%Y", "%m", "%d", "%Y-%m", "%Y-%m-%d", "%H", "%H:%M", "%w"})
-_COUNTED = re.compile(r"(?is)\b(?:SUM|COUNT)\(\s*CASE\s+WHEN\b((?:(?!\bCASE\b).)*?)\bTHEN\s+1\s+(?:ELSE\s+(?:0|NULL)\s+)?END\s*\)")
+_COUNTED = re.compile(
+    r"(?is)\b(?:SUM|COUNT)\(\s*CASE\s+WHEN\b((?:(?!\bCASE\b).)*?)\bTHEN\s+1\s+(?:ELSE\s+(?:0|NULL)\s+)?END\s*\)"
+)
+_COUNTED_ID = re.compile(r"(?i)\bCOUNT\((?:\w+\.)?(\w+)_id\)")
 _EXISTS = re.compile(r"(?i)\bEXISTS\s*\(\s*SELECT 1 ")
-_DIGITS = {
-    "0": "whole number",
-    "1": "one decimal",
-    "2": "two",
-    "3": "three",
-    "4": "four",
-    "5": "five",
-    "6": "six",
-}
+_DIGITS = {"0": "whole number", "1": "one decimal", "2": "two decimals"}
 
 FUNCTIONS: dict[str, Alternatives] = {
     "COUNT": ("number of", "count of", "there are"),
@@ -162,6 +157,7 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
     # Cases where something holds are counted, in either spelling.
     counted = _EXISTS.sub("EXISTS (SELECT * ", _COUNTED.sub(r"COUNT(\1)", snippet))
+    counted = _COUNTED_ID.sub(r"COUNT(\1)", counted)
     tokens = sqlglot.tokenize(f"SELECT {counted}", read="sqlite")[1:]
     strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
     found: list[str] = []
@@ -187,7 +183,9 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     shown = [best_spelling(name, identifiers) for name in shown]
     said = Counter(re.findall(r"\w+", bare.lower()))
     for name in shown:
-        if not all(said.keys() & {word, f"{word}s", f"{word}es", f"{word[:-1]}ies"} for word in words_of(name)):
+        if not all(
+            said.keys() & {word, f"{word}s", f"{word}es", f"{word[:-1]}ies"} for word in words_of(name)
+        ):
             found.append(f"lacks the name {name!r}")
     content = {word for name in shown for word in words_of(name)} | {name.lower() for name in shown}
     content |= {w for t in tokens if t.token_type == TokenType.NUMBER for w in [t.text]}

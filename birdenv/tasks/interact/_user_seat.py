@@ -48,8 +48,9 @@ def briefs_of(task: CInteractTask, *, converses: bool = True) -> tuple[Brief, ..
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:
     """Return the user's brief in a phase."""
-    briefs = briefs_of(task)
-    return briefs[min(phase, len(briefs)) - 1]
+    if phase == 1 or task.private.follow_up is None:
+        return task.private.brief
+    return briefs_of(task)[1]
 
 
 def user_instruction(task: CInteractTask) -> str:

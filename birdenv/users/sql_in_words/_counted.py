@@ -23,7 +23,7 @@ def is_counted(name: str) -> bool:
     last = name.rsplit(" ", 1)[-1]
     if not last.isalpha() or len(last) < 4 or not last.endswith("s"):
         return False
-    return " " in name and last == "hours" or _NOT_PLURAL.search(last) is None
+    return (" " in name and last == "hours") or _NOT_PLURAL.search(last) is None
 
 
 def plural(noun: str) -> str:
@@ -68,7 +68,8 @@ def cases_where(reader: Reader, name: str) -> Phrase | None:
     elif name == "COUNT":
         zero = True
     if one and zero and reader.take("END") and reader.take(")"):
-        where = f"{source_noun(reader)} where {condition.text}"
+        holds = condition.text if condition.condition else f"{condition.text} is true"
+        where = f"{source_noun(reader)} where {holds}"
         return Phrase(reader.wording.say("the number of {}", where), CHAIN, counted=f"{{}} {where}")
     reader.at = start
     return None
