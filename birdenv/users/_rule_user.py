@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
+from birdenv.users._styles import bare
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._clauses import Paraphrase
 from birdenv.users.sql_in_words._words import Wording, quoted
@@ -41,10 +42,10 @@ def decode(choice: Choice, brief: Brief) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers)
+        sentence = _sentence(in_words(item.snippet, brief), term, brief)
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [_sentence(in_words(part.sql, brief), "", brief.identifiers) for part in choice.parts]
+    sentences += [_sentence(in_words(part.sql, brief), "", brief) for part in choice.parts]
     return " ".join(sentences)
 
 
@@ -62,9 +63,11 @@ def _lower(identifiers: frozenset[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in identifiers)
 
 
-def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
+def _sentence(reading: Paraphrase, term: str, brief: Brief) -> str:
     if not reading.text:
         return _NOTHING
+    if brief.style == "terse":
+        return bare(reading.text, reading.form == "condition")
     templates = {
         "noun": "{} I mean {}.",
         "condition": "{} I mean that {}.",
@@ -74,7 +77,7 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
         "request": "{} please {}.",
     }
     by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    wording = Wording(_lower(identifiers) | reading.hidden)
+    wording = Wording(_lower(brief.identifiers) | reading.hidden)
     lead = wording.say(by, term) if term else wording.say("For that,")
     template, text = templates[reading.form], reading.text
     if reading.form == "condition" and text.startswith("there are "):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
@@ -30,7 +31,7 @@ _FORMATS = {
 }
 
 
-def kind_of_text(text: str) -> str:
+def kind_of_text(text: str) -> Literal["date", "time", "string"]:
     """Return "date", "time" or "string".
 
     >>> [kind_of_text(text) for text in ("2024-01-01", "16:00", "open")]
@@ -40,7 +41,7 @@ def kind_of_text(text: str) -> str:
 
 
 def cut_of_date(name: str, arguments: list[str]) -> str:
-    """The template for a part of a date, "" if the call takes none; the date is what `arguments` has first."""
+    """The template for a part of a date; "" if the call takes none."""
     if name in ("SUBSTR", "SUBSTRING") and len(arguments) == 3 and _MOMENT.search(arguments[0]):
         return _CUT.get((arguments[1], arguments[2]), "")
     if name == "STRFTIME" and len(arguments) == 2:

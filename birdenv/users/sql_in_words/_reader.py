@@ -37,7 +37,6 @@ from birdenv.users.sql_in_words._words import (
     enumerate_words,
     name_words,
     quoted,
-    side,
 )
 
 _MAX_DEPTH = 30
@@ -129,7 +128,6 @@ class Reader:
         """Operands joined by plus, minus, times ...; two operands side by side are prose and stay so."""
         phrases: list[Phrase] = []
         words: list[str] = []
-        condition = False
         while not self.stopped() and self.key() not in ("AND", "OR"):
             key = self.key()
             if key in ARITHMETIC and self._is_binary(key, bool(phrases)):
@@ -139,13 +137,7 @@ class Reader:
                 self.at += 1
                 words.append("minus" if key == "-" else "plus")
             elif key == "NOT" and self.key(1) not in NEGATED and not phrases:
-                while self.take("NOT"):
-                    words.append("not")
-                inner = comparison(self)
-                missing, present = map(self.wording.say, (MISSING, PRESENT))
-                if words == ["not"] and inner.condition and inner.text.endswith(missing):
-                    return Phrase(inner.text.removesuffix(missing) + present, CHAIN, True)
-                return Phrase(" ".join([*words, inner.inside(LOOSE)]), CHAIN, True)
+                return self._negation(words)
             elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
                 break
             elif self._passes_gap(bool(words)):
@@ -160,6 +152,20 @@ class Reader:
             return phrases[0]
         if words == ["{}", "minus", "{}"] and (days := days_between(phrases[0].text, phrases[1].text)):
             return Phrase(days, LOOSE, counted=f"{{}} {days.removeprefix('the number of ')}")
+        return self._joined(words, phrases)
+
+    def _negation(self, words: list[str]) -> Phrase:
+        """NOT and what it negates, after `words`."""
+        while self.take("NOT"):
+            words.append("not")
+        inner = comparison(self)
+        missing, present = map(self.wording.say, (MISSING, PRESENT))
+        if words == ["not"] and inner.condition and inner.text.endswith(missing):
+            return Phrase(inner.text.removesuffix(missing) + present, CHAIN, True)
+        return Phrase(" ".join([*words, inner.inside(LOOSE)]), CHAIN, True)
+
+    def _joined(self, words: list[str], phrases: list[Phrase]) -> Phrase:
+        """Operands, which `words` has as "{}", with the words between them."""
         if words and words[-1] in ARITHMETIC.values():
             words.append("something")
         condition = any(phrase.condition for phrase in phrases)

@@ -68,15 +68,16 @@ _UNITS = {
 """The last part of a name, how it is said, and what the column's meaning has, so that it is a unit."""
 
 _USUAL = frozenset(
-    """account amount area average balance base calc cap capacity category channel class code content core cost
-    count country customer cycle data date days delay delivery density device diff duration efficiency energy
-    engine event factor fee file flow group health history hours impact income index key label level life list
-    load loss mark market max member metric mid min mode month name net node number order output park path
-    percent phase plan point position power price profile profit project quality range rank rate rating ratio
-    record reference region registry resource response result revenue risk room sales sample scale score season
-    segment sensor session share signal site size source span speed spend stage start state status store
-    stress sum system tag target team temp term test time total trace trade trail transfer trend type unit usage
-    user value vehicle view volume wage water weight work year zone""".split()
+    """account amount area average balance base calc cap capacity category channel class code content core
+    cost count country customer cycle data date days delay delivery density device diff duration
+    efficiency energy engine event factor fee file flow group health history hours impact income index
+    key label level life list load loss mark market max member metric mid min mode month name net node
+    number order output park path percent phase plan point position power price profile profit project
+    quality range rank rate rating ratio record reference region registry resource response result
+    revenue risk room sales sample scale score season segment sensor session share signal site size
+    source span speed spend stage start state status store stress sum system tag target team temp term
+    test time total trace trade trail transfer trend type unit usage user value vehicle view volume wage
+    water weight work year zone""".split()
 )
 _LEAST = 5  # letters of a name that may be run together
 _MOST = 32
@@ -163,8 +164,10 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
     return " ".join(said) if cost < 2 * (_UNKNOWN + _PIECE) else ""
 
 
-def _pieces(rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> list[tuple[int, str]]:
-    """The beginnings of `rest` that stand for a word, with that word; "" where the letters stay as they are."""
+def _pieces(
+    rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
+) -> list[tuple[int, str]]:
+    """The beginnings of `rest` that stand for a word, with that word; "" for letters that stay as they are."""
     found = [(len(short), word) for short, word in _SHORT.items() if rest == short]
     found += [(size, rest[:size]) for size in range(_PIECE, len(rest) + 1) if rest[:size] in whole]
     for word in own:

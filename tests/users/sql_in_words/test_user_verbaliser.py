@@ -29,7 +29,10 @@ SENTENCES = [
     ),
     (
         "CASE WHEN rye >= 0.5 AND spelt <> 0 OR malt IS NULL THEN 'Dark' ELSE 'Light' END AS colour",
-        "'Dark' if (the rye is at least 0.5 and the spelt is not 0) or the malt is empty (has no value), otherwise 'Light', called colour",
+        (
+            "'Dark' if (the rye is at least 0.5 and the spelt is not 0) or the malt is empty (has no "
+            "value), otherwise 'Light', called colour"
+        ),
     ),
     ("ROUND(AVG(oven_temp), 2)", "the average of the oven temp, rounded to two decimals"),
     ("ROUND(..., 4)", "the figure, rounded to 4 decimals"),
@@ -62,7 +65,10 @@ SENTENCES = [
     ("GROUP BY shop_id, weekday", "grouped by shop id and weekday"),
     (
         "LEFT JOIN ovens AS o ON o.oven_no = b.oven_ref",
-        "matched with further entries where the oven no equals the oven ref, also keeping entries that have no match",
+        (
+            "matched with further entries where the oven no equals the oven ref, also keeping entries "
+            "that have no match"
+        ),
     ),
     ("INNER JOIN", "matched with further entries, keeping only entries that have a match"),
     ("DISTINCT", "only different ones"),
@@ -72,7 +78,10 @@ SENTENCES = [
     ),
     (
         "SQRT(AVG(a*a) - AVG(a)*AVG(a))",
-        "the square root of (the average of (the a times the a) minus the average of the a times the average of the a)",
+        (
+            "the square root of (the average of (the a times the a) minus the average of the a times "
+            "the average of the a)"
+        ),
     ),
     ("POWER(hours_open, 1.5)", "the hours open to the power of 1.5"),
     ("MAX(0, stock - sold)", "the highest of 0 and (the stock minus the sold)"),
@@ -83,11 +92,20 @@ SENTENCES = [
     ),
     (
         "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
-        "show the name, the number of cases (called n); matched with further entries where the loaf equals the id; grouped by name",
+        (
+            "show the name, the number of cases (called n); matched with further entries where the "
+            "loaf equals the id; grouped by name"
+        ),
     ),
     (
-        "WITH best_cte AS (SELECT shop, AVG(mark) AS m FROM reviews GROUP BY shop) SELECT shop FROM best_cte WHERE m > 4.5",
-        "first work out (the shop, the average of the mark (called m); grouped by shop); show the shop; only cases where the m is greater than 4.5",
+        (
+            "WITH best_cte AS (SELECT shop, AVG(mark) AS m FROM reviews GROUP BY shop) SELECT shop "
+            "FROM best_cte WHERE m > 4.5"
+        ),
+        (
+            "first work out (the shop, the average of the mark (called m); grouped by shop); show the "
+            "shop; only cases where the m is greater than 4.5"
+        ),
     ),
     (
         "SELECT 'low' AS band UNION ALL SELECT 'high'",
@@ -115,7 +133,10 @@ SENTENCES = [
     ("SUM(v) FILTER (WHERE ok = 1)", "the total of the v (where the ok is 1)"),
     (
         "AVG(p) OVER (ORDER BY d ROWS BETWEEN 6 PRECEDING AND CURRENT ROW)",
-        "the average of the p (sorted by d in ascending order; over the neighbouring rows between 6 before and the current one)",
+        (
+            "the average of the p (sorted by d in ascending order; over the neighbouring rows between "
+            "6 before and the current one)"
+        ),
     ),
     ("a.b /* hidden */ + 1 -- more", "the b plus 1"),
     ("price::numeric(10,2)", "the price as a decimal number (10 and 2)"),
