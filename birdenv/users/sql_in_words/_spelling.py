@@ -164,10 +164,8 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
     return " ".join(said) if cost < 2 * (_UNKNOWN + _PIECE) else ""
 
 
-def _pieces(
-    rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
-) -> list[tuple[int, str]]:
-    """The beginnings of `rest` that stand for a word, with that word; "" for letters that stay as they are."""
+def _pieces(rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> list[tuple[int, str]]:
+    """The beginnings of `rest` that stand for a word, with that word; "" for letters that stay."""
     found = [(len(short), word) for short, word in _SHORT.items() if rest == short]
     found += [(size, rest[:size]) for size in range(_PIECE, len(rest) + 1) if rest[:size] in whole]
     for word in own:
