@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +15,15 @@ from birdenv.errors import InputError
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     ask,
+    class_figures,
     evaluation_text,
     fish,
     judge,
     leaks_text,
     read_questions,
+    readability,
+    readability_text,
+    schema_names,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
@@ -37,10 +42,17 @@ def evaluate(
         Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Wrong answers that are printed.")] = 12,
+    times: Annotated[
+        int, typer.Option("--times", min=1, max=3, help="Ask each question so often; the last answer counts.")
+    ] = 1,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
+    ] = None,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
-    Questions to tasks that are not in the folder are left out, and said so.
+    Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
+    finds its endpoint and key in the environment or in .env, as in runs.
     """
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
@@ -51,8 +63,18 @@ def evaluate(
             raise InputError(f"{file} has no question to a task of this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
-        judged = [judge(question, ask(arena, question.instance_id, question.question)) for question in there]
-    print(visible(evaluation_text(judged, worst)))
+        judged = [
+            judge(question, ask(arena, question.instance_id, question.question, times)) for question in there
+        ]
+        told = [
+            (one.heard.text, schema_names(arena, one.question.instance_id))
+            for one in judged
+            if one.heard.call in ("labelled", "unlabelled") and one.outcome not in ("refused", "asked back")
+        ]
+    print(visible(f"user {user}, {len(there)} questions\n\n{evaluation_text(judged, worst)}\n"))
+    print(visible(readability_text(readability(told))))
+    if json_file is not None:
+        json_file.write_text(json.dumps(class_figures(judged), indent=1) + "\n", encoding="utf-8")
 
 
 @app.command()

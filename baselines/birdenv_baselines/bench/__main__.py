@@ -36,6 +36,7 @@ from birdenv_baselines.bench import (
     scoring,
     spaces,
     steps,
+    users,
     workers,
 )
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
@@ -53,6 +54,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "workers": workers.lines,
     "models": models.lines,
     "spaces": spaces.lines,
+    "users": users.lines,
     "grading": grading.lines,
     "scoring": scoring.lines,
     "postgres": postgres.lines,

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue import Arena, Episode
-from birdenv.tasks.c_interact import InteractRules
+from birdenv.tasks.c_interact import InteractRules, InteractTasks
+
+
+def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
+    """Return the names of tables and columns of a task's database."""
+    assert isinstance(arena._tasks, InteractTasks)
+    return arena._tasks.tasks[instance_id].private.brief.identifiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +25,14 @@ class Heard:
     guard: str = ""
 
 
-def ask(arena: Arena, instance_id: str, question: str) -> Heard:
+def ask(arena: Arena, instance_id: str, question: str, times: int = 1) -> Heard:
     """Ask the user of `arena` one question at the start of a task.
+
+    Args:
+        arena: the game, with the user.
+        instance_id: the task.
+        question: the question.
+        times: how often it is asked in a row; the last answer counts.
 
     Raises:
         InputError: there is no such task.
@@ -30,7 +42,8 @@ def ask(arena: Arena, instance_id: str, question: str) -> Heard:
     assert isinstance(rules, InteractRules)
     players = arena.seat_players(dialogue, instance_id, but=0)
     with Episode(arena.game, dialogue, players, 0) as episode:
-        episode.act("clarify", question)
+        for _ in range(times):
+            episode.act("clarify", question)
         words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
         answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
     entry: dict[str, Any] = answers[-1] if answers else {}

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
@@ -22,6 +22,7 @@ from birdenv.tasks.interact._task import CInteractTask, private_task_fields, tas
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
 from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.users import UserStyle
 
 MAX_PATIENCE = 100
 
@@ -42,6 +43,20 @@ class InteractSettings(SqlSettings):
     patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
     user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
     leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
+
+    user_style: UserStyle = Field(
+        "plain", description="How the rule-based user words its answers (profile strict)."
+    )
+
+    @field_validator("user_style")
+    @classmethod
+    def _can_have_style(cls, value: UserStyle, info: ValidationInfo) -> UserStyle:
+        profile = cls.profiles().get(info.data.get("profile", ""))
+        if value != "plain" and profile is not None and not profile.conversation:
+            raise SettingError(
+                "user_style", f" {value!r} needs the profile strict: the others are as published"
+            )
+        return value
 
     @field_validator("patience", mode="before")
     @classmethod
@@ -109,8 +124,9 @@ class InteractTasks(SqlTasks[CInteractTask]):
             for name in sorted(notes)
         }
         sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
+        style = {} if self.settings.user_style == "plain" else {"user_style": self.settings.user_style}
         guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
-        return super().config() | self.settings.rules() | sees | guard | {"notes_sha256": digests}
+        return super().config() | self.settings.rules() | sees | style | guard | {"notes_sha256": digests}
 
 
 def load_interact(
@@ -149,6 +165,7 @@ def load_interact(
             limits=settings.limits,
             user_sees=settings.user_sees,
             leak_guard=settings.leak_guard,
+            user_style=settings.user_style,
             **more,
         )
         tasks._idle = idle

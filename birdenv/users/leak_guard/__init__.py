@@ -24,5 +24,6 @@ to pass a secret can always encode it; this is a net against leaks, no breaker o
 """
 
 from birdenv.users.leak_guard._guard import CANNED, GuardedAnswer, LeakGuard, guard_answer, leak_guard
+from birdenv.users.leak_guard._protected import is_identifier
 
-__all__ = ["CANNED", "GuardedAnswer", "LeakGuard", "guard_answer", "leak_guard"]
+__all__ = ["CANNED", "GuardedAnswer", "LeakGuard", "guard_answer", "is_identifier", "leak_guard"]

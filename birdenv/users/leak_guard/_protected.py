@@ -23,8 +23,14 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._patterns import letters, plain
-from birdenv.users.sql_in_words import read_aloud, respelt
+from birdenv.users.leak_guard._patterns import (
+    DISGUISED_KEYWORDS,
+    letters,
+    mirrored_and_turned,
+    plain,
+    rot13,
+)
+from birdenv.users.sql_in_words import in_words, read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
 from birdenv.users.sql_in_words._words import quoted
 
@@ -164,9 +170,15 @@ class Runs(Generic[_Run]):
         least = min(sql_length, clear_length)
         self._block = (least + 1) // 2
         self._step = least - self._block + 1
-        self._blocks: Set[_Run] = frozenset(
-            run[i : i + self._block] for run in sql | clear for i in range(len(run) - self._block + 1)
-        )
+        blocks = {run[i : i + self._block] for run in sql | clear for i in range(len(run) - self._block + 1)}
+        self._blocks: Set[_Run] = frozenset(blocks)
+        self._disguised: Set[_Run] = frozenset(blocks.union(*map(_disguises, blocks)))
+
+    def may_hold(self, said: _Run) -> bool:
+        """Return whether `said` has a part of one of the stretches, plain, mirrored or in rot13."""
+        block = self._block
+        starts = range(0, len(said) - block + 1, self._step)
+        return not self._disguised.isdisjoint([said[i : i + block] for i in starts])
 
     def reason(self, said: _Run) -> str:
         """Return a reason if `said` has one of the stretches."""
@@ -180,6 +192,13 @@ class Runs(Generic[_Run]):
         return ""
 
 
+def _disguises(run: _Run) -> tuple[_Run, ...]:
+    """A stretch mirrored, and words in rot13 too: letters are read before they are turned."""
+    if isinstance(run, str):
+        return (run[::-1],)
+    return tuple(word[::-1] for word in reversed(run)), tuple(map(rot13, run))
+
+
 @dataclass(frozen=True, slots=True)
 class Secrets:
     """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
@@ -189,6 +208,7 @@ class Secrets:
 
     names: frozenset[str]
     long_names: frozenset[str]
+    disguised_words: frozenset[str]
     names_as_letters: frozenset[str]
     spelt: frozenset[str]
     free_pairs: frozenset[str]
@@ -231,7 +251,11 @@ class Protected:
     def _less(self, granted: tuple[str, ...]) -> Secrets:
         brief = self._brief
         hidden = (*brief.gold, *(a.snippet for a in brief.ambiguities if a.snippet not in granted))
-        said = tuple(read_aloud(part, brief.identifiers).text for part in granted)
+        said = tuple(
+            text
+            for part in granted
+            for text in (read_aloud(part, brief.identifiers).text, in_words(part, brief).text)
+        )
         known = tuple(map(plain, (*granted, *said, *self._terms)))
         clear, sql = plain(brief.clear_query), list(map(plain, hidden))
         clear_run = min(_CLEAR_RUN, max(len(_PART.findall(clear)), 5))
@@ -241,11 +265,13 @@ class Protected:
         made_up = self._made_up & frozenset(map(plain, named | brief.identifiers))
         allowed = _vocabulary(granted, brief.identifiers) | self._free
         names = made_up - allowed
+        long_names = frozenset(name for name in names if len(name) > 5)
         spelt = frozenset(plain(t.text) for t in tokens if t.kind in ("word", "quoted"))
         return Secrets(
             names=names,
-            long_names=frozenset(name for name in names if len(name) > 5),
-            names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
+            long_names=long_names,
+            disguised_words=DISGUISED_KEYWORDS.union(*map(mirrored_and_turned, long_names)),
+            names_as_letters=frozenset(map(letters, long_names)),
             spelt=spelt | self._identifiers,
             free_pairs=frozenset(plain(t.text) for t in tokens if t.kind == "quoted" and "." in t.text),
             own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),
