@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
+_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql", "CInteractCandidates")
 
 
 def register_environments() -> None:
