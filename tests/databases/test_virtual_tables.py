@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases import DatabaseState, Isolation, Limits, QueryError, SqliteSource
 from birdenv.databases._fetching import Allowance
 from birdenv.databases.sqlite import _connection
 from birdenv.databases.sqlite.images._image import ImageKind
@@ -196,6 +196,32 @@ def test_a_hostile_file_is_opened_and_read_in_time(
             assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
         database.state()
     assert time.monotonic() - began < 12, "nothing endless ran"
+
+
+# Views in the places of a module's own tables: the second one does what no agent may.
+CONFIG = {
+    "plain": "SELECT 'version' AS k, 4 AS v",
+    "forbidden": "SELECT 'version' AS k, 4 AS v FROM pragma_hard_heap_limit",
+}
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("name", ["f", "json_each", "pragma_table_info"])
+def test_connecting_runs_under_the_rules_of_agents(tmp_path: Path, isolation: Isolation, name: str) -> None:
+    for config, expected in (("plain", "ok"), ("forbidden", "denied")):
+        schema = f"CREATE TABLE plain (a); {create('fts5').replace(' f ', f' {name} ')};"
+        trap = f"DROP TABLE {name}_config; CREATE VIEW {name}_config AS {CONFIG[config]};"
+        write_database(tmp_path, config, schema + trap)
+        with SqliteSource(tmp_path, isolation).open(config, Limits(seconds=5)) as database:
+            for run in (database.query, database.execute):
+                assert kind(run(f"SELECT count(*) FROM {name}")) == expected
+            assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"
+            for run in (database.query, database.execute):
+                assert kind(run(f"SELECT count(*) FROM {name}")) == expected
+            state = database.state()
+            assert isinstance(state, DatabaseState)
+            assert kind(state.contents[name]) == expected
 
 
 @pytest.mark.contains("S46")

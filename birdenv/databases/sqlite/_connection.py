@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -15,7 +16,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
+from birdenv.databases.sqlite._deadline import Deadline, timeout_message
 from birdenv.databases.sqlite._guard import StatementGuard
 from birdenv.databases.sqlite._preparation import (
     bound_attached,
@@ -93,7 +94,6 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     return "engine", message
 
 
-_NO_END: Final = Allowance(0, NEVER, NEVER)
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
@@ -124,8 +124,6 @@ class GuardedConnection:
         if private:
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
-        else:
-            use_table_functions(connection)
         names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = StatementGuard(
@@ -139,8 +137,10 @@ class GuardedConnection:
         self._killable = killable
         self._can_read_tables = not private
         self.is_spoilt = False
+        if not private:
+            self.within(use_table_functions, _TO_CONNECT)
         if names:  # what cannot be connected in time is refused when it is read
-            self.ours(connect_virtual_tables, _TO_CONNECT)
+            self.within(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
@@ -156,7 +156,7 @@ class GuardedConnection:
         allowance, ended it before the last row.
         """
         if reading and not self._can_read_tables:
-            failure = self.ours(use_table_functions)
+            failure = self.within(use_table_functions, allowance)
             if failure is not None:
                 return failure
             self._can_read_tables = True
@@ -250,24 +250,34 @@ class GuardedConnection:
         finally:
             guard.finish()
 
-    def ours(
-        self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
-    ) -> _T | QueryError:
-        """What `work` gives, run without rules because the agent has no say in it; an error as a value.
+    def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
+        """What `work` gives, run without rules because nobody else has a say in it; an error as a value."""
+        return self._value_of(work, self._guard.trusted(), None)
 
-        With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
-        """
+    def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
+        """What `work` gives, run under the rules of a private copy, against the clock and with small values:
+        for work in which SQL of others may run. An error as a value."""
+        return self._value_of(work, self._guard.within(self._deadline(allowance)), allowance)
+
+    def _value_of(
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        guarded: AbstractContextManager[None],
+        allowance: Allowance | None,
+    ) -> _T | QueryError:
         began = monotonic()
+        guard = self._guard
+        failure: QueryError | None = None
         try:
-            with self._guard.trusted(self._deadline(allowance or _NO_END)):
-                return work(self._connection)
+            with guarded:
+                result = work(self._connection)
         except DRIVER_ERRORS as error:
-            if self._guard.interrupted:
-                raise KeyboardInterrupt from error
-            elapsed = monotonic() - began
-            if allowance is not None and self._guard.expired:
-                return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
-            return QueryError(*kind_and_message(error), elapsed)
+            failure = QueryError(*kind_and_message(error), monotonic() - began)
+        if guard.interrupted:
+            raise KeyboardInterrupt
+        if allowance is not None and guard.expired:
+            return QueryError("timeout", timeout_message(allowance, guard.expired), monotonic() - began)
+        return failure or result
 
     def _is_unexplained(self, error: BaseException) -> bool:
         """Whether a callback failed before its first line.

@@ -163,8 +163,7 @@ class StatementGuard:
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
         if counting or self._trusted:
             self._is_counted = True
-            is_ours = counting or deadline.soonest == NEVER or self._killable
-            self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
+            self._set_bound(LARGEST_VALUE)
         elif not self._killable and (
             self._bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
@@ -224,15 +223,32 @@ class StatementGuard:
         return self.expired is not None
 
     @contextmanager
-    def trusted(self, deadline: Deadline) -> Iterator[None]:
-        """No rules inside: for statements of ours that run no text of the agent's."""
+    def trusted(self) -> Iterator[None]:
+        """No rules and no clock inside: for statements of ours that run no text of others."""
         self._trusted = True
         try:
-            self.start("", deadline, reading=False)
+            self.start("", Deadline(NEVER, NEVER, of_process=True), reading=False)
             yield
         finally:
             self.finish()
             self._trusted = False
+
+    @contextmanager
+    def within(self, deadline: Deadline) -> Iterator[None]:
+        """The rules of a private copy, and the clock: for statements of ours that may run text of others.
+
+        Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
+        prepares to write to them, which those who only read may not do themselves.
+        """
+        try:
+            self.start("", deadline, reading=False, counting=True)
+            self._reading = False
+            if not self._killable:
+                self._set_bound(_OF_MODULES)
+            yield
+        finally:
+            self.finish()
+            self.refusal = None
 
     def _ticks(self) -> Iterator[int]:
         """Look at the clock at each step, and give 1 to stop the statement.
