@@ -69,6 +69,40 @@ def test_three_thousand_rows_are_three_thousand_rows(
     assert found.rows[0][0] == (3000 if family(module) == "fts" else 2994)
 
 
+LONG_LIST = (
+    "CREATE TABLE texts (a)",
+    f"{COUNT.format(n=3_000)} INSERT INTO texts SELECT replace(hex(zeroblob(1900)), '00', 'late ') FROM c",
+    "CREATE VIRTUAL TABLE f USING fts4 (body, matchinfo=fts3)",
+    "INSERT INTO f SELECT 'late ' || a FROM texts",
+    "INSERT INTO f SELECT a FROM texts",
+    "INSERT INTO f SELECT a FROM texts",
+    "INSERT INTO f (f) VALUES ('optimize')",
+    "INSERT INTO f (f) VALUES ('integrity-check')",
+    "SELECT count(*) AS n, sum(rowid) AS s FROM f WHERE f MATCH 'late'",
+    "SELECT max(length(root)) > 10000000 AS is_long FROM f_segdir",
+)
+"""After which one word's list of places is longer than any value of an agent may be."""
+
+
+@pytest.mark.slow
+@pytest.mark.contains("S42")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_a_list_of_places_that_is_longer_than_a_value_may_be_is_stored_whole(
+    tmp_path: Path, isolation: Isolation
+) -> None:
+    path = write_database(tmp_path, "town", "CREATE TABLE notes (a)")
+    plain = PlainCopy(path, tmp_path)
+    with SqliteSource(tmp_path, isolation).open("town", Limits(seconds=60)) as database:
+        for sql in LONG_LIST:
+            found = answer(database.execute(sql))
+            if isolation == "inline" and "||" in sql:
+                assert is_refused(found)
+            else:
+                assert (found, sql) == (plain.execute(sql), sql)
+    assert [*map(tuple, found.rows)] == [(1,)], "the list was never long"
+    plain.close()
+
+
 @pytest.mark.parametrize("module", FILL)
 @pytest.mark.parametrize("is_in_transaction", [False, True])
 def test_tables_are_altered_beside_virtual_tables(

@@ -9,6 +9,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -17,12 +18,14 @@ from typing import Final, TypeVar
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._deadline import Deadline, timeout_message
-from birdenv.databases.sqlite._guard import StatementGuard
+from birdenv.databases.sqlite._guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite._preparation import (
     bound_attached,
     bound_temporary,
+    confine_files,
     connect_virtual_tables,
     modules_of,
+    set_growth,
     set_limits,
     use_table_functions,
     virtual_tables,
@@ -132,9 +135,10 @@ class GuardedConnection:
             killable=killable,
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
-            modules=modules_of(connection) if private and not killable else (),
+            modules=modules_of(connection) if private else (),
         )
         self._killable = killable
+        self._growth: dict[str, int] | None = None  # while files are confined: their bounds from before
         self._can_read_tables = not private
         self.is_spoilt = False
         if not private:
@@ -165,6 +169,23 @@ class GuardedConnection:
             return QueryError("timeout", timeout_message(allowance, None))
         began = monotonic()
         deadline = self._deadline(allowance)
+        try:
+            return self._run_as_learned(sql, allowance, began, deadline, reading, sink)
+        finally:
+            if self._growth is not None:
+                self.ours(partial(set_growth, pages=self._growth))
+                self._growth = None
+
+    def _run_as_learned(
+        self,
+        sql: str,
+        allowance: Allowance,
+        began: float,
+        deadline: Deadline,
+        reading: bool,
+        sink: RowSink | None,
+    ) -> Result:
+        """Run a statement, again as long as something is learned about it."""
         unexplained = 0
         while True:
             try:
@@ -192,7 +213,8 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            if guard.wants_count or guard.refusal is not None:
+            is_ready = not guard.wants_small_files or self._growth is not None
+            if guard.wants_count or guard.refusal is not None or not is_ready:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -234,6 +256,13 @@ class GuardedConnection:
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
+        if guard.wants_small_files and self._growth is None:
+            growth = self.ours(confine_files)
+            if not isinstance(growth, dict):
+                guard.refusal = STORES_TOO_LITTLE
+                return False
+            self._growth = growth
+            return True
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))
             return True
@@ -307,6 +336,8 @@ class GuardedConnection:
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)
+        if self._growth is not None and kind == "too_large":
+            message = STORES_TOO_LITTLE.sentence
         is_lasting = kind in ("syntax", "missing") and guard.is_repeatable
         return QueryError(kind, message, elapsed, is_lasting)
 
