@@ -48,7 +48,7 @@ bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way o
 	$(BIN)/python -m birdenv_baselines.bench
 
 fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECONDS (60) each way
-	for target in statements remembered memory verdicts; do \
+	for target in statements undecodable remembered memory verdicts; do \
 	  $(BIN)/python tests/fuzz/fuzz_answers.py $$target --seconds $(or $(SECONDS),60) || exit 1; done
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)

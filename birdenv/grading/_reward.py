@@ -28,4 +28,4 @@ def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
 
-GRADER_VERSION: Final = "4"
+GRADER_VERSION: Final = "5"

@@ -172,6 +172,15 @@ class AdminConnection:
         found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
         return int(found[0]) if found else 0
 
+    def locks(self, database: str) -> int:
+        """How many locks are held on what is in a database."""
+        assert self._connection is not None
+        found = self._connection.execute(
+            "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",
+            [database],
+        ).fetchone()
+        return int(found[0]) if found else 0
+
     def new_name(self) -> str:
         """A name for an episode's database that nothing has had."""
         self._count += 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -15,14 +17,16 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._compiling import SHORT, compiling_fault
-from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
-from birdenv.databases.sqlite._guard import StatementGuard
+from birdenv.databases.sqlite._compiling import HARMLESS, compiling_fault
+from birdenv.databases.sqlite._deadline import Deadline, timeout_message
+from birdenv.databases.sqlite._guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite._preparation import (
     bound_attached,
     bound_temporary,
+    confine_files,
     connect_virtual_tables,
     modules_of,
+    set_growth,
     set_limits,
     use_table_functions,
     virtual_tables,
@@ -94,7 +98,6 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     return "engine", message
 
 
-_NO_END: Final = Allowance(0, NEVER, NEVER)
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
@@ -125,8 +128,6 @@ class GuardedConnection:
         if private:
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
-        else:
-            use_table_functions(connection)
         names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = StatementGuard(
@@ -135,13 +136,16 @@ class GuardedConnection:
             killable=killable,
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
-            modules=modules_of(connection) if private and not killable else (),
+            modules=modules_of(connection) if private else (),
         )
         self._killable = killable
+        self._growth: dict[str, int] | None = None  # while files are confined: their bounds from before
         self._can_read_tables = not private
         self.is_spoilt = False
+        if not private:
+            self.within(use_table_functions, _TO_CONNECT)
         if names:  # what cannot be connected in time is refused when it is read
-            self.ours(connect_virtual_tables, _TO_CONNECT)
+            self.within(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
@@ -162,13 +166,22 @@ class GuardedConnection:
         allowance, ended it before the last row.
         """
         if reading and not self._can_read_tables:
-            failure = self.ours(use_table_functions)
+            failure = self.within(use_table_functions, allowance)
             if failure is not None:
                 return failure
             self._can_read_tables = True
         self._guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
+        try:
+            return self._run_as_learned(sql, allowance, reading, sink)
+        finally:
+            if self._growth is not None:
+                self.ours(partial(set_growth, pages=self._growth))
+                self._growth = None
+
+    def _run_as_learned(self, sql: str, allowance: Allowance, reading: bool, sink: RowSink | None) -> Result:
+        """Run a statement, again as long as something is learned about it."""
         deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
         unexplained = 0
         while True:
@@ -191,7 +204,8 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            if guard.wants_count or guard.refusal is not None:
+            is_ready = not guard.wants_small_files or self._growth is not None
+            if guard.wants_count or guard.refusal is not None or not is_ready:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -233,6 +247,13 @@ class GuardedConnection:
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
+        if guard.wants_small_files and self._growth is None:
+            growth = self.ours(confine_files)
+            if not isinstance(growth, dict):
+                guard.refusal = STORES_TOO_LITTLE
+                return False
+            self._growth = growth
+            return True
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))
             return True
@@ -249,25 +270,35 @@ class GuardedConnection:
         finally:
             guard.finish()
 
-    def ours(
-        self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
-    ) -> _T | QueryError:
-        """What `work` gives, run without rules because the agent has no say in it; an error as a value.
+    def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
+        """What `work` gives, run without rules because nobody else has a say in it; an error as a value."""
+        return self._value_of(work, self._guard.trusted(), None)
 
-        With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
-        """
-        limits = allowance or _NO_END
-        deadline = Deadline(limits.seconds, limits.wall_seconds, of_process=self._killable)
+    def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
+        """What `work` gives, run under the rules of a private copy, against the clock and with small values:
+        for work in which SQL of others may run. An error as a value."""
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
+        return self._value_of(work, self._guard.within(deadline), allowance)
+
+    def _value_of(
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        guarded: AbstractContextManager[None],
+        allowance: Allowance | None,
+    ) -> _T | QueryError:
+        began = monotonic()
+        guard = self._guard
+        failure: QueryError | None = None
         try:
-            with self._guard.trusted(deadline):
-                return work(self._connection)
+            with guarded:
+                result = work(self._connection)
         except DRIVER_ERRORS as error:
-            if self._guard.interrupted:
-                raise KeyboardInterrupt from error
-            elapsed = monotonic() - deadline.began
-            if allowance is not None and self._guard.expired:
-                return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
-            return QueryError(*kind_and_message(error), elapsed)
+            failure = QueryError(*kind_and_message(error), monotonic() - began)
+        if guard.interrupted:
+            raise KeyboardInterrupt
+        if allowance is not None and guard.expired:
+            return QueryError("timeout", timeout_message(allowance, guard.expired), monotonic() - began)
+        return failure or result
 
     def _is_unexplained(self, error: BaseException) -> bool:
         """Whether a callback failed before its first line.
@@ -293,6 +324,8 @@ class GuardedConnection:
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)
+        if self._growth is not None and kind == "too_large":
+            message = STORES_TOO_LITTLE.sentence
         is_lasting = kind in ("syntax", "missing") and guard.is_repeatable
         return QueryError(kind, message, elapsed, is_lasting)
 
@@ -319,7 +352,7 @@ def text_fault(sql: str, *, killable: bool = True) -> QueryError | None:
             )
     if not sql[:1].isalpha() and not first_keyword(sql):
         return QueryError("syntax", _BLANK, repeatable=True)
-    return None if killable or len(sql) <= SHORT else compiling_fault(sql)
+    return None if killable or len(sql) <= HARMLESS else compiling_fault(sql)
 
 
 def _without_address(cell: Cell) -> Cell:

@@ -131,7 +131,7 @@ class SqliteDatabase:
                 return self._state(reader, like, deadline)
             finally:
                 self._file.give_back(reader)
-        failure = self._private.ours(_roll_back, self._allowance_until(deadline))
+        failure = self._private.within(_roll_back, self._allowance_until(deadline))
         if isinstance(failure, QueryError):
             return failure
         try:
@@ -157,7 +157,7 @@ class SqliteDatabase:
             return Checkpoint(self._file.version, 0, {})
         image, connection = self._image, self._private
         allowance = self._allowance_until(self._deadline_in_all())
-        failure = connection.ours(_roll_back, allowance)
+        failure = connection.within(_roll_back, allowance)
         if isinstance(failure, QueryError):
             return failure
         try:
@@ -288,7 +288,7 @@ class SqliteDatabase:
             sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
             return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
-            connected = self._private.ours(connect_virtual_tables, allowance)
+            connected = self._private.within(connect_virtual_tables, allowance)
             if isinstance(connected, QueryError):
                 return connected
             return self._private.execute(sql, allowance, reading=True, sink=sink)
@@ -334,7 +334,7 @@ class SqliteDatabase:
             limits.seconds_in_all,
             deadline.wall_seconds_left,
         )
-        found = connection.ours(lambda ours: _read_definitions(ours, deadline), in_all)
+        found = connection.within(lambda ours: _read_definitions(ours, deadline), in_all)
         if isinstance(found, QueryError):
             return found
         schema, texts, queries = found

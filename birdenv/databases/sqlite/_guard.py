@@ -29,6 +29,7 @@ from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
+    WHOLE_INDEX,
     Counted,
     count_program,
     first_bound,
@@ -49,10 +50,6 @@ _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
 _USUAL_ACTIONS = AuthorizerCache()
-_STORES_TOO_LITTLE = (
-    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
-    " values smaller than that table has to store: first put what they give into an ordinary table"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +60,12 @@ class Refusal:
     on_a_copy: bool
     kind: ErrorKind = "denied"
 
+
+STORES_TOO_LITTLE = Refusal(
+    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
+    " values smaller than that table has to store: first put what they give into an ordinary table",
+    False,
+)
 
 _EPISODES_BYTES = 768 * 2**20
 """Of SQLite's memory in this process, what statements of episodes that write may take it to: the rest of the
@@ -83,8 +86,9 @@ class StatementGuard:
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
-    has to be bounded before it may run; `has_temporary`: it is. `bound`: bytes that a value could have in it.
-    `keeps_session`: a statement so far may have left something in the connection.
+    has to be bounded before it may run; `has_temporary`: it is. `wants_small_files`: no file that it writes
+    may be larger than a value, because a module may store its whole index as one. `bound`: bytes that a value
+    could have in it. `keeps_session`: a statement so far may have left something in the connection.
     """
 
     def __init__(
@@ -119,7 +123,7 @@ class StatementGuard:
         self.expired: Expiry | None = None
         self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
-        self.wants_count = self.wants_temporary = self.has_temporary = False
+        self.wants_count = self.wants_temporary = self.has_temporary = self.wants_small_files = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -158,11 +162,13 @@ class StatementGuard:
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
+        self.wants_small_files = False
         if counting or self._trusted:
             self._is_counted = True
-            is_ours = counting or deadline.soonest == NEVER or self._killable
-            self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
-        elif not self._killable and (
+            self._set_bound(LARGEST_VALUE)
+        elif self._killable:
+            self._set_bound(max(self._stored, LARGEST_VALUE))
+        elif (
             self.bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
@@ -194,7 +200,7 @@ class StatementGuard:
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._counted[hash(sql)] = count_program(program, self._stored)
+        self._counted[hash(sql)] = count_program(program, min(self._stored, LARGEST_VALUE))
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
 
@@ -221,15 +227,32 @@ class StatementGuard:
         return self.expired is not None
 
     @contextmanager
-    def trusted(self, deadline: Deadline) -> Iterator[None]:
-        """No rules inside: for statements of ours that run no text of the agent's."""
+    def trusted(self) -> Iterator[None]:
+        """No rules and no clock inside: for statements of ours that run no text of others."""
         self._trusted = True
         try:
-            self.start("", deadline, reading=False)
+            self.start("", Deadline(NEVER, NEVER, of_process=True), reading=False)
             yield
         finally:
             self.finish()
             self._trusted = False
+
+    @contextmanager
+    def within(self, deadline: Deadline) -> Iterator[None]:
+        """The rules of a private copy, and the clock: for statements of ours that may run text of others.
+
+        Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
+        prepares to write to them, which those who only read may not do themselves.
+        """
+        try:
+            self.start("", deadline, reading=False, counting=True)
+            self._reading = False
+            if not self._killable:
+                self._set_bound(_OF_MODULES)
+            yield
+        finally:
+            self.finish()
+            self.refusal = None
 
     def _ticks(self) -> Iterator[int]:
         """Look at the clock at each step, and give 1 to stop the statement.
@@ -323,8 +346,11 @@ class StatementGuard:
             self._counted[hash(sql)] = counted  # now it is the one that was used last
             # In a transaction any statement may make a module store what it has put off.
             is_stored = self._stored and (counted.stores or self._connection.in_transaction)
-            if is_stored and counted.bound < self._stored:
-                self._refuse(_STORES_TOO_LITTLE)
+            if is_stored and counted.bound < min(self._stored, LARGEST_VALUE):
+                self.refusal = self.refusal or STORES_TOO_LITTLE
+            elif is_stored and self._stored == WHOLE_INDEX:
+                self.wants_small_files = counted.works
+                counted = counted._replace(bound=LARGEST_VALUE if counted.works else WHOLE_INDEX)
         self._is_counted = counted is not None
         self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)

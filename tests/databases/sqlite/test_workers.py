@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from database_files import fingerprint
+from database_files import fingerprint, write_database
 
 from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import _process_database as pool
@@ -206,17 +206,28 @@ def test_a_forked_child_leaves_the_workers_of_its_parent_alone(episode: EpisodeD
     assert value(episode, CUSTOMERS) == 4
 
 
-def test_a_worker_ends_with_its_owner_while_a_statement_runs(workers: SqliteSource) -> None:
+ENDLESS_TABLE = f"""
+CREATE VIRTUAL TABLE notes USING fts5 (body);
+DROP TABLE notes_config;
+CREATE VIEW notes_config AS {ENDLESS.replace("count(*)", "i AS k, i AS v")} WHERE i < 0;
+"""
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("sql", [ENDLESS, "SELECT count(*) FROM notes"], ids=["query", "virtual-table"])
+def test_a_worker_ends_with_its_owner_while_a_statement_runs(tmp_path: Path, sql: str) -> None:
+    write_database(tmp_path, "shop", f"CREATE TABLE orders (id); {ENDLESS_TABLE}")
     program = f"""
 import os, signal, threading
 from birdenv.databases import Limits, SqliteSource
-database = SqliteSource({str(workers.root)!r}, isolation="process").open("shop", Limits(seconds=600))
+database = SqliteSource({str(tmp_path)!r}, isolation="process").open("shop", Limits(seconds=600))
 database.execute("DELETE FROM orders")
 print(database._worker.pid, flush=True)
 threading.Timer(1, os.kill, [os.getpid(), signal.SIGKILL]).start()
-database.execute({ENDLESS!r})
+print(database.query({sql!r}))
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert run.returncode == -signal.SIGKILL, "the statement ended by itself"
     worker = int(run.stdout)
     deadline = time.monotonic() + 10
     while _is_running(worker) and time.monotonic() < deadline:

@@ -131,6 +131,7 @@ _SETTINGS: Final = {
     "listen_addresses": "",  # a socket in a private folder is all
     "port": "5432",  # part of the socket's name
     "max_connections": str(MOST_CONNECTIONS),
+    "max_locks_per_transaction": "256",  # times the connections: the table of locks that all share
     "client_connection_check_interval": "1s",  # a killed client's statement ends
     # Throw-away data: nothing is forced to the disk, and the log holds what recovery needs and no more. A
     # killed server may lose the last moments; who minds says SET synchronous_commit = on, as loading does.
