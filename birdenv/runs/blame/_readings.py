@@ -29,7 +29,7 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class Reading(NamedTuple):
-    """An expression of a submission in the names of the gold SQL; alike: it shares a column with the point."""
+    """An expression of a submission in the names of the gold SQL; alike if a column is the point's, too."""
 
     sql: str
     is_alike: bool
