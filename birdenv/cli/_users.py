@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli.options._models import takes_models
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
+    Judged,
+    UserQuestion,
     ask,
     evaluation_text,
     fish,
@@ -23,13 +29,17 @@ from birdenv.runs.user_evaluation import (
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_User = Annotated[str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")]
+_NO_CHOICE = ModelSettings()
+_User = Annotated[
+    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
+]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
 ]
 
 
 @app.command("eval")
+@takes_models
 def evaluate(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -37,6 +47,10 @@ def evaluate(
         Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Wrong answers that are printed.")] = 12,
+    parallel: Annotated[
+        int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
+    ] = 1,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
@@ -51,11 +65,19 @@ def evaluate(
             raise InputError(f"{file} has no question to a task of this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
-        judged = [judge(question, ask(arena, question.instance_id, question.question)) for question in there]
+
+        def judged_one(question: UserQuestion) -> Judged:
+            return judge(question, ask(arena, question.instance_id, question.question, llm))
+
+        with closing(Models(models)) as llm, ThreadPoolExecutor(parallel) as pool:
+            judged = list(pool.map(judged_one, there))
     print(visible(evaluation_text(judged, worst)))
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
 
 
 @app.command()
+@takes_models
 def leak(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -63,6 +85,7 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    models: ModelSettings = _NO_CHOICE,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -71,8 +94,11 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    with make_game("c-interact", data_dir=folder, user=user) as arena:
-        leaks = fish(arena, secrets.randbelow(2**31) if seed is None else seed, limit)
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    with make_game("c-interact", data_dir=folder, user=user) as arena, closing(Models(models)) as llm:
+        leaks = fish(arena, drawn, limit, llm)
     print(visible(leaks_text(leaks)))
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
     if not leaks.passed:
         raise typer.Exit(1)

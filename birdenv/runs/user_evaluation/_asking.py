@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue import Arena, Episode
+from birdenv.llm import Models
 from birdenv.tasks.c_interact import InteractRules
 
 
@@ -19,8 +20,14 @@ class Heard:
     guard: str = ""
 
 
-def ask(arena: Arena, instance_id: str, question: str) -> Heard:
+def ask(arena: Arena, instance_id: str, question: str, models: Models | None = None) -> Heard:
     """Ask the user of `arena` one question at the start of a task.
+
+    Args:
+        arena: the game, with the user.
+        instance_id: the task.
+        question: what is asked.
+        models: language models for the user; without them the environment says where they are.
 
     Raises:
         InputError: there is no such task.
@@ -28,7 +35,7 @@ def ask(arena: Arena, instance_id: str, question: str) -> Heard:
     dialogue = arena.start(instance_id)
     rules = dialogue.rules
     assert isinstance(rules, InteractRules)
-    players = arena.seat_players(dialogue, instance_id, but=0)
+    players = arena.seat_players(dialogue, instance_id, but=0, models=models)
     with Episode(arena.game, dialogue, players, 0) as episode:
         episode.act("clarify", question)
         words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
