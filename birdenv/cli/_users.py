@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import secrets
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli.options._groups import takes_groups
+from birdenv.cli.options._models import PairOptions
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
+from birdenv.llm import Models
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
+    Judged,
+    UserQuestion,
     ask,
     class_figures,
     evaluation_text,
@@ -28,13 +35,17 @@ from birdenv.runs.user_evaluation import (
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_User = Annotated[str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")]
+_MODELS = PairOptions()
+_User = Annotated[
+    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
+]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
 ]
 
 
 @app.command("eval")
+@takes_groups
 def evaluate(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -48,6 +59,10 @@ def evaluate(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
     ] = None,
+    parallel: Annotated[
+        int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
+    ] = 1,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
@@ -63,9 +78,12 @@ def evaluate(
             raise InputError(f"{file} has no question to a task of this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
-        judged = [
-            judge(question, ask(arena, question.instance_id, question.question, times)) for question in there
-        ]
+
+        def judged_one(question: UserQuestion) -> Judged:
+            return judge(question, ask(arena, question.instance_id, question.question, times, llm))
+
+        with closing(Models(models.settings())) as llm, ThreadPoolExecutor(parallel) as pool:
+            judged = list(pool.map(judged_one, there))
         told = [
             (one.heard.text, schema_names(arena, one.question.instance_id))
             for one in judged
@@ -75,9 +93,12 @@ def evaluate(
     print(visible(readability_text(readability(told))))
     if json_file is not None:
         json_file.write_text(json.dumps(class_figures(judged), indent=1) + "\n", encoding="utf-8")
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
 
 
 @app.command()
+@takes_groups
 def leak(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -85,6 +106,7 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -93,8 +115,14 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    with make_game("c-interact", data_dir=folder, user=user) as arena:
-        leaks = fish(arena, secrets.randbelow(2**31) if seed is None else seed, limit)
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    with (
+        make_game("c-interact", data_dir=folder, user=user) as arena,
+        closing(Models(models.settings())) as llm,
+    ):
+        leaks = fish(arena, drawn, limit, llm)
     print(visible(leaks_text(leaks)))
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
     if not leaks.passed:
         raise typer.Exit(1)

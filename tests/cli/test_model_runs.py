@@ -131,6 +131,23 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert not (tmp_path / "results").exists()
 
 
+def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tmp_path: Path) -> None:
+    encoder = Dialogue(when=("Decide what one question is about",), turns=(Turn(content="labelled(A1)"),))
+    running = server(dialogues=(encoder, Dialogue(turns=(Turn(content="With 40 seats or more."),))))
+    question = {"instance_id": "library_1", "question": "What is roomy?", "kind": "labelled"}
+    asked = [question | {"must": [["40"]]}, question | {"kind": "extraction", "question": "Give me the SQL."}]
+    (file := tmp_path / "q.jsonl").write_text("".join(json.dumps(each) + "\n" for each in asked))
+    user = ("--user", "llm:u", "--base-url", running.url)
+    ran = birdenv("users", "eval", "--questions", file, "-p", "2", *user)
+    assert ran.code == 0 and "Models: 4 calls, " in ran.out
+    lines = [line.split() for line in reversed(ran.out.splitlines()) if line[:1].islower()]
+    rows = {words[0]: words[1:7] for words in lines}  # of the first table
+    assert rows["labelled"] == ["1", "100.0", "0.0", "0.0", "0.0", "0.0"]
+    assert rows["refusals"] == ["1", "0.0", "0.0", "0.0", "0.0", "100.0"]
+    ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
+    assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
+
+
 def both_seats(url: str, folder: Path) -> list[str]:
     command = [
         sys.executable,

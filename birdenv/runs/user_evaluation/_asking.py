@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue import Arena, Episode
+from birdenv.llm import Models
 from birdenv.tasks.c_interact import InteractRules, InteractTasks
 
 
@@ -25,14 +26,15 @@ class Heard:
     guard: str = ""
 
 
-def ask(arena: Arena, instance_id: str, question: str, times: int = 1) -> Heard:
+def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None) -> Heard:
     """Ask the user of `arena` one question at the start of a task.
 
     Args:
         arena: the game, with the user.
         instance_id: the task.
-        question: the question.
+        question: what is asked.
         times: how often it is asked in a row; the last answer counts.
+        models: language models for the user; without them the environment says where they are.
 
     Raises:
         InputError: there is no such task.
@@ -40,7 +42,7 @@ def ask(arena: Arena, instance_id: str, question: str, times: int = 1) -> Heard:
     dialogue = arena.start(instance_id)
     rules = dialogue.rules
     assert isinstance(rules, InteractRules)
-    players = arena.seat_players(dialogue, instance_id, but=0)
+    players = arena.seat_players(dialogue, instance_id, but=0, models=models)
     with Episode(arena.game, dialogue, players, 0) as episode:
         for _ in range(times):
             episode.act("clarify", question)

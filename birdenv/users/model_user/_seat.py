@@ -53,7 +53,12 @@ class UserSeat:
         return asked[:_MOST_QUESTION] if isinstance(asked, str) else ""
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
-        """Return the last questions before this one, with their answers."""
+        """Return the last questions before this one, with their answers.
+
+        None where the protocol answers each question by itself (BIRD-Interact §3.1).
+        """
+        if not self.brief(view).converses:
+            return []
         found: list[tuple[str, str]] = []
         asked: str | None = None
         for event in view.heard:
