@@ -28,7 +28,11 @@ def _register() -> None:
     from gymnasium.envs.registration import register
 
     for name in _ENVIRONMENTS:
-        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point=f"birdenv.envs:{name}Env",
+            vector_entry_point=f"birdenv.envs:{name}VectorEnv",
+        )
 
 
 class _AtImport(MetaPathFinder):

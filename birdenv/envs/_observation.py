@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -83,6 +83,15 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
         left = min(gauges.get(name, 0), most)
         made[name] = left if isinstance(most, int) else np.array([float(left)])
     return made
+
+
+def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
+    """Return observations as one member of the batched space: arrays, and tuples of texts."""
+    columns = {name: [each[name] for each in made] for name in space.spaces}
+    return {
+        name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)
+        for (name, field), column in zip(space.spaces.items(), columns.values(), strict=True)
+    }
 
 
 def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move | None:
