@@ -165,6 +165,12 @@ class InteractRules(Rules):
         """Return the public record's fields about the way to the attempts."""
         return {}
 
+    def points(self) -> tuple[int, int]:
+        """Return how many of the request's annotated points the user has settled, and how many there are."""
+        granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
+        points = {point.snippet for point in self.task.private.brief.ambiguities}
+        return len(points & granted), len(points)
+
     def close(self) -> None:
         self._database.close()
 
