@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
+_TEXT: Final = ("CInteract", "AInteract", "BirdSql")
 
 
 def register_environments() -> None:
@@ -27,12 +27,9 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
-    for name in _ENVIRONMENTS:
-        register(
-            id=f"birdenv/{name}-v0",
-            entry_point=f"birdenv.envs:{name}Env",
-            vector_entry_point=f"birdenv.envs:{name}VectorEnv",
-        )
+    for name in (*_TEXT, "CInteractCandidates"):
+        vector = f"birdenv.envs:{name}VectorEnv" if name in _TEXT else None
+        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env", vector_entry_point=vector)
 
 
 class _AtImport(MetaPathFinder):
