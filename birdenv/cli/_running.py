@@ -57,6 +57,7 @@ class RunOptions:
     verbose: bool
     repeats: int = 1
     move_timeout: float = MOVE_TIMEOUT
+    episodes: int | None = None
 
 
 _SHORTHANDS: Final = {
@@ -143,6 +144,7 @@ def run_game(
         dict(extra or {}),
         llm,
         options.move_timeout,
+        options.episodes,
     )
     seating = plan.seating()  # before anything is written
     try:
@@ -227,7 +229,7 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, 
     )
     hidden = options.agent == "human" or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        total = len(plan.arena.ids) * plan.repeats
+        total = min(len(plan.arena.ids) * plan.repeats, plan.episodes or sys.maxsize)
         line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total, spent="")
         ledger = plan.models.ledger if plan.models is not None else None
 
