@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql", "CInteractCandidates")
+_TEXT: Final = ("CInteract", "AInteract", "BirdSql")
 
 
 def register_environments() -> None:
@@ -27,9 +27,15 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
-    for name in _ENVIRONMENTS:
+    for name in (*_TEXT, "CInteractCandidates"):
+        vector = f"birdenv.envs:{name}VectorEnv" if name in _TEXT else None
         # They say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
-        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env", order_enforce=False)
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point=f"birdenv.envs:{name}Env",
+            vector_entry_point=vector,
+            order_enforce=False,
+        )
 
 
 class _AtImport(MetaPathFinder):

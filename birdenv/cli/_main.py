@@ -18,6 +18,7 @@ _COMMANDS: Final = {
     "demo": "_demo:demo",
     "bird": "_bird:bird",
     "play": "_play:play",
+    "selfplay": "_selfplay:selfplay",
     "c-interact": "_play:c_interact",
     "a-interact": "_play:a_interact",
     "score": "_score:score",
@@ -38,7 +39,8 @@ _COMMANDS: Final = {
 }
 """Where each command is. Only the module of the command that was asked for is imported."""
 
-_SETTINGS: Final = {"play": {"allow_extra_args": True, "ignore_unknown_options": True}}
+_EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA}
 
 
 class _Commands(TyperGroup):

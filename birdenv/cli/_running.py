@@ -98,6 +98,7 @@ def run_game(
     settings: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
     models: ModelSettings | None = None,
+    episodes: int | None = None,
 ) -> RunDirectory:
     """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
 
@@ -108,6 +109,7 @@ def run_game(
         settings: settings for players.
         extra: further fields of `config.json`.
         models: what was chosen about language models.
+        episodes: the run ends after so many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
@@ -129,6 +131,7 @@ def run_game(
         dict(extra or {}),
         llm,
         options.move_timeout,
+        episodes,
     )
     seating = plan.seating()  # before anything is written
     try:
@@ -213,7 +216,7 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, 
     )
     hidden = options.agent == "human" or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        total = len(plan.arena.ids) * plan.repeats
+        total = min(len(plan.arena.ids) * plan.repeats, plan.episodes or sys.maxsize)
         line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total, spent="")
         ledger = plan.models.ledger if plan.models is not None else None
 

@@ -1,16 +1,17 @@
 """Gymnasium and PettingZoo environments: thin drivers of any registered game.
 
 `CInteractEnv`, `AInteractEnv` and `BirdSqlEnv` are registered with Gymnasium by `import birdenv`;
-`DialogueEnv` takes any game and seat. Wrappers for LLM policies are in `birdenv.envs.wrappers`; the
-PettingZoo game, where the user's seat is a learner, too, is the module `birdenv.envs.c_interact_v0`;
-`DialogueAEC` and `DialogueParallel` are any game in PettingZoo's two forms. `birdenv.envs.candidates` is the
-setting for learning when to ask.
+`DialogueEnv` takes any game and seat, `DialogueVectorEnv` a batch of them (`gymnasium.make_vec`). Wrappers
+for LLM policies and for shaping are in `birdenv.envs.wrappers`. The PettingZoo game, where the user's seat is
+a learner, too, is the module `birdenv.envs.c_interact_v0`; `DialogueAEC` and `DialogueParallel` are any game
+in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning when to ask.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from birdenv.envs._gymnasium import AInteractEnv, BirdSqlEnv, CInteractEnv, DialogueEnv
 from birdenv.envs._spaces import UnicodeText
+from birdenv.envs._vector import AInteractVectorEnv, BirdSqlVectorEnv, CInteractVectorEnv, DialogueVectorEnv
 
 if TYPE_CHECKING:
     from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AInteractEnv",
+    "AInteractVectorEnv",
     "BirdSqlEnv",
+    "BirdSqlVectorEnv",
     "CInteractCandidatesEnv",
     "CInteractEnv",
+    "CInteractVectorEnv",
     "DialogueAEC",
     "DialogueEnv",
     "DialogueParallel",
+    "DialogueVectorEnv",
     "UnicodeText",
 ]
 

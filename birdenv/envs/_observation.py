@@ -134,6 +134,15 @@ def _action_space(seat: Seat) -> spaces.Dict:
     return spaces.Dict(fields)
 
 
+def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
+    """Return observations as one member of the batched space: arrays, and tuples of texts."""
+    columns = {name: [each[name] for each in made] for name in space.spaces}
+    return {
+        name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)
+        for (name, field), column in zip(space.spaces.items(), columns.values(), strict=True)
+    }
+
+
 def _whole_move(declared: Action, action: Mapping[str, Any], choices: Sequence[Any]) -> Move:
     data = declared.data_of_text(str(action["text"])) if "text" in action else None
     values = declared.arguments_of(data)

@@ -11,8 +11,9 @@ from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
-from birdenv.envs._gymnasium import pick, transcript_text
+from birdenv.envs._gymnasium import transcript_text
 from birdenv.envs._observation import SeatSpaces
+from birdenv.envs._sampling import RESET_OPTIONS, Sampler
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
@@ -38,6 +39,7 @@ class _AllSeats(EzPickle):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
+        self._sampler = Sampler(self._arena)
         self._seats = self._arena.game.seats
         self.agents: list[str] = []
         self._spaces = {f"{seat.name}_0": SeatSpaces(seat, MASK) for seat in self._seats}
@@ -82,8 +84,8 @@ class _AllSeats(EzPickle):
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> Dialogue:
         if seed is not None or self._rng is None:
             self._rng, _ = seeding.np_random(seed)
-        known = {name: value for name, value in (options or {}).items() if name in ("instance_id", "index")}
-        name = pick(self._arena.ids, self._rng, known)
+        known = {name: value for name, value in (options or {}).items() if name in RESET_OPTIONS}
+        name = self._sampler.draw(self._rng, known)
         self._close_episode()
         self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))

@@ -212,7 +212,7 @@ def test_a_chosen_task_with_a_seed_leaves_the_same_stream(c_interact: Make) -> N
         ({"index": -1}, "0 to 2"),
         ({"index": True}, "0 to 2"),
         ({"index": "1"}, "0 to 2"),
-        ({"task": 1}, "'task'.*instance_id, index"),
+        ({"task": 1}, "'task'.*instance_id, database, difficulty, index"),
         ({"index": 1, "instance_id": "shop_1"}, "not both"),
     ],
 )

@@ -37,6 +37,7 @@ from birdenv_baselines.bench import (
     spaces,
     steps,
     users,
+    vector,
     workers,
 )
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
@@ -49,6 +50,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "memory": memory.lines,
     "steps": steps.lines,
     "episodes": episodes.lines,
+    "vector": vector.lines,
     "commit": commit.lines,
     "guards": guards.lines,
     "workers": workers.lines,
@@ -81,8 +83,9 @@ directory (~/.cache/birdenv/bench-*, or under $XDG_CACHE_HOME; remove them when 
 usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 
 The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
-statement), episodes (whole ones, and are the verdicts the official ones?), commit (whole ones against an
-earlier commit's, which git checks out), guards (of the connection), workers (processes), models (many
+statement), episodes (whole ones, and are the verdicts the official ones?), vector (a batch of episodes
+against Gymnasium's vector environments), commit (whole ones against an earlier commit's, which git checks
+out), guards (of the connection), workers (processes), models (many
 episodes with a language model at once), spaces, grading (comparing two large results), scoring (13 systems'
 answers to BIRD mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA),
 postgres (episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with

@@ -12,17 +12,23 @@ from birdenv.cli.options import _common as options
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """Who plays, how often, and where the records go."""
+class RunFolder:
+    """How episodes are played, and where their records go."""
 
-    agent: options.Agent = "asks-first"
-    repeats: options.Repeats = 1
     parallel: options.Parallel = 1
     output: options.Output = None
     resume: options.Resume = None
     seed: options.Seed = 0
     move_timeout: options.MoveTimeout = 3600.0
     verbose: options.Verbose = False
+
+
+@dataclass(frozen=True)
+class RunOptions(RunFolder):
+    """The same, for one agent that is evaluated."""
+
+    agent: options.Agent = "asks-first"
+    repeats: options.Repeats = 1
 
 
 @dataclass(frozen=True)

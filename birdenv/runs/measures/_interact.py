@@ -83,6 +83,26 @@ _SOLVED: Final = Measure("solved", "Solved, all phases", _solved)
 _REWARD: Final = Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, drawn=True)
 
 
+_MOST_PAID: Final = 1e6
+
+
+def _seat_reward(name: str) -> Measure:
+    def earned(run: Record) -> float | None:
+        rewards = run.get("rewards")
+        return None if rewards is None else float(rewards[name])
+
+    words = f"Reward of the {name}"
+    return Measure(f"{name}_reward", words, earned, is_rate=False, least=-_MOST_PAID, most=_MOST_PAID)
+
+
+_SEAT_REWARDS: Final = (_seat_reward("system"), _seat_reward("user"))
+
+
+def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
+    """What each seat earned, where questions or disclosures had a price, or the seats were paid apart."""
+    return _SEAT_REWARDS if any("rewards" in record for record in records) else ()
+
+
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
     """The types of a task's ambiguities are private."""
     return task_groups(
@@ -246,6 +266,7 @@ C_INTERACT: Final = GameMeasures(
         _SOLVED,
         _REWARD,
     ),
+    optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",
@@ -263,6 +284,7 @@ A_INTERACT: Final = GameMeasures(
         _SOLVED,
         _REWARD,
     ),
+    optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",

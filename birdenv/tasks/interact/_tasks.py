@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from birdenv.errors import SettingError
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
+from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
@@ -43,6 +45,13 @@ class InteractSettings(SqlSettings):
     patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
     user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
     leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
+    reward_scheme: Scheme = Field(
+        "cooperative", description="Who pays for questions and for what the user tells: docs/self-play.md."
+    )
+    question_price: float = Field(0.0, ge=0, description="What a question takes from the reward.")
+    disclosure_price: float = Field(
+        0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
+    )
 
     user_style: UserStyle = Field(
         "plain", description="How the rule-based user words its answers (profile strict)."
@@ -91,6 +100,11 @@ class InteractSettings(SqlSettings):
         folder, file = self.place()
         return file_identity(folder, file)
 
+    @property
+    def scheme(self) -> RewardScheme:
+        """How the seats are paid."""
+        return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
+
     def rules(self) -> dict[str, Any]:
         """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
         return {"profile": self.profile, "patience": self.patience}
@@ -126,7 +140,11 @@ class InteractTasks(SqlTasks[CInteractTask]):
         sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
         style = {} if self.settings.user_style == "plain" else {"user_style": self.settings.user_style}
         guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
-        return super().config() | self.settings.rules() | sees | style | guard | {"notes_sha256": digests}
+        scheme = self.settings.scheme
+        paid = {} if scheme == RewardScheme() else {"reward_scheme": asdict(scheme)}
+        return (
+            super().config() | self.settings.rules() | sees | style | guard | paid | {"notes_sha256": digests}
+        )
 
 
 def load_interact(
@@ -166,6 +184,7 @@ def load_interact(
             user_sees=settings.user_sees,
             leak_guard=settings.leak_guard,
             user_style=settings.user_style,
+            scheme=settings.scheme,
             **more,
         )
         tasks._idle = idle
