@@ -161,8 +161,16 @@ GENERIC = (
     "runs/_player_process.py",
     "runs/_jobs.py",
 )
-BY_NATURE = {"envs/_gymnasium.py", "envs/c_interact_v0.py", "envs/wrappers/_markup.py"}
-"""The registered classes, the PettingZoo module, and the wrapper of the published c-Interact prompts."""
+BY_NATURE = {
+    "envs/_gymnasium.py",
+    "envs/_vector.py",
+    "envs/c_interact_v0.py",
+    "envs/candidates/_session.py",
+    "envs/candidates/_setting.py",
+    "envs/wrappers/_markup.py",
+}
+"""The registered classes, the PettingZoo module, the setting that chooses among candidates in c-Interact, and
+the wrapper of the published c-Interact prompts."""
 
 
 def test_no_driver_knows_a_game_by_name() -> None:
