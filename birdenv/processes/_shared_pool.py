@@ -6,12 +6,30 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from birdenv.processes._pool import WorkerPool
 from birdenv.processes._process import Process
 
-W = TypeVar("W", bound=Process)
+GivesUp: TypeAlias = "weakref.WeakMethod[Callable[[], None]]"
+"""Releases a worker unless its user is about to use it; called at most once, from any thread."""
+
+
+class SharedWorker(Process):
+    """A process of a shared pool, and what the pool knows of it.
+
+    Attributes:
+        thread: for which it is at work; None while it is not.
+        gives_up: how its user can do without it, if it can.
+        turn: when it was last kept: the number of that among all.
+    """
+
+    thread: int | None = None
+    gives_up: GivesUp | None = None
+    turn: int = 0
+
+
+W = TypeVar("W", bound=SharedWorker)
 
 _SOMEBODY: Final = 0  # no thread's number
 _LOOK_AGAIN: Final = 1.0  # seconds after which who waits looks again, whatever it was told
@@ -40,10 +58,7 @@ class SharedPool(WorkerPool[W]):
         self._change = threading.Condition(threading.Lock())
         self._all: weakref.WeakSet[W] = weakref.WeakSet()
         self._starting: set[int] = set()  # threads that start one
-        self._working: weakref.WeakKeyDictionary[W, int] = weakref.WeakKeyDictionary()  # for which thread
-        self._kept: weakref.WeakKeyDictionary[W, weakref.WeakMethod[Callable[[], None]]] = (
-            weakref.WeakKeyDictionary()  # how it is given up; those unused longest first
-        )
+        self._turns = 0
         self._waiting: set[int] = set()  # threads
 
     def lease(self) -> W:
@@ -54,7 +69,7 @@ class SharedPool(WorkerPool[W]):
                 self._starting.discard(me)  # which Ctrl-C may have left
                 worker = self._alive_idle()
                 if worker is not None:
-                    self._working[worker] = me
+                    worker.thread = me
                     return worker
                 give_up = None
                 if self._has_room() or ((give_up := self._next_kept()) is None and not self._others_work()):
@@ -69,35 +84,35 @@ class SharedPool(WorkerPool[W]):
     def release(self, worker: W) -> None:
         """Take back a worker that has nothing to do."""
         with self._change:
-            self._working.pop(worker, None)
+            self._rest(worker)
             super().release(worker)
-            self._change.notify()
 
-    def keep(self, worker: W, give_up: weakref.WeakMethod[Callable[[], None]] | None) -> None:
+    def keep(self, worker: W, gives_up: GivesUp | None) -> None:
         """Note that a worker stays with its user, who does not use it now.
 
         Args:
             worker: it was leased or resumed.
-            give_up: releases the worker unless its user is about to use it; called at most once, from the
-                thread of who needs one. None where the user cannot do without it.
+            gives_up: how its user can do without it; None if it cannot.
         """
         with self._change:
-            self._working.pop(worker, None)
-            if give_up is not None:
-                self._kept[worker] = give_up
-            self._change.notify()
+            self._turns += 1
+            worker.gives_up, worker.turn = gives_up, self._turns
+            self._rest(worker)
 
     def resume(self, worker: W) -> None:
         """Note that a worker that was kept is at work again."""
         with self._change:
-            self._kept.pop(worker, None)
-            self._working[worker] = threading.get_ident()
+            worker.thread, worker.gives_up = threading.get_ident(), None
 
     def lost(self, worker: W) -> None:
         """Note that a leased worker was killed."""
         with self._change:
-            self._working.pop(worker, None)
             self._all.discard(worker)
+            self._rest(worker)
+
+    def _rest(self, worker: W) -> None:
+        worker.thread = None
+        if self._waiting:
             self._change.notify()
 
     def count(self) -> int:
@@ -125,24 +140,28 @@ class SharedPool(WorkerPool[W]):
         return len(self._all) < room or sum(worker.is_alive for worker in self._all) < room
 
     def _next_kept(self) -> Callable[[], None] | None:
-        for worker in list(self._kept):
-            give_up = self._kept.pop(worker)()
-            self._working[worker] = _SOMEBODY  # until it is given up, resumed or lost
+        """How a worker can be had that another user keeps, the one that was not used longest."""
+        kept = [worker for worker in self._all if worker.gives_up is not None]
+        for worker in sorted(kept, key=lambda each: each.turn):
+            gives_up, worker.gives_up = worker.gives_up, None
+            give_up = None if gives_up is None else gives_up()
             if give_up is not None:
+                worker.thread = _SOMEBODY  # until it is given up, resumed or lost
                 return give_up
         return None
 
     def _others_work(self) -> bool:
         """Whether a thread that does not wait itself is at work, or about to be."""
         still = self._waiting | {threading.get_ident()}
-        return not still.issuperset(self._starting.union(self._working.values()))
+        at_work = {worker.thread for worker in self._all} - {None}
+        return not still.issuperset(self._starting | at_work)
 
     def _started(self, thread: int) -> W:
         try:
             worker = self._start()
             with self._change:
                 self._all.add(worker)
-                self._working[worker] = thread
+                worker.thread = thread
             return worker
         finally:
             with self._change:

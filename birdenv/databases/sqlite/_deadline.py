@@ -19,14 +19,14 @@ Expiry: TypeAlias = Literal["processor", "wall"]
 """Which clock ended a statement."""
 
 NEVER: Final = float("inf")
-_RECENT: Final = 0.01  # seconds for which a thread's processor time is not read again: reading it is dear
+_RECENT: Final = 0.01  # seconds for which processor time is not read again: reading it is dear
 
 
-class _ThreadClock(threading.local):
-    """The processor time of the thread that asks."""
+class _Clock:
+    """Processor time, read once in a while."""
 
-    def __init__(self) -> None:
-        self.id = time.pthread_getcpuclockid(threading.get_ident())  # to be read in any thread
+    def __init__(self, identity: int) -> None:
+        self.id = identity
         self._read_at = -NEVER
         self._read = 0.0
 
@@ -38,16 +38,24 @@ class _ThreadClock(threading.local):
         return self._read + since
 
 
+class _ThreadClock(_Clock, threading.local):
+    """The processor time of the thread that asks."""
+
+    def __init__(self) -> None:
+        super().__init__(time.pthread_getcpuclockid(threading.get_ident()))  # to be read in any thread
+
+
 _of_thread = _ThreadClock()
+_of_process = _Clock(time.CLOCK_PROCESS_CPUTIME_ID)
 
 
-def _renew_clock() -> None:
-    """In a forked child: its thread is another one."""
-    global _of_thread
-    _of_thread = _ThreadClock()
+def _renew_clocks() -> None:
+    """In a forked child: its thread and processor time are others."""
+    global _of_thread, _of_process
+    _of_thread, _of_process = _ThreadClock(), _Clock(time.CLOCK_PROCESS_CPUTIME_ID)
 
 
-os.register_at_fork(after_in_child=_renew_clock)
+os.register_at_fork(after_in_child=_renew_clocks)
 
 
 class Deadline:
@@ -69,13 +77,9 @@ class Deadline:
 
     def __init__(self, seconds: float, wall_seconds: float, *, of_process: bool = False) -> None:
         now = self.began = time.monotonic()
-        if of_process:
-            self._clock = time.CLOCK_PROCESS_CPUTIME_ID
-            used = time.clock_gettime(self._clock)
-        else:
-            self._clock = _of_thread.id
-            used = _of_thread.at_most(now)
-        self._processor = used + seconds
+        clock = _of_process if of_process else _of_thread
+        self._clock = clock.id
+        self._processor = clock.at_most(now) + seconds
         self._wall = now + wall_seconds
         self.soonest = now + min(seconds, wall_seconds)
 

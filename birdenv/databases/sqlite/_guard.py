@@ -38,7 +38,7 @@ from birdenv.databases.sqlite._value_bounds import (
     replace_unbounded_functions,
     stored_by_module,
 )
-from birdenv.databases.sqlite._watchdog import clear_alarms, set_alarms, watchdog
+from birdenv.databases.sqlite._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._memory_map import memory_used
 
 _TICK_INSTRUCTIONS = (
@@ -182,7 +182,7 @@ class StatementGuard:
         if not watchdog.is_awake:
             watchdog.wake()
         if self._killable:
-            set_alarms(deadline)
+            alarms.watch_statement(deadline)
 
     def finish(self) -> float:
         """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
@@ -193,7 +193,7 @@ class StatementGuard:
                 self._soonest = NEVER
         self._soonest = NEVER
         if self._killable:
-            clear_alarms()
+            alarms.watch_statement(None)
         if self._changes_schema:
             self._counted.clear()  # the same text may mean something else now
         return now

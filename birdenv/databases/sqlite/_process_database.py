@@ -41,11 +41,11 @@ from birdenv.databases.sqlite.images._image import ImageKind
 from birdenv.databases.sqlite.images._parked import ParkedImage
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
-from birdenv.processes._process import Process, WorkerCrashError
-from birdenv.processes._shared_pool import SharedPool
+from birdenv.processes._process import WorkerCrashError
+from birdenv.processes._shared_pool import SharedPool, SharedWorker
 
 MOST_WORKERS: Final = 2 * (os.cpu_count() or 1)
-workers: Final = SharedPool(lambda: Process("birdenv.databases.sqlite._worker"), MOST_WORKERS)
+workers: Final = SharedPool(lambda: SharedWorker("birdenv.databases.sqlite._worker"), MOST_WORKERS)
 """Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
@@ -64,7 +64,7 @@ class ProcessDatabase:
         self._limits = limits
         self._episode = pickle.dumps(Episode(file.version, file.image_path, limits, image_kind))
         self._scope = file.scope(limits, "process")
-        self._worker: Process | None = None  # which holds the episode's image
+        self._worker: SharedWorker | None = None  # which holds the episode's image
         self._parked: ParkedImage | None = None  # the image, if no worker holds it
         self._start: Checkpoint | None = None  # what a lost episode goes on from
         self._lost: QueryError | None = None  # which the next statement is told
@@ -201,7 +201,7 @@ class ProcessDatabase:
         return answer
 
     def _ask_worker(
-        self, worker: Process, request: tuple[Any, ...], sink: RowSink | None
+        self, worker: SharedWorker, request: tuple[Any, ...], sink: RowSink | None
     ) -> tuple[Answer, int]:
         """The answer, and what the episode has in this worker now.
 

@@ -26,7 +26,7 @@ from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
-from birdenv.databases.sqlite._watchdog import set_last_alarm
+from birdenv.databases.sqlite._watchdog import alarms
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, ImageKind
 from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
 from birdenv.errors import InputError
@@ -162,11 +162,11 @@ class _Worker:
         if episode is not None and episode != self._episode:
             self._begin_episode(episode)
         assert self._database is not None
-        set_last_alarm(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
+        alarms.watch_all(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
         try:
             return self._answer(method, arguments)
         finally:
-            set_last_alarm(math.inf)
+            alarms.watch_all(math.inf)
 
     def _answer(self, method: str, arguments: tuple[Any, ...]) -> bytes:
         assert self._database is not None

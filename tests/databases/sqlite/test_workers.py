@@ -273,7 +273,7 @@ def test_a_worker_that_sends_nonsense_is_ended(
 ) -> None:
     episode.execute("DELETE FROM orders")
     with monkeypatch.context() as patched:
-        patched.setattr(pool.Process, "receive", lambda *_: b"\0\1" + pickle.dumps(Bomb()))
+        patched.setattr(pool.SharedWorker, "receive", lambda *_: b"\0\1" + pickle.dumps(Bomb()))
         assert "made no sense" in error(episode, CUSTOMERS).message
     assert value(episode, CUSTOMERS) == 3
 
