@@ -39,6 +39,13 @@ COMMIT: Final = "4bd8155"
 _ROUNDS: Final = 31
 _TIMES: Final = 3  # all episodes in one round
 _CLARIFY, _EXECUTE, _SUBMIT = range(3)
+_WHOLE: Final = ("explore", "submit")
+_PARTS: Final = {
+    "what containment costs: steps that read": ("explore",),
+    "what containment costs: episodes that write": ("explore", "write", "submit"),
+    "what containment costs: scoring": ("submit",),
+}
+"""Of episodes, for what the ways out that were closed since that commit cost, and everything else besides."""
 
 
 def lines(setting: Setting, commit: str = COMMIT) -> list[Line]:
@@ -52,10 +59,14 @@ def lines(setting: Setting, commit: str = COMMIT) -> list[Line]:
             (setting.sizes[0].db_id,),
         ),
         Line("whole episodes (c-interact), no SQL twice", against, partial(_c_interact, commit), bar),
+        *(
+            Line(name, against, partial(_bird, setting, commit, parts), None, (setting.sizes[0].db_id,))
+            for name, parts in _PARTS.items()
+        ),
     ]
 
 
-def _bird(setting: Setting, commit: str) -> Figure:
+def _bird(setting: Setting, commit: str, parts: Sequence[str] = _WHOLE) -> Figure:
     """Each round has tasks of its own, so that no gold query comes twice."""
     tasks = quick_tasks(setting.sizes[0]) * _TIMES
     numbers = range((_ROUNDS + 1) * len(tasks))
@@ -66,7 +77,15 @@ def _bird(setting: Setting, commit: str) -> Figure:
     episodes = []
     for place, task in enumerate(tasks):
         *explored, submitted = (f"{sql} /* # */" for sql in statements(task))
-        episodes.append([place, [*([_EXECUTE, sql] for sql in explored), [_SUBMIT, submitted]]])
+        actions = {
+            "explore": [[_EXECUTE, sql] for sql in explored],
+            "write": [
+                [_EXECUTE, "CREATE TABLE found (id)"],
+                [_EXECUTE, "SELECT count(*) FROM found /* # */"],
+            ],
+            "submit": [[_SUBMIT, submitted]],
+        }
+        episodes.append([place, [action for part in parts for action in actions[part]]])
     job = {
         "id": "birdenv/BirdSql-v0",
         "settings": settings,

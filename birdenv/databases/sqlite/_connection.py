@@ -32,6 +32,7 @@ from birdenv.databases.sqlite._preparation import (
     virtual_tables,
 )
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.images._image import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
@@ -99,6 +100,7 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
 
 
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
+_TIMES_WRITTEN: Final = 4  # a page of a database's file by one statement: itself, its journal, VACUUM's copy
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
 _ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
@@ -137,6 +139,7 @@ class GuardedConnection:
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
             modules=modules_of(connection) if private else (),
+            file_bytes=0 if file is None else _TIMES_WRITTEN * (file.stat().st_size + GROWTH_BYTES),
         )
         self._killable = killable
         self._growth: dict[str, int] | None = None  # while files are confined: their bounds from before

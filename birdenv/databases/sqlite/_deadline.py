@@ -83,6 +83,18 @@ class Deadline:
         self._wall = now + wall_seconds
         self.soonest = now + min(seconds, wall_seconds)
 
+    def written_bytes(self) -> int | None:
+        """What has been written by the thread so far, or by the process where that one counts; to any file.
+        None where the kernel does not tell (Linux does)."""
+        is_of_process = self._clock == time.CLOCK_PROCESS_CPUTIME_ID
+        # A thread's clock has the thread's number in it, inverted, above three bits.
+        place = "/proc/self/io" if is_of_process else f"/proc/self/task/{~(self._clock >> 3)}/io"
+        try:
+            with open(place, "rb") as told:  # noqa: PTH123 (often)
+                return int(told.read().split(b"wchar: ")[1].split()[0])
+        except (OSError, IndexError):
+            return None
+
     @property
     def seconds_left(self) -> float:
         """Of processor time."""

@@ -71,6 +71,14 @@ _EPISODES_BYTES = 768 * 2**20
 """Of SQLite's memory in this process, what statements of episodes that write may take it to: the rest of the
 process's bound is left to those that only read, and so to grading."""
 
+SPILLED_BYTES = 2**30
+"""What one statement may write for sorting, and for tables that it makes up while it runs."""
+
+_SPILLED = Refusal(
+    f"stopped: the statement wrote more than {SPILLED_BYTES >> 20} MiB of temporary files (sorting, joining)",
+    False,
+    "too_large",
+)
 _NO_ROOM = Refusal("the episodes of this process have used up their memory", False, "too_large")
 
 
@@ -80,7 +88,8 @@ class StatementGuard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
     `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
-    where the schema does not change. `modules`: those of the virtual tables of a private copy.
+    where the schema does not change. `modules`: those of the virtual tables of a private copy. `file_bytes`:
+    what a statement may write to the database's own file.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
@@ -100,8 +109,10 @@ class StatementGuard:
         lists_files: bool = True,
         virtual_tables: frozenset[str] = frozenset(),
         modules: Iterable[str] = (),
+        file_bytes: int = 0,
     ) -> None:
         self._connection = connection
+        self._most_written = SPILLED_BYTES + file_bytes
         self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
@@ -112,6 +123,8 @@ class StatementGuard:
         self._trusted = False
         self._deadline: Deadline | None = None
         self._soonest = NEVER  # at which the statement that runs can be late
+        self._written: tuple[Deadline, int | None] | None = None  # by its thread, at the first look
+        self._spilled: Deadline | None = None  # of the statement that wrote too much
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
         self.bound = LARGEST_VALUE
@@ -214,11 +227,23 @@ class StatementGuard:
         self._soonest = NEVER
 
     def interrupt_if_late(self, now: float) -> None:
+        self._look_at_written()
         if now <= self._soonest:
             return
         with self._lock, suppress(OSError):  # the latter: its thread has ended
             if now > self._soonest and self._look_at_clocks():
                 self._connection.interrupt()
+
+    def _look_at_written(self) -> None:
+        """Find out whether the statement that runs has written too much; its own ticks stop it then."""
+        deadline = self._deadline
+        if deadline is None or not self.is_running or self._trusted:
+            return
+        written = deadline.written_bytes()
+        if self._written is None or self._written[0] is not deadline:
+            self._written = deadline, written
+        elif written is not None and written - (self._written[1] or 0) > self._most_written:
+            self._spilled = deadline
 
     def _look_at_clocks(self) -> bool:
         """Whether the statement that runs is late."""
@@ -268,6 +293,8 @@ class StatementGuard:
                 is_late = time.monotonic() > self._soonest and self._look_at_clocks()
                 if is_bounded and memory_used() > _EPISODES_BYTES and not self._trusted:
                     self.refusal = self.refusal or _NO_ROOM
+                if self._spilled is not None and self._spilled is self._deadline:
+                    self.refusal = self.refusal or _SPILLED
                 answer = int(is_late or self.refusal is not None)
             except KeyboardInterrupt:
                 self.interrupted = True

@@ -117,7 +117,7 @@ GO_ON, STOP = b"\1", b"\0"
 _PATIENCE_SECONDS: Final = 60.0  # beyond that: for making an image, moving rows, and an owner that is slow
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
-_FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
+_FILE_BYTES: Final = 2**31  # of any file that this process writes, besides the image; the guard allows half
 
 
 @dataclass(frozen=True, slots=True)
