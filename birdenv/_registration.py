@@ -14,6 +14,12 @@ from types import ModuleType
 from typing import Final
 
 _ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
+_GAMES: Final = {
+    "MutualFriends": "mutual-friends",
+    "Bargain": "bargain",
+    "DealOrNoDeal": "deal-or-no-deal",
+}
+"""Games without an environment class of their own."""
 
 
 def register_environments() -> None:
@@ -29,6 +35,8 @@ def _register() -> None:
 
     for name in _ENVIRONMENTS:
         register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+    for name, game in _GAMES.items():
+        register(id=f"birdenv/{name}-v0", entry_point="birdenv.envs:DialogueEnv", kwargs={"game": game})
 
 
 class _AtImport(MetaPathFinder):

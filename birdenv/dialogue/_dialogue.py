@@ -159,7 +159,9 @@ class Dialogue:
             data = replaced
         elif fault is not None:
             data = _kept(data)
-        metadata = None if text is None else {"sender": sender, "reply": text}
+        metadata: dict[str, Any] | None = None if text is None else {"sender": sender, "reply": text}
+        if refused and metadata is not None:
+            metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = Event(seat, stamp, action, data, start_time, metadata)
         self._append(event, only=seat if refused else None)

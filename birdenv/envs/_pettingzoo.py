@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -17,6 +18,9 @@ from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
 """Not `action_mask`: PettingZoo's convention is to sample with anything of that name."""
+
+_NUMBERED: Final = re.compile(r"_\d+$")
+"""PettingZoo's names of agents have a number; a seat may have brought its own."""
 
 _PATIENCE: Final = 2  # rounds in which all open seats are silent; then the dialogue is over
 
@@ -39,7 +43,9 @@ class _AllSeats(EzPickle):
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
         self._seats = self._arena.game.seats
-        self.possible_agents = [f"{seat.name}_0" for seat in self._seats]
+        self.possible_agents = [
+            seat.name if _NUMBERED.search(seat.name) else f"{seat.name}_0" for seat in self._seats
+        ]
         self.agents: list[str] = []
         named = list(zip(self.possible_agents, self._seats, strict=True))
         self._actions = {name: seat_spaces.action_space(seat) for name, seat in named}
