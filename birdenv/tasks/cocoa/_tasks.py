@@ -28,6 +28,8 @@ class ScenarioTasks(TaskList):
     ) -> None:
         super().__init__([scenario.uuid for scenario in scenarios])
         self._scenarios = {scenario.uuid: scenario for scenario in scenarios}
+        self._public = [scenario.public() for scenario in scenarios]
+        self._places = {scenario.uuid: place for place, scenario in enumerate(scenarios)}
         self._settings = settings
         self._start = start
         for scenario in scenarios:  # before the first episode, not in the middle of a run
@@ -43,7 +45,10 @@ class ScenarioTasks(TaskList):
         return self._start(self._scenarios[instance_id], self._settings)
 
     def public(self, instance_id: str) -> Any:
-        return self._scenarios[instance_id].public()
+        return self._public[self._places[instance_id]]
+
+    def all_public(self) -> Sequence[Any]:
+        return self._public
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
         return self._scenarios[instance_id].to_json()
