@@ -69,7 +69,7 @@ def read_bank(path: Path, game: str, acts: Mapping[str, set[str]]) -> list[Mappi
         if not isinstance(phrase, Mapping) or not isinstance(phrase.get("text"), str):
             raise InputError(f"{where} needs a `text`")
         act = phrase.get("act")
-        if act not in acts:
+        if not isinstance(act, str) or act not in acts:
             raise InputError(f"{where}: unknown act {act!r}; known: {', '.join(acts)}")
         wrong = sorted(set(_SLOT.findall(phrase["text"])) - acts[act])
         if wrong:

@@ -11,10 +11,12 @@ from birdenv_agents._phrase_bank import PhraseBank
 from birdenv_agents.friends._mind import Item, distinct
 from birdenv_agents.friends._player import FriendsPlayer
 from birdenv_agents.friends._reader import Claim
-from birdenv_agents.friends._words import PHRASES, listed
+from birdenv_agents.friends._words import PHRASES
 
 _QUESTIONS: Final = [
-    re.compile(re.escape(phrase["text"]).replace(r"\{values\}", "(?P<values>[^.?]*)").replace(r"\{attribute\}", ".*"))
+    re.compile(
+        re.escape(phrase["text"]).replace(r"\{values\}", "(?P<values>[^.?]*)").replace(r"\{attribute\}", ".*")
+    )
     for phrase in PHRASES
     if phrase["act"] == "ask"
 ]

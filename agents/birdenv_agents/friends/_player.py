@@ -110,7 +110,9 @@ class FriendsPlayer:
             told = (name, frozenset(values))
             if len(values) <= room and told not in self._told and len(said) < 2:
                 self._told.add(told)
-                said.append(self._say("only" if len(living) == len(self._mind.items) else "must", name, values))
+                said.append(
+                    self._say("only" if len(living) == len(self._mind.items) else "must", name, values)
+                )
                 room -= len(values)
         if said:
             self._mind.asked = {}
@@ -134,5 +136,3 @@ class FriendsPlayer:
 
     def _say(self, act: str, name: str, values: Sequence[str]) -> str:
         return self._bank.say(act, name, values=listed(values), attribute=name.lower())
-
-
