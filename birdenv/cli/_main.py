@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "runs": "_analyse:runs",
     "blame": "_analyse:blame",
     "export": "_analyse:export",
+    "scenarios": "_scenarios:scenarios",
     "doctor": "_doctor:doctor",
     "data": "_data:app",
     "db": "_db:app",
@@ -38,7 +39,8 @@ _COMMANDS: Final = {
 }
 """Where each command is. Only the module of the command that was asked for is imported."""
 
-_SETTINGS: Final = {"play": {"allow_extra_args": True, "ignore_unknown_options": True}}
+_FURTHER: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+_SETTINGS: Final = {"play": _FURTHER, "scenarios": _FURTHER}
 
 
 class _Commands(TyperGroup):

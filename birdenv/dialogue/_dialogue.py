@@ -238,6 +238,11 @@ def _is_text(action: Any) -> bool:
     return len(action.fields) == 1 and action.fields[0].is_text
 
 
+def spoken(event: Event) -> str:
+    """Return a move as words: a text as it is, else the action and its data."""
+    return event.data if isinstance(event.data, str) else _told(event)
+
+
 def _told(event: Event) -> str:
     data = "" if event.data is None else f" {json.dumps(event.data, ensure_ascii=False)}"
     return f"[{event.action}{data}]"

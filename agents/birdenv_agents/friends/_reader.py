@@ -93,8 +93,9 @@ _SCHOOLS: Final = frozenset("university college institute of the school".split()
 _SHORT: Final = 3  # letters; a longer word may stand for its value
 _USUAL: Final = frozenset(
     "university college state school institute the and of for company inc corporation group north south "
-    "east west new a&m tech general science sciences studies engineering arts art business management international "
-    "friends friend work works time morning one two many same other some have like all they them".split()
+    "east west new tech general science sciences studies engineering arts art business management "
+    "international friends friend work works time morning one two many same other some have like all they "
+    "them".split()
 )
 """Words that stand for no value by themselves."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.dialogue._event import HOUSE, Event
-from birdenv.dialogue.cocoa._scenarios import Scenario
+from birdenv.dialogue.cocoa._scenarios import Scenario, as_scenario
 from birdenv.dialogue.cocoa._values import Record, as_time, read_list, without_nan, write_list
 from birdenv.dialogue.example import Example
 from birdenv.files import read_records
@@ -139,6 +139,8 @@ def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any
     found = example if isinstance(example, Mapping) else example.to_json()
     made = {"agents_info": None, "outcome": None, **without_nan(found)}
     made.setdefault("scenario_uuid", "")
+    if made.get("scenario"):
+        made["scenario"] = as_scenario(made["scenario"])
     for name in ("agents", "scenario"):
         if not made.get(name):
             made.pop(name, None)

@@ -69,6 +69,22 @@ class Scenario(Record):
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
 
 
+def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the public description of any game's task as a scenario that CoCoA reads.
+
+    One that has no `kbs` tells what it tells to the first seat; what other seats know is not public.
+    """
+    if "kbs" in description:
+        return dict(description)
+    known = {name: value for name, value in description.items() if name != "uuid"}
+    columns = [Attribute(name=name, value_type="text", entity=False) for name in known]
+    return {
+        **description,
+        "attributes": [column.model_dump() for column in columns],
+        "kbs": [known, {}],
+    }
+
+
 def read_schema(path: Path) -> Schema:
     """Read a schema.
 

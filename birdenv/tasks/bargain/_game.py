@@ -39,7 +39,7 @@ def load(settings: Any) -> ScenarioTasks:
     """
     scenarios = settings.read()
     if scenarios is None:
-        scenarios = generate(settings.number, settings.seed, settings.discounts)
+        scenarios = generate(settings.number, settings.scenario_seed, settings.discounts)
     return ScenarioTasks(scenarios, settings, BargainRules)
 
 

@@ -21,7 +21,7 @@ class ScenarioSettings(Settings):
 
     scenarios: str | None = Field(None, description="File of scenarios; default: generated ones.")
     limit: int | None = Field(None, ge=1, description="Play the first N scenarios only.")
-    seed: int = Field(0, description="Decides generated scenarios.")
+    scenario_seed: int = Field(0, description="Decides generated scenarios.")
     max_events: int = Field(46, ge=1, le=MOST_EVENTS, description="Moves until a dialogue is truncated.")
     cross_talk: bool = Field(False, description="Both may speak at any time; else not twice in a row.")
 

@@ -61,7 +61,7 @@ def load(settings: Any) -> ScenarioTasks:
     """
     scenarios = settings.read()
     if scenarios is None:
-        scenarios = generate(settings.number, settings.seed)
+        scenarios = generate(settings.number, settings.scenario_seed)
     return ScenarioTasks(scenarios, settings, DealRules)
 
 

@@ -52,7 +52,7 @@ def load(settings: Any) -> ScenarioTasks:
         scenarios = generate(
             settings.read_schema(),
             settings.number,
-            settings.seed,
+            settings.scenario_seed,
             settings.items,
             settings.attributes,
             settings.alphas,
