@@ -39,8 +39,9 @@ class PhraseBank:
         return (act, about) in self._phrases or (act, None) in self._phrases
 
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
-        """Return words for an act, those for this attribute if there are any."""
-        key = (act, about) if (act, about) in self._phrases else (act, None)
+        """Return words for an act: for this attribute, for any, or else for another one."""
+        known = (key for key in ((act, about), (act, None)) if key in self._phrases)
+        key = next(known, None) or next(key for key in self._phrases if key[0] == act)
         left = self._left.get(key)
         if not left:
             left = self._left[key] = list(self._phrases[key])
@@ -49,13 +50,16 @@ class PhraseBank:
         return _SLOT.sub(lambda slot: str(slots.get(slot.group(1), slot.group(0))), text)
 
 
-def read_bank(path: Path, game: str, acts: Mapping[str, set[str]]) -> list[Mapping[str, Any]]:
+def read_bank(
+    path: Path, game: str, acts: Mapping[str, set[str]], needed: Iterable[str]
+) -> list[Mapping[str, Any]]:
     """Read the phrases of a bank.
 
     Args:
         path: the file.
         game: the game that it must be for.
         acts: the acts of the game, with their slots.
+        needed: acts that the bank must have words for.
 
     Raises:
         InputError: the file is no bank of the game; the message names the phrase.
@@ -75,4 +79,7 @@ def read_bank(path: Path, game: str, acts: Mapping[str, set[str]]) -> list[Mappi
         if wrong:
             known = ", ".join(sorted(acts[act])) or "none"
             raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots: {known}")
+    lacking = [act for act in needed if not any(phrase["act"] == act for phrase in phrases)]
+    if lacking:
+        raise InputError(f"{path}: no words for `{lacking[0]}`")
     return phrases

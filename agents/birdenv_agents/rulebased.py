@@ -24,6 +24,12 @@ DEAL: Final = "deal-or-no-deal"
 
 _ACTS: Final[Mapping[str, Mapping[str, set[str]]]] = {FRIENDS: friends.ACTS, BARGAIN: bargaining.ACTS}
 
+_NEEDED: Final = {
+    FRIENDS: ("ask", "inform", "deny", "yes", "no"),
+    BARGAIN: ("open", "counter", "insist", "agree"),
+}
+"""Acts without which a partner cannot go on."""
+
 
 class _Seated:
     """Makes the player at its first move, from what its seat knows."""
@@ -66,7 +72,7 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:
         raise InputError(f"phrases:FILE plays {' and '.join(_ACTS)} in the words of a bank of phrases")
-    found = read_bank(Path(argument), game, _ACTS[game])
+    found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:
         return _Seated(lambda view: friends.FriendsPerson(view.kb, bank, rng))

@@ -20,6 +20,9 @@ _FURTHEST: Final = 0.9
 _CLOSE: Final = 0.06
 """Prices that differ by less than this share of the way between both targets are as good as equal."""
 
+_PATIENCE: Final = 3
+"""Times that it insists before it takes the other's price, or leaves if that is too bad."""
+
 _LEAST_GUESS: Final = 0.55
 """A buyer's target is at least this share of the list price, whatever it opens with."""
 
@@ -43,6 +46,7 @@ class Bargainer:
         self._theirs: float | None = None  # what the other named last
         self._first: float | None = None  # what the other named first
         self._concessions = 0
+        self._insisted = 0  # times that it named the same price again
 
     def move(self, view: View) -> Move | None:
         """Accept or reject an offer, offer what was agreed, or name a price."""
@@ -57,6 +61,9 @@ class Bargainer:
             return self._offer(self._own)
         if reading.price is not None and self._is_agreed(reading.price):
             return self._offer(reading.price)
+        if self._insisted >= _PATIENCE:  # nobody moves any more
+            worth_it = self._theirs is not None and self._gain(self._theirs) >= -1
+            return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
         return Move("message", self._reply(reading, bool(news)))
 
     def _hear(self, news: list[Event]) -> Reading:
@@ -117,6 +124,7 @@ class Bargainer:
             price, act = self._own, "insist"  # nothing to concede to
         elif self._own is not None or self._theirs is not None:
             self._concessions += 1
+            self._insisted = self._insisted + 1 if price == self._own else 0
         self._own = price
         words = self._bank.say(
             act, self.role, price=shown(price), price_words=in_words(round(price)), title=self.title

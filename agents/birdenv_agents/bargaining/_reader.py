@@ -54,7 +54,7 @@ _DROPPED: Final = re.compile(
     r"never) (?:\w+ ){0,4}?(?:do|take|accept|pay|go with|afford|sell (?:it|this) for|be|give you|"
     r"let it go for)?(?: it)?(?: for)?|"
     r"not|than your|listed (?:it )?(?:at|for)|listing (?:of|at)|asking(?: price)?(?: of| is)?|"
-    r"your|paid|bought it for|worth|retails? (?:at|for)|new for|originally) ?$"
+    r"your|(?<!if )(?:i|we) paid|bought it for|worth|retails? (?:at|for)|new for|originally) ?$"
 )
 _TOO: Final = re.compile(
     r"^[ ,]*(?:\w+ ){0,3}?(?:too (?:low|high|much|little|steep|expensive)|out of|steep|"
@@ -64,6 +64,7 @@ _OFF: Final = re.compile(r"^ ?(?:\w+ ){0,2}?(?:off|less|lower|cheaper|discount|d
 _KNOCK: Final = re.compile(
     r"(?:knock|take|drop|shave|cut|lower|reduce|come down|go down|discount(?: of)?|minus)\b[^.?!]{0,22}$"
 )
+_RAISE: Final = re.compile(r"(?:(?:come|go|move) up|add|raise(?: it| my offer)?)(?: by| another| an extra)?$")
 _MORE: Final = re.compile(r"^ ?(?:more|extra|higher|on top)\b")
 _HALFWAY: Final = re.compile(
     r"split the (?:difference|diff)|meet (?:me )?(?:in the middle|half ?-?way|halfway|"
@@ -83,14 +84,15 @@ _AGREES: Final = re.compile(
     r"plan))|works? for me|"
     r"(?:that|this|it) (?:works|will work|would work|'?ll do|is fine|is fair|is ok|is okay)|"
     r"that'?s (?:fine|fair|great|good|perfect|ok|okay|a deal|reasonable|doable)|"
-    r"i(?:'?ll| will| would| can|'?d)? (?:gladly |happily |be happy to |"
+    r"i(?:'?ll| will| would| can| could|'?d)? (?:gladly |happily |be happy to |"
     r"definitely )?(?:take (?:it|that)|accept|do (?:it|that)|go (?:with|for) (?:it|that)|"
     r"live with that|work with that|buy it|agree)|"
     r"you(?:'?ve)? (?:got|have) (?:yourself )?a (?:deal|buyer)|you got it|let'?s (?:do it|"
     r"do that|do this|go with that|shake|make it happen|close)|"
     r"(?:it'?s|its) (?:yours|a deal)|(?:we|you) have a deal|shake on it|done|alright then|"
     r"fair enough|good with (?:that|me)|fine by me|ok(?:ay)? (?:with me|by me)|all yours|"
-    r"count me in)\b"
+    r"count me in|but (?:ok|okay|fine|sure|yes)|"
+    r"(?:price|offer|amount) (?:is|sounds|works) (?:fine|good|great|ok|okay|fair|for me|reasonable))\b"
 )
 _YES: Final = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|sure|ok|okay|fine|alright|all right|absolutely|perfect|great|"
@@ -105,7 +107,9 @@ _REFUSES: Final = re.compile(
     r"no deal|no way|can'?t (?:do|accept|take|go|afford|agree)|cannot (?:do|accept|take|go|"
     r"afford|agree)|won'?t (?:work|do|take|accept)|doesn'?t work|not (?:going to|gonna) (?:work|"
     r"happen|do)|"
-    r"(?:would|will) not|not (?:enough|good enough|possible|interested)|afraid not|insult\w*|"
+    r"(?:would|will) not|not (?:enough|good enough|possible|interested)|afraid not|"
+    r"don'?t think (?:i|we|so|that)|(?:a (?:bit|little)|still|pretty|quite|very|"
+    r"way) (?:too )?(?:high|low|much|steep|expensive)|insult\w*|"
     r"lowball|firm|out of my (?:budget|range)|more than i|budget|steep|pricey|hoping for (?:more|"
     r"less)|meet me)\b"
 )
@@ -120,7 +124,7 @@ _NOT_AGREED: Final = re.compile(
     r"don'?t|doesn'?t|wouldn'?t|couldn'?t|not) (?:\w+ ){0,3}?(?:do (?:it|that)|take (?:it|that)|"
     r"accept|agree|work|fair|good)|"
     r"(?:great|good|better|fair|sweet) deal|deal (?:breaker|with)|if (?:you|we|i)|would you|"
-    r"could you|can you|but|how about|what about|unless|done (?:any|with)|have you)\b"
+    r"could you|can you|but(?! (?:ok|okay|fine|sure|deal|yes))|how about|what about|unless|done (?:any|with)|have you)\b"
 )
 _QUESTION: Final = re.compile(
     r"\?|^\W*(?:is|are|does|do|did|has|have|how|what|why|when|where|which|can i|may i|could i)\b"
@@ -198,7 +202,7 @@ def _number(match: re.Match[str], text: str, prices: Prices) -> float | None:
         return None
     if (_OFF.search(after) or (_KNOCK.search(tail) and not tail.endswith(" to"))) and number < start * 0.6:
         return start - number
-    if _MORE.search(after) and number < start * 0.6:
+    if (_MORE.search(after) or _RAISE.search(tail)) and number < start * 0.6:
         return (prices.others or start) + number
     if (
         number < _LEAST * prices.listed

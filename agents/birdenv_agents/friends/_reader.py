@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
@@ -54,7 +54,7 @@ _CUES: Final[Mapping[str, str]] = {
 
 _NEGATIVE: Final = re.compile(
     r"\b(?:no|not|none|nobody|noone|neither|nor|never|zero|0|without|nope|nah|cannot|lack\w*|"
-    r"\w+n't|dont|doesnt|didnt|havent|hasnt|arent|isnt|cant|rule[sd]? out|ruled|eliminate\w*|except)\b"
+    r"\w+n't|dont|doesnt|didnt|havent|hasnt|arent|isnt|cant|rule[sd]? out|ruled|eliminate\w*)\b"
 )
 _POSITIVE: Final = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|yea|ya|sure|i do|we do|indeed|correct|right|same here|me too|true|absolutely|"
@@ -79,6 +79,24 @@ _FEW: Final = re.compile(
 )
 """`only one friend at X` counts them, and says nothing of the others."""
 _THEY: Final = re.compile(r"\b(?:they|them|those|these|he|she|his|her|that one|the one|the ones)\b")
+_SOME: Final = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|some|several|few|couple|many|both|"
+    r"i have (?:him|her))\b"
+)
+_BARE: Final = frozenset(
+    "yes yeah yep yup yea ya sure no nope nah none nobody not neither zero sorry unfortunately "
+    "i i'm im do don't "
+    "dont does doesn't have haven't havent got any anyone anybody one two three four five six "
+    "seven eight nine "
+    "ten some several few a couple many both of them those these that this there they mine my "
+    "me we us friends "
+    "friend people person ones here at all really afraid negative on list it is are isn't "
+    "aren't can't cannot see "
+    "find and just only actually either with like him her true indeed correct right exactly has "
+    "hasn't too same "
+    "in the am to say nothing never least well hmm oh ok okay also".split()
+)
+"""Words that name nobody."""
 _NOT_ONE: Final = re.compile(r"\b(?:or|nor|neither|either)\b|,")
 _PARTS: Final = re.compile(
     r"(?<=[.!?;:\n])\s+|\s*\b(?:but|however|although|though|while|whereas)\b\s*|"
@@ -119,7 +137,8 @@ class Reader:
         claims: list[Claim] = []
         for part in _PARTS.split(marked):
             if part and part.strip(" .,!?"):
-                claims += self._claims(part, marks)
+                for claim in self._claims(part, marks):
+                    claims += _meant(claim)
         return claims
 
     def _mark(self, text: str) -> tuple[str, list[Meanings]]:
@@ -159,9 +178,11 @@ class Reader:
         few = _FEW.search(part) is not None
         only = _ONLY.search(_FEW.sub(" ", part)) is not None
         about_asked = _THEY.search(part) is not None
-        if not values:
-            if _NO.search(part) or (negative and len(part.split()) <= 6 and not asks):
+        if not any(values.values()) and not asks and self._is_bare(part):
+            if _NO.search(part) or negative:
                 return [Claim("no")]
+            return [Claim("yes")] if _POSITIVE.search(part) or _SOME.search(part) else []
+        if not values:
             return [Claim("yes")] if _POSITIVE.search(part) and not asks else []
         answer = [Claim("yes")] if _POSITIVE.search(part) and not negative else []
         if negative and not (few and not re.search(r"\b(?:no|none|nobody|n't)\b", part)):
@@ -169,6 +190,12 @@ class Reader:
         if only:
             return [*answer, Claim("only", values, about_asked)]
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
+
+    def _is_bare(self, part: str) -> bool:
+        """True if a part names nothing at all: it can only be about what was asked."""
+        for cue in self._cues.values():
+            part = cue.sub(" ", part)
+        return all(word in _BARE or word.isdecimal() for word in _WORD.findall(part))
 
     def _denials(self, part: str, values: Values) -> list[Claim]:
         """Denials of each value, or of a friend who has several of different attributes."""
@@ -197,6 +224,14 @@ class Reader:
         for _, name, value in sorted(named, key=lambda each: each[0]):
             values.setdefault(name, set()).update([value] if value is not None else [])
         return {name: frozenset(each) for name, each in values.items()}
+
+
+def _meant(claim: Claim) -> list[Claim]:
+    """A claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
+    names = list(claim.values)
+    if len(names) < 2 or len(set(claim.values.values())) > 1 or not claim.values[names[0]]:
+        return [claim]
+    return [replace(claim, values={name: claim.values[name]}) for name in names]
 
 
 def _plain(text: str) -> str:
@@ -233,7 +268,8 @@ def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
         if stem != word and len(stem) >= _SHORT:  # hiking: hike, hikes, hiker
             stems = [stem, stem[:-1]] if stem[-1] == stem[-2] else [stem]
             yield from ((each + ending,) for each in stems for ending in ("", "e", "er"))
-        elif len(word) > 2 * _SHORT + 1:  # mathematics, psychology: math, psych
+        yield from ((word + ending,) for ending in (("r", "rs") if word.endswith("e") else ("er", "ers")))
+        if stem == word and len(word) > 2 * _SHORT + 1:  # mathematics, psychology: math, psych
             yield from ((word[:length],) for length in (4, 5, len(word) - 1))
     content = tuple(word for word in words if word not in ("of", "the", "and", "at", "for", "in", "&"))
     if len(content) > 1:
