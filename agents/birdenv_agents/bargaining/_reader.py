@@ -124,7 +124,8 @@ _NOT_AGREED: Final = re.compile(
     r"don'?t|doesn'?t|wouldn'?t|couldn'?t|not) (?:\w+ ){0,3}?(?:do (?:it|that)|take (?:it|that)|"
     r"accept|agree|work|fair|good)|"
     r"(?:great|good|better|fair|sweet) deal|deal (?:breaker|with)|if (?:you|we|i)|would you|"
-    r"could you|can you|but(?! (?:ok|okay|fine|sure|deal|yes))|how about|what about|unless|done (?:any|with)|have you)\b"
+    r"could you|can you|but(?! (?:ok|okay|fine|sure|deal|yes))|how about|"
+    r"what about|unless|done (?:any|with)|have you)\b"
 )
 _QUESTION: Final = re.compile(
     r"\?|^\W*(?:is|are|does|do|did|has|have|how|what|why|when|where|which|can i|may i|could i)\b"
