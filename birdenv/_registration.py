@@ -14,6 +14,12 @@ from types import ModuleType
 from typing import Final
 
 _TEXT: Final = ("CInteract", "AInteract", "BirdSql")
+_GAMES: Final = {
+    "MutualFriends": "mutual-friends",
+    "Bargain": "bargain",
+    "DealOrNoDeal": "deal-or-no-deal",
+}
+"""Games without an environment class of their own."""
 
 
 def register_environments() -> None:
@@ -27,14 +33,18 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
+    # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
     for name in (*_TEXT, "CInteractCandidates"):
         vector = f"birdenv.envs:{name}VectorEnv" if name in _TEXT else None
-        # They say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
+        entry = f"birdenv.envs:{name}Env"
+        register(id=f"birdenv/{name}-v0", entry_point=entry, vector_entry_point=vector, order_enforce=False)
+    for name, game in _GAMES.items():
         register(
             id=f"birdenv/{name}-v0",
-            entry_point=f"birdenv.envs:{name}Env",
-            vector_entry_point=vector,
+            entry_point="birdenv.envs:DialogueEnv",
+            vector_entry_point="birdenv.envs:DialogueVectorEnv",
             order_enforce=False,
+            kwargs={"game": game},
         )
 
 

@@ -158,7 +158,9 @@ class Dialogue:
             data = replaced
         elif fault is not None:
             data = _kept(data)
-        metadata = None if text is None else {"sender": sender, "reply": text}
+        metadata: dict[str, Any] | None = None if text is None else {"sender": sender, "reply": text}
+        if refused and metadata is not None:
+            metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = Event(seat, stamp, action, data, start_time, metadata)
         self._append(event, only=seat if refused else None)
@@ -233,6 +235,11 @@ def words_of(
 
 def _is_text(action: Any) -> bool:
     return len(action.fields) == 1 and action.fields[0].is_text
+
+
+def spoken(event: Event) -> str:
+    """Return a move as words: a text as it is, else the action and its data."""
+    return event.data if isinstance(event.data, str) else _told(event)
 
 
 def _told(event: Event) -> str:

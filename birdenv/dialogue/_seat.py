@@ -171,6 +171,7 @@ class Seat:
         phases: the number of phases.
         waits: silence may be a move here.
         items: the most `choices` an episode can have.
+        guide: tells a person in the seat what the game is about; models and programs read the instruction.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Seat:
     phases: int = 1
     waits: bool = False
     items: int = 0
+    guide: str = ""
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -18,6 +19,9 @@ from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
 """Not `action_mask`: PettingZoo's convention is to sample with anything of that name."""
+
+_NUMBERED: Final = re.compile(r"_\d+$")
+"""PettingZoo's names of agents have a number; a seat may have brought its own."""
 
 _PATIENCE: Final = 2  # rounds in which all open seats are silent; then the dialogue is over
 
@@ -42,7 +46,10 @@ class _AllSeats(EzPickle):
         self._sampler = Sampler(self._arena)
         self._seats = self._arena.game.seats
         self.agents: list[str] = []
-        self._spaces = {f"{seat.name}_0": SeatSpaces(seat, MASK) for seat in self._seats}
+        self._spaces = {
+            seat.name if _NUMBERED.search(seat.name) else f"{seat.name}_0": SeatSpaces(seat, MASK)
+            for seat in self._seats
+        }
         self.possible_agents = list(self._spaces)
         self._rng: np.random.Generator | None = None
         self._dialogue: Dialogue | None = None

@@ -16,13 +16,14 @@ from pydantic import Field, ValidationInfo, field_validator
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
+from birdenv.files import file_identity
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
-from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.users import UserStyle
 
