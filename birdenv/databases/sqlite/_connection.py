@@ -207,8 +207,8 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            is_ready = not guard.wants_small_files or self._growth is not None
-            if guard.wants_count or guard.refusal is not None or not is_ready:
+            has_to_grow_less = guard.wants_small_files and self._growth is None
+            if guard.wants_count or guard.refusal is not None or has_to_grow_less:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
