@@ -88,7 +88,11 @@ def nested_clauses(reader: Reader) -> str:
     text = ""
     for phrase in phrases:
         if phrase.text:
-            text += (" " if phrase.text.startswith(("where ", "of the ")) else "; ") if text else ""
+            text += (
+                (" " if phrase.text.startswith(("where ", "of the ", "matched with ")) else "; ")
+                if text
+                else ""
+            )
             text += phrase.text
     return text
 
