@@ -94,9 +94,7 @@ def _looks_up(reader: Reader, at: int) -> bool:
     keys = [token.key for token in reader.tokens[at + 1 : at + 13]]
     name = keys[0].removesuffix("S") if keys else ""
     stem = f"{name.removesuffix('IE')}Y" if name.endswith("IE") else name
-    return (
-        "ON" in keys[1:4] and [key.endswith("_ID") for key in keys].count(True) == 2 and f"{stem}_ID" in keys
-    )
+    return "ON" in keys[1:4] and sum(key.endswith("_ID") for key in keys) == 2 and f"{stem}_ID" in keys
 
 
 def _noun(reader: Reader, at: int) -> str:
