@@ -7,9 +7,11 @@ import codecs
 import random
 import urllib.parse
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding"]
+BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
+"""All sorts of questions."""
 
 _GENERIC: Final = (
     "{open}what is the {thing}?",

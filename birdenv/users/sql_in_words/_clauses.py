@@ -139,7 +139,7 @@ def _small_clause(reader: Reader, key: str) -> Phrase:
         reader.at += 1
         lead = {
             "WHERE": "where" if reader.nested else "only cases where",
-            "HAVING": "only groups where",
+            "HAVING": "only those where",
             "ON": "where",
             "USING": "with the same",
             "RETURNING": "then show",

@@ -52,7 +52,7 @@ SENTENCES = [
         "WHERE b.baked_at IS NOT NULL AND b.weight > 0",
         "only cases where the baked at has a value (is not empty) and the weight is greater than 0",
     ),
-    ("HAVING COUNT(*) > 3", "only groups where there are more than 3 cases"),
+    ("HAVING COUNT(*) > 3", "only those where there are more than 3 cases"),
     (
         "ORDER BY total_sales DESC, shop_name",
         "sorted by total sales in descending order, then by shop name in ascending order",
