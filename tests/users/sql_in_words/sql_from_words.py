@@ -1,6 +1,7 @@
 """Write SQL from the user's words alone: what a reader who knows the schema would do, by rule.
 
-The grammar is written from the words, not from the module that says them. What it cannot read raises `Unread`.
+The grammar is written from the words, not from the module that says them. What it cannot read raises
+`Unread`.
 """
 
 from __future__ import annotations
@@ -165,6 +166,9 @@ class SqlFromWords:
             if self.tokens[self.at] in ("latest", "highest", "earliest", "lowest"):
                 self.tokens[self.at] = "the"
             return f"{name}({self.atom()})"
+        return self.counted() or self.bare()
+
+    def counted(self) -> str:
         if self.take("the number of days from") is not None:
             return self.days()
         if self.take("the number of different") is not None:
@@ -176,6 +180,9 @@ class SqlFromWords:
         if self.take("the number of those with") is not None:
             self.tokens[self.at] = "the"
             return f"COUNT({self.column()})"
+        return ""
+
+    def bare(self) -> str:
         if self.take("minus") is not None:
             return f"-{self.atom()}"
         if self.take("null") is not None:

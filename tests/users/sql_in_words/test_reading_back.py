@@ -34,7 +34,7 @@ def rows(database: sqlite3.Connection, fragment: str, table: str) -> list[tuple[
 
 
 def read_back(brief: Brief, snippet: str, database: sqlite3.Connection) -> str:
-    """`equal`, `differs: ..`, `unread`, or `no table` where no single table has all columns of the snippet."""
+    """`equal`, `differs: ..`, `unread`, or `no table` where no single table has all its columns."""
     plain = re.sub(r"(?is)\s+AS\s+[\"\w]+\s*$", "", _QUALIFIED.sub("", snippet)).strip().rstrip(";")
     plain = re.sub(r"(?i)^(?:WHERE|HAVING|SELECT)\s+", "", plain)
     found = [(t, names) for t, names in tables_of(database).items() if rows(database, plain, t) is not None]

@@ -78,10 +78,8 @@ SENTENCES = [
     ),
     (
         "SQRT(AVG(a*a) - AVG(a)*AVG(a))",
-        (
-            "the square root of (the average of (the a times the a) minus the average of the a times "
-            "the average of the a)"
-        ),
+        "the square root of ((the average of (the a times the a)) minus (the average of the a) times "
+        "the average of the a)",
     ),
     ("POWER(hours_open, 1.5)", "the hours open to the power of 1.5"),
     ("MAX(0, stock - sold)", "the highest of 0 and (the stock minus the sold)"),
