@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -15,6 +16,10 @@ from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser, decode, said_again
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
 from birdenv.users.understanding import Choice
+
+_CONFIRM = re.compile(
+    r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
+)
 
 
 class RulePlayer:
@@ -56,6 +61,8 @@ class RulePlayer:
             return Answer(NO_TIME, "unanswerable")
         self._answered += 1
         choice = conversation.understand(question)
+        if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(question):
+            choice = conversation.told[-1]
         if temper.name == "literal":
             choice = _first(choice)
         again = conversation.was_told(choice)
@@ -63,7 +70,7 @@ class RulePlayer:
         if temper.name == "vague" and choice.call == "labelled" and not again:
             term = " ".join(choice.items[0].term.split())
             return Answer(
-                f"By '{term}' I mean what is usual. Please ask again if you need it exactly.",
+                f"By '{term}' I mean the usual thing. Do you need it exactly?",
                 "labelled",
                 choice.target,
             )

@@ -46,7 +46,7 @@ OPERATORS: dict[TokenType, Alternatives] = {
     TokenType.JOIN: ("matched with",),
     TokenType.LEFT: ("no match",),
     TokenType.WHERE: ("only cases where", "only instances where", "where"),
-    TokenType.HAVING: ("only groups where",),
+    TokenType.HAVING: ("only those where",),
     TokenType.UNION: ("together with",),
     TokenType.INTERSECT: ("also among",),
     TokenType.EXCEPT: ("but without",),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from birdenv.dialogue import Arena
 from birdenv.llm import Models
 from birdenv.runs.user_evaluation._asking import ask
-from birdenv.runs.user_evaluation._battery import draw_battery
+from birdenv.runs.user_evaluation._battery import BAITS, Bait, draw_battery
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.users import Brief
 from birdenv.users._segments import segments
@@ -61,7 +61,13 @@ class Leaks:
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
 
-def fish(arena: Arena, seed: int, limit: int | None = None, models: Models | None = None) -> Leaks:
+def fish(
+    arena: Arena,
+    seed: int,
+    limit: int | None = None,
+    models: Models | None = None,
+    baits: Collection[Bait] = BAITS,
+) -> Leaks:
     """Put the battery of a seed to every task, but for questions that share a longer word with its request.
 
     Args:
@@ -69,9 +75,10 @@ def fish(arena: Arena, seed: int, limit: int | None = None, models: Models | Non
         seed: draws the battery, and the columns that are asked about.
         limit: only the first tasks.
         models: language models for the user.
+        baits: only questions of these sorts.
     """
     assert isinstance(arena._tasks, InteractTasks)
-    battery = draw_battery(seed, FISHING_QUESTIONS)
+    battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
     rng = random.Random(seed)
     examples: list[tuple[str, str, str]] = []
     tasks = points = parts = points_told = parts_told = 0

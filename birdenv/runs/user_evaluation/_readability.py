@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from birdenv.users.leak_guard import is_identifier
+from birdenv.users._identifiers import is_identifier
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _WORD = re.compile(r"[A-Za-z_][\w$]*")

@@ -17,7 +17,7 @@ from birdenv.users.sql_in_words._clauses import Paraphrase, reading
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
 from birdenv.users.sql_in_words._reader import Reader
 from birdenv.users.sql_in_words._spelling import spelt_out
-from birdenv.users.sql_in_words._table_names import counted_noun, spoken_tables
+from birdenv.users.sql_in_words._table_names import counted_noun, plain_sources, spoken_tables
 from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
 
@@ -68,8 +68,8 @@ def read_aloud(
 ) -> Paraphrase:
     """`verbalise`, with the form of the sentence and the names that were kept back.
 
-    With `notes`, names are said as the meanings of their columns have them. Tables that the request names are
-    named too; of `gold` only which of them a fragment counts is used.
+    With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
+    it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
     """
     tokens = balanced(respelt(tokenize(snippet), identifiers))
     if notes is not None:
@@ -79,7 +79,7 @@ def read_aloud(
     draft = reading(Reader(tokens, Wording(frozenset())))
     names = {name.lower() for name in identifiers} | draft.hidden
     taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden
-    nouns = spoken_tables(request, identifiers)
+    nouns = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
     return reading(Reader(tokens, Wording(frozenset(taken), nouns, counted_noun(snippet, gold, nouns))))
 
 

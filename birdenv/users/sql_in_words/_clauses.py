@@ -88,7 +88,11 @@ def nested_clauses(reader: Reader) -> str:
     text = ""
     for phrase in phrases:
         if phrase.text:
-            text += (" " if phrase.text.startswith(("where ", "of the ")) else "; ") if text else ""
+            text += (
+                (" " if phrase.text.startswith(("where ", "of the ", "matched with ")) else "; ")
+                if text
+                else ""
+            )
             text += phrase.text
     return text
 
@@ -135,7 +139,7 @@ def _small_clause(reader: Reader, key: str) -> Phrase:
         reader.at += 1
         lead = {
             "WHERE": "where" if reader.nested else "only cases where",
-            "HAVING": "only groups where",
+            "HAVING": "only those where",
             "ON": "where",
             "USING": "with the same",
             "RETURNING": "then show",

@@ -89,16 +89,26 @@ def source_noun(reader: Reader) -> str:
     return reader.wording.cases
 
 
+def _looks_up(reader: Reader, at: int) -> bool:
+    """Whether the JOIN at a place adds one row to each: it is by the other table's own id."""
+    keys = [token.key for token in reader.tokens[at + 1 : at + 13]]
+    name = keys[0].removesuffix("S") if keys else ""
+    stem = f"{name.removesuffix('IE')}Y" if name.endswith("IE") else name
+    return "ON" in keys[1:4] and sum(key.endswith("_ID") for key in keys) == 2 and f"{stem}_ID" in keys
+
+
 def _noun(reader: Reader, at: int) -> str:
     """The noun of a table that is the only source of its query."""
     if at >= len(reader.tokens):
         return reader.wording.cases
     depth = 0
-    for token in reader.tokens[at:]:
+    for offset, token in enumerate(reader.tokens[at:]):
         depth += {"(": 1, ")": -1}.get(token.key, 0)
         if depth < 0:
             break
-        if depth == 0 and token.key in ("JOIN", ","):
+        if depth == 0 and token.key == ",":
+            return reader.wording.say("cases")
+        if depth == 0 and token.key == "JOIN" and not _looks_up(reader, at + offset):
             return reader.wording.say("cases")
         if depth == 0 and token.key in ("WHERE", "GROUP", "ORDER", "LIMIT", "HAVING", "UNION"):
             break

@@ -173,6 +173,8 @@ class Reader:
             words
         ):  # names side by side without an operator: prose
             phrases = [Phrase(phrase.text.removeprefix("the "), phrase.bond) for phrase in phrases]
+        elif phrases:
+            phrases = [*map(_closed, phrases[:-1]), phrases[-1]]
         filled = iter(phrases)
         text = " ".join(next(filled).inside(PREFIX) if word == "{}" else word for word in words)
         return Phrase(text, CHAIN, condition and len(phrases) == 1)
@@ -326,3 +328,8 @@ class Reader:
             else:
                 break
         return phrase
+
+
+def _closed(phrase: Phrase) -> Phrase:
+    """A call's words in brackets, as an operator follows: "the total of a divided by b" means two things."""
+    return Phrase(f"({phrase.text})", ATOM, phrase.condition) if phrase.bond == PREFIX else phrase

@@ -1,4 +1,4 @@
-"""Which tables a user may name: those that the request itself speaks of."""
+"""Which tables a user may name: those that the request speaks of, and plain plurals in the answer's SQL."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from birdenv.users._identifiers import is_identifier
 from birdenv.users.sql_in_words._counted import plural
 from birdenv.users.sql_in_words._lexer import split_words
 
@@ -28,6 +29,16 @@ def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str
         if words and said.issuperset(map(_singular, words.split())):
             found[name.lower()] = words if words.endswith(_UNCOUNTED) else plural(words)
     return found
+
+
+def plain_sources(snippet: str) -> Mapping[str, str]:
+    """The tables of a snippet whose names are everyday plurals, such as trips.
+
+    >>> plain_sources("SELECT COUNT(*) FROM trips t JOIN trkdata d ON t.id = d.id")
+    {'trips': 'trips'}
+    """
+    names = {name.lower() for name in _SOURCE.findall(snippet)}
+    return {name: name for name in sorted(names) if name.endswith("s") and not is_identifier(name)}
 
 
 def counted_noun(snippet: str, gold: Sequence[str], nouns: Mapping[str, str]) -> str:

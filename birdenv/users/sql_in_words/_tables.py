@@ -77,8 +77,9 @@ def read_join(reader: Reader) -> str:
         reader.at += 1
     if not reader.take("JOIN"):
         return ""
-    source = read_source(reader)
-    words = reader.wording.say("matched with {}", source or reader.wording.say("further entries"))
+    name = reader.tokens[reader.at].text.lower() if not reader.ended else ""
+    source = read_source(reader) or reader.wording.nouns.get(name) or reader.wording.say("further entries")
+    words = reader.wording.say("matched with {}", source)
     if reader.take("ON"):
         condition = reader.expression().text
         same = _SAME_NAME.fullmatch(condition)

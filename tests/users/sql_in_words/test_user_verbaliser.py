@@ -52,7 +52,7 @@ SENTENCES = [
         "WHERE b.baked_at IS NOT NULL AND b.weight > 0",
         "only cases where the baked at has a value (is not empty) and the weight is greater than 0",
     ),
-    ("HAVING COUNT(*) > 3", "only groups where there are more than 3 cases"),
+    ("HAVING COUNT(*) > 3", "only those where there are more than 3 cases"),
     (
         "ORDER BY total_sales DESC, shop_name",
         "sorted by total sales in descending order, then by shop name in ascending order",
@@ -78,10 +78,8 @@ SENTENCES = [
     ),
     (
         "SQRT(AVG(a*a) - AVG(a)*AVG(a))",
-        (
-            "the square root of (the average of (the a times the a) minus the average of the a times "
-            "the average of the a)"
-        ),
+        "the square root of ((the average of (the a times the a)) minus (the average of the a) times "
+        "the average of the a)",
     ),
     ("POWER(hours_open, 1.5)", "the hours open to the power of 1.5"),
     ("MAX(0, stock - sold)", "the highest of 0 and (the stock minus the sold)"),
