@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Final, get_type_hints
@@ -11,6 +12,14 @@ from typing import Annotated, Any, Final, get_type_hints
 import typer
 
 from birdenv.llm import ModelSettings
+
+
+class Prompts(StrEnum):
+    """Which of the prompts of ours are sent."""
+
+    FULL = "full"
+    COMPACT = "compact"
+
 
 _OPTIONS: Final[dict[str, tuple[Any, typer.models.OptionInfo]]] = {
     "model": (str, typer.Option("--model", help="The agent's model, if not in --agent llm:MODEL.")),
@@ -45,6 +54,10 @@ _OPTIONS: Final[dict[str, tuple[Any, typer.models.OptionInfo]]] = {
         typer.Option("--max-tokens", min=1, help="The same in tokens of the whole run."),
     ),
     "prompt": (Path, typer.Option("--prompt", help="File with the agent's system prompt (Jinja2).")),
+    "prompts": (
+        Prompts,
+        typer.Option("--prompts", help="full; or compact, with examples, for small models."),
+    ),
     "temperature": (
         float,
         typer.Option("--temperature", min=0.0, help="The agent's; the user's is 0."),
