@@ -228,7 +228,9 @@ def test_an_endpoint_without_flex_is_asked_without_it(server: Start, models: Mak
     assert ["service_tier" in request.body for request in running.requests] == [True, False]
 
 
-@pytest.mark.parametrize("trouble", [Trouble(status=401, message="Bad {key}"), Trouble(status=500, message="{key}")])
+@pytest.mark.parametrize(
+    "trouble", [Trouble(status=401, message="Bad {key}"), Trouble(status=500, message="{key}")]
+)
 def test_the_key_is_in_no_log(
     server: Start, models: Make, caplog: pytest.LogCaptureFixture, trouble: Trouble
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "smollm2"
-_ENDS = ["\nUser:", "\n\n", "\nQuestion:", "\nCondition:", "</s>", "```</t>"]
+_ENDS = ["\nUser:", "\nYou:", "\n\n", "\nQuestion:", "\nCondition:", "</s>", "```</t>"]
 _CLOSED = {"<s>": "</s>", "<t>": "```</t>"}
 
 
@@ -41,7 +41,8 @@ def served() -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            text = "\n".join(message["content"] for message in body["messages"])
+            # a space at its end would be half a token
+            text = "\n".join(message["content"] for message in body["messages"]).rstrip()
             with turn:
                 if text[:40] not in models:
                     models[text[:40]] = Llama(str(weights()), n_ctx=2048, n_threads=1, verbose=False)
