@@ -89,7 +89,7 @@ def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, model
 
 @pytest.mark.parametrize("turn", [Turn(content="hi", delay=5), Turn(body='{"choices": 1}', drip=0.05)])
 def test_a_request_and_a_call_have_deadlines(server: Start, models: Make, turn: Turn) -> None:
-    found = models(server(turn).url, request_seconds=0.1, call_seconds=0.3)
+    found = models(server(turn).url, request_seconds=0.4, call_seconds=3)
     with pytest.raises(RunEndedError, match=r"no answer within|did not end in time"):
         found.chat("agent", "m", "scope").complete(HELLO)
     assert found.ledger.accounts()["agent"].troubles["timeout"] >= 2
