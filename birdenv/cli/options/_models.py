@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.llm import ModelSettings
+
+
+class Prompts(StrEnum):
+    """Which of the prompts of ours are sent."""
+
+    FULL = "full"
+    COMPACT = "compact"
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,9 @@ class ModelOptions:
     ] = None
     prompt: Annotated[
         Path | None, typer.Option("--prompt", help="File with the agent's system prompt (Jinja2).")
+    ] = None
+    prompts: Annotated[
+        Prompts | None, typer.Option("--prompts", help="full; or compact, with examples, for small models.")
     ] = None
     temperature: Annotated[
         float | None, typer.Option("--temperature", min=0.0, help="The agent's; the user's is 0.")
