@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._models import takes_models
+from birdenv.cli.options._groups import takes_groups
+from birdenv.cli.options._models import PairOptions
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
-from birdenv.llm import Models, ModelSettings
+from birdenv.llm import Models
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Judged,
@@ -29,7 +30,7 @@ from birdenv.runs.user_evaluation import (
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_NO_CHOICE = ModelSettings()
+_MODELS = PairOptions()
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
 ]
@@ -39,7 +40,7 @@ _Data = Annotated[
 
 
 @app.command("eval")
-@takes_models
+@takes_groups
 def evaluate(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -50,7 +51,7 @@ def evaluate(
     parallel: Annotated[
         int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
     ] = 1,
-    models: ModelSettings = _NO_CHOICE,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
@@ -69,7 +70,7 @@ def evaluate(
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, llm))
 
-        with closing(Models(models)) as llm, ThreadPoolExecutor(parallel) as pool:
+        with closing(Models(models.settings())) as llm, ThreadPoolExecutor(parallel) as pool:
             judged = list(pool.map(judged_one, there))
     print(visible(evaluation_text(judged, worst)))
     if line := llm.ledger.line():
@@ -77,7 +78,7 @@ def evaluate(
 
 
 @app.command()
-@takes_models
+@takes_groups
 def leak(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -85,7 +86,7 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
-    models: ModelSettings = _NO_CHOICE,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -95,7 +96,10 @@ def leak(
     """
     folder = None if data_dir is None else str(data_dir)
     drawn = secrets.randbelow(2**31) if seed is None else seed
-    with make_game("c-interact", data_dir=folder, user=user) as arena, closing(Models(models)) as llm:
+    with (
+        make_game("c-interact", data_dir=folder, user=user) as arena,
+        closing(Models(models.settings())) as llm,
+    ):
         leaks = fish(arena, drawn, limit, llm)
     print(visible(leaks_text(leaks)))
     if line := llm.ledger.line():

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Any
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
+from birdenv.databases._limits import Limits
 from birdenv.databases._results import (
     Checkpoint,
     DatabaseState,
-    Limits,
     QueryError,
     QueryResult,
     Result,

@@ -12,7 +12,7 @@ import time
 from typing import Final, Literal, TypeAlias
 
 from birdenv.databases._fetching import Allowance
-from birdenv.databases._results import WALL_TIME
+from birdenv.databases._limits import WALL_TIME
 
 Expiry: TypeAlias = Literal["processor", "wall"]
 """Which clock ended a statement."""

@@ -26,7 +26,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases._results import ContentId, Limits, Scope
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import ContentId, Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
 from birdenv.errors import InfrastructureError, InputError

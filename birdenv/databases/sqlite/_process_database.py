@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, Result, Scope
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._worker import (
     ANSWERED,

@@ -15,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
+from birdenv.databases._limits import Limits
 from birdenv.databases._protocols import EpisodeDatabase
-from birdenv.databases._results import Limits, QueryError, Scope
+from birdenv.databases._results import QueryError, Scope
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase

@@ -22,7 +22,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, Result, Row
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
 from birdenv.databases.sqlite._watchdog import set_last_alarm

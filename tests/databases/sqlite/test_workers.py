@@ -98,6 +98,7 @@ def test_what_nothing_can_interrupt_is_killed_and_the_episode_is_told(
     assert fingerprint(workers.path("shop")) == before
 
 
+@pytest.mark.kills
 def test_a_killed_episode_goes_on_from_its_last_checkpoint(episode: EpisodeDatabase) -> None:
     episode.execute("INSERT INTO customers (name) VALUES ('Kept')")
     assert isinstance(episode.checkpoint(), Checkpoint)
@@ -113,6 +114,7 @@ def test_a_killed_episode_without_a_checkpoint_goes_on_from_the_file(episode: Ep
     assert value(episode, CUSTOMERS) == 3
 
 
+@pytest.mark.slow
 def test_sql_that_multiplies_itself_while_it_is_compiled_is_killed(episode: EpisodeDatabase) -> None:
     steps = "".join(f", a{i} AS (SELECT a.x FROM a{i - 1} a, a{i - 1} b)" for i in range(1, 30))
     assert error(episode, f"WITH a0 AS (SELECT 1 AS x){steps} SELECT * FROM a29").kind in (

@@ -158,7 +158,7 @@ _SETTINGS: Final = {
     "log_checkpoints": "off",
 }
 _NOTIFY_PAGES: Final = {"max_notify_queue_pages": "1024"}  # of 8 kB; one LISTEN may keep all that is told
-_LINGER_SECONDS: Final = 1.0
+_LINGER_SECONDS: Final = 1.0  # nobody may use the server for so long before it is stopped
 _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
 _MOST_LOG: Final = 4_000_000  # bytes
