@@ -69,7 +69,7 @@ def test_every_game_and_agent_can_be_exported(tmp_path: Path, game: str) -> None
 
 
 def test_nothing_private_is_in_a_row(tmp_path: Path) -> None:
-    found = run_episodes("c-interact", "never-asks", output=tmp_path)
+    found = run_episodes("c-interact", "never-asks", limit=12, output=tmp_path)
     assert found.folder is not None
     with make_game("c-interact") as arena:
         clear = {name: arena._tasks.private(name).brief.clear_query for name in arena.ids}
@@ -90,7 +90,7 @@ def test_the_files_load_as_they_are(model_run: Path, tmp_path: Path) -> None:
 def test_trl_trains_on_the_files_as_they_are(model_run: Path, tmp_path: Path) -> None:
     trl: Any = pytest.importorskip("trl", reason="needs `trl`")
     from datasets import load_dataset
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
     rows = list(export_rows(exported_episodes(model_run), "sft"))
@@ -98,7 +98,7 @@ def test_trl_trains_on_the_files_as_they_are(model_run: Path, tmp_path: Path) ->
     data = load_dataset("json", data_files=str(file), cache_dir=str(tmp_path))["train"]
     bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False)
     letters = Tokenizer(models.BPE())
-    letters.pre_tokenizer = bytes_
+    letters.pre_tokenizer, letters.decoder = bytes_, decoders.ByteLevel()
     marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     learn = trainers.BpeTrainer(vocab_size=600, special_tokens=marks, initial_alphabet=bytes_.alphabet())
     letters.train([str(file)], learn)
