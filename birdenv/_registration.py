@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql", "CInteractCandidates")
+_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
 
 
 def register_environments() -> None:
@@ -29,6 +29,11 @@ def _register() -> None:
 
     for name in _ENVIRONMENTS:
         register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+    register(
+        id="birdenv/CInteractCandidates-v0",
+        entry_point="birdenv.envs:CInteractCandidatesEnv",
+        vector_entry_point="birdenv.envs.candidates:CInteractCandidatesVectorEnv",
+    )
 
 
 class _AtImport(MetaPathFinder):
