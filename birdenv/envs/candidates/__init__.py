@@ -2,9 +2,12 @@
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
+from birdenv.envs.candidates._setting import PRICES, QUESTIONS
 from birdenv.envs.candidates._vector import CInteractCandidatesVectorEnv
 
 __all__ = [
+    "PRICES",
+    "QUESTIONS",
     "CInteractCandidatesEnv",
     "CInteractCandidatesVectorEnv",
     "CandidateColumn",
