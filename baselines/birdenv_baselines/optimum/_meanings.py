@@ -30,9 +30,9 @@ def best_return(
 ) -> float:
     """Return the best expected return of any policy that sees only what it is shown.
 
-    The state is which open points were not asked about, how many meanings the refused ones leave together, and
-    the questions left. It is exact: meanings are equally likely, an answer settles its point, and a refusal
-    tells nothing.
+    The state is which open points were not asked about, how many meanings the refused ones leave together,
+    and the questions left. It is exact: meanings are equally likely, an answer settles its point, and a
+    refusal tells nothing.
 
     Args:
         points: the number of meanings of each open point.
