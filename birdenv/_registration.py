@@ -34,10 +34,18 @@ def _register() -> None:
     from gymnasium.envs.registration import register
 
     # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
-    for name in (*_TEXT, "CInteractCandidates"):
-        vector = f"birdenv.envs:{name}VectorEnv" if name in _TEXT else None
-        entry = f"birdenv.envs:{name}Env"
-        register(id=f"birdenv/{name}-v0", entry_point=entry, vector_entry_point=vector, order_enforce=False)
+    for name in _TEXT:
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point=f"birdenv.envs:{name}Env",
+            vector_entry_point=f"birdenv.envs:{name}VectorEnv",
+            order_enforce=False,
+        )
+    register(
+        id="birdenv/CInteractCandidates-v0",
+        entry_point="birdenv.envs:CInteractCandidatesEnv",
+        vector_entry_point="birdenv.envs.candidates:CInteractCandidatesVectorEnv",
+    )
     for name, game in _GAMES.items():
         register(
             id=f"birdenv/{name}-v0",
