@@ -27,9 +27,13 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
-    for name in (*_TEXT, "CInteractCandidates"):
-        vector = f"birdenv.envs:{name}VectorEnv" if name in _TEXT else None
-        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env", vector_entry_point=vector)
+    doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
+    for name, door in doors.items():
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point=f"{door}:{name}Env",
+            vector_entry_point=f"{door}:{name}VectorEnv",
+        )
 
 
 class _AtImport(MetaPathFinder):

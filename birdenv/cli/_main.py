@@ -36,6 +36,7 @@ _COMMANDS: Final = {
     "data": "_data:app",
     "db": "_db:app",
     "users": "_users:app",
+    "baselines": "_baselines:app",
 }
 """Where each command is. Only the module of the command that was asked for is imported."""
 

@@ -27,7 +27,8 @@ from birdenv.tasks.c_interact import read_notes
 NEW_FORMS_FILE: Final = "new_forms.jsonl"
 """The same families in sentence forms that the task file does not have."""
 
-_OPEN: Final = 4  # kinds of families: none to three open points
+_OPENED: Final = (0, 1, 2, 3, 2)
+"""How many points the families leave open, in turn."""
 _MANAGEMENT: Final = 0.1
 _TRIES: Final = 400  # draws for one family
 _TRAIN, _DEV = 0.8, 0.1  # shares of the families; the rest is for testing
@@ -63,8 +64,8 @@ def generate(
 ) -> Generated:
     """Make a benchmark of at least so many tasks, and write it to a new folder.
 
-    Families with no, one, two and three open points are equally many on every database. Families are kept or
-    left out whole; kept are those whose tasks pass all checks (`Checker.fault`).
+    On every database, of five families one each has no, one and three open points, and two have two.
+    Families are kept or left out whole; kept are those whose tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must not exist, or be empty.
@@ -110,8 +111,8 @@ class _Maker:
         """Make the next family."""
         database = self._concepts.database
         rng = Random(f"{self._seed} {database} {number}")
-        opened = number % _OPEN
-        management = opened < _OPEN - 1 and rng.random() < _MANAGEMENT
+        opened = _OPENED[number % len(_OPENED)]
+        management = opened < max(_OPENED) and rng.random() < _MANAGEMENT
         name = f"{database}_{'M_' if management else ''}{number:04d}"
         for _ in range(_TRIES):
             entity = rng.choice(self._concepts.entities)

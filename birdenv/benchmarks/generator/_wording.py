@@ -1,7 +1,7 @@
 """Requests in words: several forms of each, some of which are held out for testing.
 
-A request is an opening that asks for nothing (or none), and a sentence. What is left open appears as a vague
-word, everything else in full.
+A request is a sentence, often with remarks that ask for nothing: before it, behind it, or at its end. What is
+left open appears as a vague word, everything else in full. So do the remarks: not every unknown word is open.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Final
 
 from birdenv.benchmarks.generator._families import Family, Point
 
-_OPENINGS: Final = (
+_WITH_REMARK, _WITH_TAIL = 0.6, 0.6  # shares of the requests
+_REMARKS: Final = (
     "We are preparing the annual report.",
     "The board meets on Friday and wants figures.",
     "I am new in the back office.",
@@ -23,12 +24,23 @@ _OPENINGS: Final = (
     "We have a strategy workshop next week.",
     "Somebody spilled coffee over my old printout.",
 )
-_HELD_OUT_OPENINGS: Final = (
+_HELD_OUT_REMARKS: Final = (
     "The mayor is coming for a visit.",
     "I promised my colleague a quick summary.",
     "Budget talks begin tomorrow morning.",
     "There was a puzzled letter from a sponsor.",
 )
+_TAILS: Final = (
+    "for the newsletter",
+    "as agreed with the treasurer",
+    "for Marta and her team",
+    "in time for the workshop",
+    "because of a complaint",
+    "for the green folder",
+    "as a favour",
+    "for my talk in Bremen",
+)
+_HELD_OUT_TAILS: Final = ("for the sponsor", "as a small experiment", "because of the moving plans")
 _SHOWING: Final = (
     "Which {rows} are there? Give the {keys} and the {measure}.",
     "Show the {keys} and the {measure} of the {rows}.",
@@ -76,9 +88,13 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
         measure=_measure(family.points[-1]),
         change=family.change[0] if family.change else "",
     )
-    openings = _HELD_OUT_OPENINGS if held_out else _OPENINGS
-    opening = rng.choice(openings) + " " if rng.random() < 0.6 else ""
-    return opening + sentence[0].upper() + sentence[1:]
+    if rng.random() < _WITH_TAIL:
+        tail = rng.choice(_HELD_OUT_TAILS if held_out else _TAILS)
+        sentence = f"{sentence[:-1]} {tail}{sentence[-1]}"
+    parts = [sentence[0].upper() + sentence[1:]]
+    if rng.random() < _WITH_REMARK:
+        parts.insert(rng.randrange(2), rng.choice(_HELD_OUT_REMARKS if held_out else _REMARKS))
+    return " ".join(parts)
 
 
 def clear_request(family: Family, combination: tuple[int, ...]) -> str:

@@ -2,5 +2,16 @@
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
+from birdenv.envs.candidates._setting import PRICES, QUESTIONS
+from birdenv.envs.candidates._vector import CInteractCandidatesVectorEnv
 
-__all__ = ["CInteractCandidatesEnv", "CandidateColumn", "EpisodeColumn", "Layout", "SpanColumn"]
+__all__ = [
+    "PRICES",
+    "QUESTIONS",
+    "CInteractCandidatesEnv",
+    "CInteractCandidatesVectorEnv",
+    "CandidateColumn",
+    "EpisodeColumn",
+    "Layout",
+    "SpanColumn",
+]

@@ -85,7 +85,8 @@ class Board:
         self.candidates[who, candidate, _C.FAILED] = rows < 0
         self.candidates[who, candidate, _C.ROWS] = np.maximum(rows, 0.0)
         ran = self._executed[who]
-        same = ran & (self._results[who][:, None, :] == self._results[who][:, :, None])
+        results_of = self._results[who]
+        same = ran[:, None, :] & (results_of[:, None, :] == results_of[:, :, None])
         others = np.maximum(ran.sum(axis=1, keepdims=True) - 1, 1)
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 

@@ -107,12 +107,12 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         super().reset(seed=seed)
         if seed is not None:
             self._seed, self._episodes = seed, 0
-        drawn = self._setting.draw(self.np_random.random(self.layout.draws), options)
+        drawn = self._setting.draw_one(self.np_random.random(self.layout.draws), options)
         if self._session is not None:
             self._session.close()
         self._session = Session(self._setting, drawn, self._board, seed=self._seed, repeat=self._episodes)
         self._episodes += 1
-        return self._observation(), self._title(drawn.task)
+        return self._observation(), self._title(self._session.task)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Play one action.

@@ -52,9 +52,9 @@ class Session:
         self, setting: CandidateSetting, drawn: Drawn, board: Board, *, seed: int = 0, repeat: int = 0
     ) -> None:
         self._setting, self._drawn, self._board = setting, drawn, board
-        self.task = drawn.task
-        self._name = setting.ids[drawn.task]
-        self._asked = 0
+        self.task = int(drawn.tasks[0])
+        self._name = setting.ids[self.task]
+        self._asked, self._price = 0, float(drawn.prices[0])
         self.dialogue: Dialogue = setting.arena.start(self._name)
         self._players: list[Player | None] = setting.arena.seat_players(
             self.dialogue, self._name, seed=seed, repeat=repeat, but=SYSTEM
@@ -62,11 +62,13 @@ class Session:
         user = self._players[USER]
         if setting.refusals and user is not None:
             points = points_of(self.dialogue.rules.private_brief(USER))
-            refused = [term for term, u in zip(points, drawn.refusals, strict=False) if u < setting.refusals]
+            refused = [
+                term for term, u in zip(points, drawn.refusals[0], strict=False) if u < setting.refusals
+            ]
             self._players[USER] = UnsureUser(user, refused)
         self._results: list[str] = []
         self._phase = 0
-        board.price(_ONE, np.array([drawn.price]))
+        board.price(_ONE, drawn.prices)
         self._show()
 
     def act(self, action: int) -> Played:
@@ -83,7 +85,7 @@ class Session:
             dialogue.stop("infra_error")
         earned = dialogue.rewards[SYSTEM] - before
         if could_ask and move.action in ("clarify", _NOTHING.action):
-            earned -= self._drawn.price
+            earned -= self._price
             self._asked += 1
         if allowed and dialogue.open:
             self._note(action)
@@ -94,7 +96,7 @@ class Session:
 
     def outcome(self) -> dict[str, Any]:
         """Return the public result: that of the dialogue, the questions paid for, and the price of one."""
-        return {**self.dialogue.outcome(), "questions": self._asked, "price": self._drawn.price}
+        return {**self.dialogue.outcome(), "questions": self._asked, "price": self._price}
 
     def close(self) -> None:
         """End the dialogue."""
@@ -141,10 +143,8 @@ class Session:
             self._phase = view.phase
             setting = self._setting
             sqls = setting.shown(self._name, view.extras, view.phase)
-            dialect = setting.arena.settings.dialect  # type: ignore[attr-defined]
-            self.stage = Stage(board.layout, view.message, view.instruction, sqls, dialect)
-            keys = self._drawn.orders[view.phase - 1]
-            self.order = order_by(keys[None, :], np.array([len(sqls)]))[0]
+            self.stage = Stage(board.layout, view.message, view.instruction, sqls, setting.dialect)
+            self.order = order_by(self._drawn.orders[view.phase - 1], np.array([len(sqls)]))[0]
             self._results = []
             board.begin(
                 _ONE,

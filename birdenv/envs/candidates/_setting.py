@@ -16,6 +16,7 @@ from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.envs.candidates._predictions import Candidates, read_candidates
 from birdenv.envs.candidates._user import answers_alone
 from birdenv.errors import InputError, SettingError
+from birdenv.tasks.interact._profile import PROFILES
 
 GAME: Final = "c-interact"
 PRICES: Final = (0.02, 0.05, 0.1, 0.2)
@@ -28,17 +29,17 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """What chance decides of an episode.
+    """What chance decides of n episodes; the leading axes count them.
 
     Attributes:
-        task: the task's index.
-        price: the price of a question.
+        tasks: the tasks' indices.
+        prices: the prices of a question.
         orders: by phase, random keys by which the candidates are ordered.
         refusals: by annotated point, a number that is below the share of refusals if it is refused.
     """
 
-    task: int
-    price: float
+    tasks: npt.NDArray[np.intp]
+    prices: Uniforms
     orders: tuple[Uniforms, Uniforms]
     refusals: Uniforms
 
@@ -89,7 +90,24 @@ class CandidateSetting:
         for place, name in enumerate(self.ids):
             public = self.arena._tasks.public(name)
             groups.setdefault((public.database, public.question, self.first(name)), []).append(place)
-        self._groups = list(groups.values())
+        self._sizes = np.array([len(group) for group in groups.values()])
+        self._starts = self._sizes.cumsum() - self._sizes
+        self._grouped = np.array([place for group in groups.values() for place in group])
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the databases."""
+        return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
+
+    @property
+    def can_execute(self) -> bool:
+        """True if candidates may be executed."""
+        return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
+
+    @property
+    def free_refusals(self) -> int:
+        """Moves that are not possible and cost nothing, in each phase after the first submission."""
+        return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
         with_some = tuple(name for name in self.arena.ids if self.first(name))
@@ -117,10 +135,24 @@ class CandidateSetting:
         recorded = self._recorded.get(name, Candidates())
         return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
 
-    def draw(self, uniforms: Uniforms, options: Mapping[str, Any] | None = None) -> Drawn:
-        """Return what uniform random numbers decide; `layout.draws` of them are needed.
+    def draw(self, uniforms: Uniforms) -> Drawn:
+        """Return what uniform random numbers decide, shape (n, `layout.draws`).
 
         Any request is as likely as another; requests that differ only in what the user means count as one.
+        """
+        place = uniforms[:, 0] * len(self._sizes)
+        group = place.astype(np.intp)
+        within = ((place - group) * self._sizes[group]).astype(np.intp)
+        size = self.layout.candidates
+        return Drawn(
+            self._grouped[self._starts[group] + within],
+            np.array(self.prices)[(uniforms[:, 1] * len(self.prices)).astype(np.intp)],
+            (uniforms[:, 2 : 2 + size], uniforms[:, 2 + size : 2 + 2 * size]),
+            uniforms[:, 2 + 2 * size : 2 + 2 * size + MAX_POINTS],
+        )
+
+    def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
+        """Return what is drawn for one episode, but for what reset options say.
 
         Raises:
             InputError: an option is not known, or names no task.
@@ -129,19 +161,13 @@ class CandidateSetting:
         unknown = [name for name in chosen if name not in _OPTIONS]
         if unknown:
             raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(_OPTIONS)}")
+        drawn = self.draw(uniforms[None, :])
         task = self._named(chosen)
-        if task is None:
-            place = float(uniforms[0]) * len(self._groups)
-            group = self._groups[int(place)]
-            task = group[int((place - int(place)) * len(group))]
-        price = chosen.get("price", self.prices[int(uniforms[1] * len(self.prices))])
-        size = self.layout.candidates
-        return Drawn(
-            task,
-            float(price),
-            (uniforms[2 : 2 + size], uniforms[2 + size : 2 + 2 * size]),
-            uniforms[2 + 2 * size : 2 + 2 * size + MAX_POINTS],
-        )
+        if task is not None:
+            drawn = drawn._replace(tasks=np.array([task]))
+        if "price" in chosen:
+            drawn = drawn._replace(prices=np.array([float(chosen["price"])]))
+        return drawn
 
     def _named(self, chosen: Mapping[str, Any]) -> int | None:
         if "instance_id" in chosen and "index" in chosen:
