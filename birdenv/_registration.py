@@ -34,18 +34,14 @@ def _register() -> None:
     from gymnasium.envs.registration import register
 
     # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
-    for name in _TEXT:
+    doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
+    for name, door in doors.items():
         register(
             id=f"birdenv/{name}-v0",
-            entry_point=f"birdenv.envs:{name}Env",
-            vector_entry_point=f"birdenv.envs:{name}VectorEnv",
-            order_enforce=False,
+            entry_point=f"{door}:{name}Env",
+            vector_entry_point=f"{door}:{name}VectorEnv",
+            order_enforce=name not in _TEXT,
         )
-    register(
-        id="birdenv/CInteractCandidates-v0",
-        entry_point="birdenv.envs:CInteractCandidatesEnv",
-        vector_entry_point="birdenv.envs.candidates:CInteractCandidatesVectorEnv",
-    )
     for name, game in _GAMES.items():
         register(
             id=f"birdenv/{name}-v0",

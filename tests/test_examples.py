@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ SAYS = {
 
 
 def test_no_example_is_forgotten() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "own_agent.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "own_agent.py", "text_reinforce.py"}
 
 
 @pytest.mark.parametrize("name", SAYS)
@@ -48,3 +49,22 @@ def test_own_agent(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "broke off" not in done.stderr
     assert "completed" in done.stdout
+
+
+def _words_learned(episodes: int) -> list[tuple[float, int]]:
+    """Return and share of well-formed calls (in percent) in each tenth of the episodes."""
+    command = [sys.executable, str(EXAMPLES / "text_reinforce.py"), str(episodes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"return ([+-][\d.]+), well-formed tool calls (\d+)%", done.stdout)
+    return [(float(earned), int(formed)) for earned, formed in found]
+
+
+def test_the_language_model_begins_with_nothing() -> None:
+    assert len(learned := _words_learned(50)) == 10 and learned[0][1] < 20
+
+
+@pytest.mark.slow
+def test_the_language_model_learns_form_and_answers() -> None:
+    learned = _words_learned(2500)
+    assert learned[0][1] < 20 and learned[-1][1] > 85 and learned[-1][0] > learned[0][0] + 0.5
