@@ -112,7 +112,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         index, seat = self._index, self._seat
         before = dialogue.rewards[index]
         choices = dialogue.view(index).choices if seat.items else ()
-        made: _Move | None = seat_spaces.move(action, seat, self.action_space, choices)
+        made: _Move | None = seat_spaces.move(
+            action, seat, self.action_space, choices, dialogue.rules.scale(index)
+        )
         try:
             if made is not None:
                 dialogue.apply(index, made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -45,7 +46,7 @@ def action_space(seat: Seat) -> spaces.Dict:
 
     `kind` is the position in `seat.actions`; one more means to wait, where the seat may. One field `text`
     holds the texts of all actions, `item` the place of a choice, and each number has a field of its name,
-    shape (1,), from 0 to 1 between its bounds.
+    shape (1,), from 0 to 1 between its bounds (see `Rules.scale`).
     """
     fields: dict[str, spaces.Space[Any]] = {"kind": spaces.Discrete(len(seat.actions) + seat.waits)}
     declared = [field for action in seat.actions for field in action.fields]
@@ -85,8 +86,17 @@ def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, 
     return made
 
 
-def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move | None:
-    """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts."""
+def move(
+    action: Any,
+    seat: Seat,
+    space: spaces.Dict,
+    choices: Any = (),
+    scale: Mapping[str, float] = MappingProxyType({}),
+) -> Move | None:
+    """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts.
+
+    Numbers of an action lie from 0 to 1: between the least one and that of `scale`, or the field's largest.
+    """
     if type(action) is Move:
         return action
     if isinstance(action, dict) and len(action) == _SQL_FIELDS == len(space.spaces):
@@ -107,10 +117,12 @@ def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move
     if not is_member:
         return _MALFORMED
     kind = int(action["kind"])
-    return None if kind == len(seat.actions) else _whole_move(action, seat, kind, choices)
+    return None if kind == len(seat.actions) else _whole_move(action, seat, kind, choices, scale)
 
 
-def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) -> Move:
+def _whole_move(
+    action: Mapping[str, Any], seat: Seat, kind: int, choices: Any, scale: Mapping[str, float]
+) -> Move:
     declared = seat.actions[kind]
     data = declared.data_of_text(str(action["text"])) if "text" in action else None
     values = declared.arguments_of(data)
@@ -119,7 +131,8 @@ def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) 
             place = int(action["item"])
             values[field.name] = choices[place] if place < len(choices) else None
         elif not field.is_text:
-            value = field.low + float(action[field.name][0]) * (field.high - field.low)
+            high = scale.get(field.name, field.high)
+            value = field.low + float(action[field.name][0]) * (high - field.low)
             values[field.name] = round(value) if field.kind == "integer" else value
     if not declared.fields:
         return Move(declared.name)

@@ -100,9 +100,10 @@ class _AllSeats(EzPickle):
         return self._dialogue
 
     def _read(self, index: int, action: Any) -> Move | None:
-        choices = self._running().view(index).choices
+        dialogue = self._running()
+        choices, scale = dialogue.view(index).choices, dialogue.rules.scale(index)
         name = self.possible_agents[index]
-        return seat_spaces.move(action, self._seats[index], self._actions[name], choices)
+        return seat_spaces.move(action, self._seats[index], self._actions[name], choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
         """Play a move, or silence."""
