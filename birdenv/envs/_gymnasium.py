@@ -142,7 +142,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         index, rules = self._index, dialogue.rules
         before = rules.rewards[index]
         choices = dialogue.view(index).choices if self._has_choices else ()
-        made: _Move | None = self._spaces.move(action, choices)
+        made: _Move | None = self._spaces.move(action, choices, rules.scale(index))
         try:
             if made is not None:
                 dialogue.apply(index, made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -32,7 +33,8 @@ class SeatSpaces:
             its largest value is whole, else a `Box` of shape (1,).
         actions: the space of the seat's actions. `kind` is the position in `seat.actions`; one more means to
             wait, where the seat may. One field `text` holds the texts of all actions, `item` the place of a
-            choice, and each number has a field of its name, shape (1,), from 0 to 1 between its bounds.
+            choice, and each number has a field of its name, shape (1,), from 0 to 1 between its bounds (see
+            `Rules.scale`).
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -72,12 +74,15 @@ class SeatSpaces:
             made[name] = left if is_whole else np.array([float(left)])
         return made
 
-    def move(self, action: Any, choices: Sequence[Any] = ()) -> Move | None:
+    def move(
+        self, action: Any, choices: Sequence[Any] = (), scale: Mapping[str, float] = MappingProxyType({})
+    ) -> Move | None:
         """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts.
 
         Args:
             action: a member of `actions`, a `Move`, or anything else.
             choices: the values of `item`.
+            scale: the largest numbers, by field; else those of the fields. An action's lie from 0 to 1.
         """
         if type(action) is Move:
             return action
@@ -103,7 +108,7 @@ class SeatSpaces:
         return (
             None
             if kind == len(self._seat.actions)
-            else _whole_move(self._seat.actions[kind], action, choices)
+            else _whole_move(self._seat.actions[kind], action, choices, scale)
         )
 
 
@@ -143,7 +148,9 @@ def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, An
     }
 
 
-def _whole_move(declared: Action, action: Mapping[str, Any], choices: Sequence[Any]) -> Move:
+def _whole_move(
+    declared: Action, action: Mapping[str, Any], choices: Sequence[Any], scale: Mapping[str, float]
+) -> Move:
     data = declared.data_of_text(str(action["text"])) if "text" in action else None
     values = declared.arguments_of(data)
     for field in declared.fields:
@@ -151,7 +158,8 @@ def _whole_move(declared: Action, action: Mapping[str, Any], choices: Sequence[A
             place = int(action["item"])
             values[field.name] = choices[place] if place < len(choices) else None
         elif not field.is_text:
-            value = field.low + float(action[field.name][0]) * (field.high - field.low)
+            high = scale.get(field.name, field.high)
+            value = field.low + float(action[field.name][0]) * (high - field.low)
             values[field.name] = round(value) if field.kind == "integer" else value
     if not declared.fields:
         return Move(declared.name)

@@ -101,8 +101,9 @@ class _AllSeats(EzPickle):
         return self._dialogue
 
     def _read(self, index: int, action: Any) -> Move | None:
-        choices = self._running().view(index).choices
-        return self._spaces[self.possible_agents[index]].move(action, choices)
+        dialogue = self._running()
+        choices, scale = dialogue.view(index).choices, dialogue.rules.scale(index)
+        return self._spaces[self.possible_agents[index]].move(action, choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
         """Play a move, or silence."""

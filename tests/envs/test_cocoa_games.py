@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
@@ -65,3 +66,13 @@ def test_pettingzoo(name: str) -> None:
         seed_test(lambda: module.env(limit=5), num_cycles=50)
         parallel_seed_test(lambda: module.parallel_env(limit=5), num_cycles=50)
     render_test(lambda render_mode: module.env(limit=5, render_mode=render_mode))
+
+
+def test_a_price_is_a_share_of_twice_the_listed_one() -> None:
+    env = DialogueEnv("bargain", limit=1)
+    env.reset()
+    listed = env._dialogue.view(0).kb["item"]["Price"]  # type: ignore[union-attr]
+    action = {**env.action_space.sample(), "kind": 1, "text": "", "price": np.array([0.25])}
+    *_, info = env.step(action)
+    assert info["offer"]["price"] == listed / 2
+    env.close()

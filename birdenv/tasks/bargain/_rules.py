@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from birdenv.dialogue import Action, Field, Move, Reply, Seat
@@ -69,6 +70,9 @@ class BargainRules(TwoSeats):
         if self._offer is None:
             return ("message", "offer", "quit")
         return ("message", "quit") if self._offer[0] == seat else ("accept", "reject", "quit")
+
+    def scale(self, seat: int) -> Mapping[str, float]:
+        return {"price": 2.0 * self.kbs[seat]["item"]["Price"]}
 
     def instruction(self, seat: int) -> str:
         kb = self.kbs[seat]
