@@ -19,9 +19,6 @@ OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about wha
 ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
 """What a user says to a question that it does not understand."""
 
-NO_PREFERENCE = "I have no preference about that."
-"""What a user says to a question about a kind of clause that is not in the gold SQL."""
-
 _NOTHING = "I have nothing particular in mind for that."
 
 
@@ -31,10 +28,8 @@ def decode(choice: Choice, brief: Brief) -> str:
         return OUT_OF_SCOPE
     if choice.call == "unclear":
         return ASKING_BACK
-    if choice.said:
-        return f"As I said: {choice.said}"
-    if choice.call == "unlabelled" and not choice.parts:
-        return NO_PREFERENCE
+    if choice.answer:
+        return choice.answer
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))

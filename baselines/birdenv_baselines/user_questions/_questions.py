@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 _CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 1.0}
 """So that the classes weigh about as they occur."""
 
-_TASKS_FOR_ANY = 8
+_TASKS_FOR_ANY = 4
 """Tasks that a question to any task is put to."""
 
 
@@ -83,11 +83,13 @@ def is_right(row: Row, candidate: Candidate) -> bool:
 
 def _fits(candidate: Candidate, wanted: str) -> bool:
     clause, _, text = wanted.partition(":")
-    if clause == "none":
-        return candidate.group == "open" and not candidate.said
-    if candidate.segment is None or candidate.clause != clause:
+    if clause == "term":
+        return bool(candidate.items) and candidate.target == text
+    if clause in ("none", "open"):
+        return candidate.group == "open" and text in ("", candidate.clause)
+    if candidate.group not in ("part", "said") or candidate.clause != clause:
         return False
-    return text.lower() in candidate.segment.sql.lower()
+    return not text or any(text.lower() in part.sql.lower() for part in candidate.segments)
 
 
 def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
@@ -105,5 +107,5 @@ def _is_choice(candidate: Candidate, choice: Choice) -> bool:
     if choice.call == "labelled" and candidate.items and set(candidate.items) <= set(choice.items):
         return True
     if choice.parts:
-        return candidate.segment in choice.parts
-    return candidate.group == "open" and candidate.said == choice.said
+        return bool(candidate.segments) and set(candidate.segments) <= set(choice.parts)
+    return bool(candidate.answer) and candidate.answer == choice.answer

@@ -18,60 +18,99 @@ import numpy as np
 
 import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
-from birdenv.users.understanding._candidates import index_of
+from birdenv.users.understanding._candidates import FACETS, index_of
 from birdenv.users.understanding._choose import Weights
 from birdenv.users.understanding._features import FEATURES, evidence
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_runs
 from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
-SURE = 0.43
-_RIDGE = 0.3
-_STEPS = 400
+_RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
+_STEPS = 150
 _FOLDS = 10
+_RARE_WORD, _RARE_RUN = 4, 3
+"""In how many different questions a word, or a run of words, must be to be learnt."""
+_SMALL = 0.04
+"""Weights of runs below this are left out of the file."""
 TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
 class Examples:
-    """All questions as one matrix, a row for each thing that a question may be about."""
+    """All questions as matrices, a row for each thing that a question may be about.
+
+    `runs` and `run_starts` hold the runs of words of each question, `facets` what each candidate is.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
+        self.known, self.vocabulary = _vocabulary(rows)
         vectors: list[np.ndarray] = []
+        facets: list[np.ndarray] = []
         right: list[bool] = []
         starts: list[int] = []
-        self.weights: list[float] = []
+        share: list[float] = []
+        runs: list[int] = []
+        run_starts: list[int] = []
+        scales: list[float] = []
         for row in rows:
             found = _candidates(row)
             if found is None:
                 continue
             starts.append(len(vectors))
-            self.weights.append(row.weight)
-            for vector, is_one in found:
+            share.append(row.weight)
+            said = word_runs(index_of(row.brief), take_apart(row.question), self.known)
+            run_starts.append(len(runs))
+            runs += [0, *(self.vocabulary[run] for run in said if run in self.vocabulary)]
+            scales.append(scale(len(said)))
+            for vector, places, is_one in found:
                 vectors.append(vector)
                 right.append(is_one)
+                facets.append(np.isin(np.arange(len(FACETS)), places).astype(np.float32))
         self.matrix, self.right = np.array(vectors), np.array(right)
-        self.starts, self.share = np.array(starts), np.array(self.weights)
+        self.facets = np.array(facets)
+        self.starts, self.share = np.array(starts), np.array(share)
         self.of = np.repeat(np.arange(len(starts)), np.diff([*starts, len(vectors)]))
+        self.counts = np.zeros((len(starts), len(self.vocabulary) + 1), dtype=np.float32)
+        ends = [*run_starts[1:], len(runs)]
+        for number, (start, end) in enumerate(zip(run_starts, ends, strict=True)):
+            self.counts[number, runs[start:end]] = scales[number]
+        self.counts[:, 0] = 0.0
 
 
-def _candidates(row: Row) -> list[tuple[np.ndarray, bool]] | None:
+def _vocabulary(rows: Sequence[Row]) -> tuple[frozenset[str], dict[str, int]]:
+    """The words and the runs of words that are not rare, the runs numbered from 1."""
+    asked = {row.question: row for row in rows}
+    words = Counter(word for question in asked for word in set(take_apart(question).stems))
+    known = frozenset(word for word, count in words.items() if count >= _RARE_WORD)
+    runs = Counter(
+        run
+        for question, row in asked.items()
+        for run in word_runs(index_of(row.brief), take_apart(question), known)
+    )
+    kept = sorted(run for run, count in runs.items() if count >= _RARE_RUN)
+    return known, {run: number for number, run in enumerate(kept, 1)}
+
+
+def _candidates(row: Row) -> list[tuple[np.ndarray, tuple[int, ...], bool]] | None:
     index, asked = index_of(row.brief), take_apart(row.question)
     found = evidence(index, asked)
-    pairs = [
-        (_dense(vector), is_right(row, candidate))
-        for candidate, vector, allowed in zip(index.candidates, found.vectors, found.allowed, strict=False)
+    triples = [
+        (_dense(vector), facets, is_right(row, candidate))
+        for candidate, vector, facets, allowed in zip(
+            index.candidates, found.vectors, index.facets, found.allowed, strict=False
+        )
         if allowed
     ]
-    reachable = any(is_one for _, is_one in pairs)
+    reachable = any(is_one for _, _, is_one in triples)
     lost = row.kind in ("labelled", "unlabelled", "kind") and not reachable
     if lost and row.kind != "labelled":
         return None
-    pairs.append((_dense(found.vectors[-2]), row.kind == "refuse"))
-    pairs.append((_dense(found.vectors[-1]), row.kind == "ask_back" or lost))
-    return pairs
+    triples.append((_dense(found.vectors[-2]), (REFUSE,), row.kind == "refuse"))
+    triples.append((_dense(found.vectors[-1]), (ASK_BACK,), row.kind == "ask_back" or lost))
+    return triples
 
 
 def _dense(vector: Iterable[tuple[int, float]]) -> np.ndarray:
-    dense = np.zeros(len(FEATURES))
+    dense = np.zeros(len(FEATURES), dtype=np.float32)
     for place, value in vector:
         dense[place] += value
     return dense
@@ -80,18 +119,39 @@ def _dense(vector: Iterable[tuple[int, float]]) -> np.ndarray:
 def fit(rows: Sequence[Row]) -> Weights:
     """Fit the weights by gradient steps (Adam) on the ridge-penalised likelihood."""
     examples = Examples(rows)
-    values, mean, square = (np.zeros(len(FEATURES)) for _ in range(3))
+    features = len(FEATURES)
+    shape = (examples.counts.shape[1], len(FACETS))
+    values = np.zeros(features + shape[0] * shape[1])
+    ridge = np.full(values.size, _RIDGE_OF_RUNS)
+    ridge[:features] = _RIDGE
+    mean, square = np.zeros(values.size), np.zeros(values.size)
     for step in range(1, _STEPS + 1):
-        scores = examples.matrix @ values
+        runs = values[features:].reshape(shape).astype(np.float32)
+        said = examples.counts @ runs
+        scores = examples.matrix @ values[:features] + (said[examples.of] * examples.facets).sum(axis=1)
         top = np.maximum.reduceat(scores, examples.starts)[examples.of]
         odds = np.exp(scores - top)
         chance = odds / np.add.reduceat(odds, examples.starts)[examples.of]
         good = np.where(examples.right, odds, 0.0)
         wanted = good / np.add.reduceat(good, examples.starts)[examples.of]
-        gradient = examples.matrix.T @ ((chance - wanted) * examples.share[examples.of]) + _RIDGE * values
+        missed = (chance - wanted) * examples.share[examples.of]
+        of_facets = np.add.reduceat(missed[:, None].astype(np.float32) * examples.facets, examples.starts)
+        of_runs = examples.counts.T @ of_facets
+        gradient = np.concatenate([examples.matrix.T @ missed, of_runs.ravel()]) + ridge * values
         mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         values -= 0.1 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    return Weights(tuple(round(float(value), 3) for value in values), SURE)
+    runs = values[features:].reshape(shape)
+    learnt = {
+        run: tuple(
+            (place, round(float(value), 2)) for place, value in enumerate(runs[number]) if abs(value) >= _SMALL
+        )
+        for run, number in examples.vocabulary.items()
+    }
+    return Weights(
+        tuple(round(float(value), 3) for value in values[:features]),
+        {run: said for run, said in learnt.items() if said},
+        examples.known,
+    )
 
 
 def measure(rows: Sequence[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
@@ -127,32 +187,46 @@ def table(results: Iterable[tuple[Row, str]], by_hand: bool = False) -> str:
     return "\n".join(lines)
 
 
+def write(weights: Weights) -> None:
+    """Write the weights into the package, a run of words a line."""
+    named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
+    runs = (
+        f"{json.dumps(run)}:{json.dumps({FACETS[place]: value for place, value in said}, separators=(',', ':'))}"
+        for run, said in weights.runs.items()
+    )
+    TARGET.write_text(
+        '{"weights":\n' + json.dumps(named, indent=0) + ',\n"runs":{\n' + ",\n".join(runs) + "\n}}\n",
+        encoding="utf-8",
+    )
+    print(f"wrote {TARGET}")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--leave-out", choices=["task", "hand"], default="task")
+    parser.add_argument("--leave-out", choices=["task", "hand", ""], default="task")
+    parser.add_argument(
+        "--without", default=[], nargs="*", help="hands that are not trained on")
     parser.add_argument(
         "--failures", action="store_true", help="print the questions that were not answered right"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
-    results = cross_validate(rows, options.leave_out)
-    print(table(results))
-    print(table(results, by_hand=True))
+    rows = [row for row in rows if row.hand not in options.without]
+    results = cross_validate(rows, options.leave_out) if options.leave_out else []
+    if results:
+        print(table(results))
+        print(table(results, by_hand=True))
     if options.failures:
         for row, result in results:
             if result != "right":
                 print(f"{result:10} {row.kind:10} {row.task} {row.expected} {row.question}")
     if options.write:
         weights = fit(rows)
-        named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
-        TARGET.write_text(
-            json.dumps({"sure": weights.sure, "weights": named}, indent=1) + "\n", encoding="utf-8"
-        )
-        print(f"wrote {TARGET}")
+        write(weights)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,11 @@ _PHRASES: dict[str, str] = {
         (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
         call (?:it|the|them|this)
         name (?:it|the|this)""",
+    "filter": r"""
+        only | also | too | includ\w* | exclud\w* | still | skip\w* | leave out | left out | left aside | all
+        every\w* | any | specific | whole | restrict\w* | period | date range | no matter | regardless
+        irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
+        certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to""",
     "change": r"""
         set | become | turned? into | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
@@ -142,7 +147,7 @@ KINDS: tuple[str, ...] = tuple(_PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
-    {"order", "round", "null", "distinct", "limit", "output", "group", "unmatched", "name", "change"}
+    {"order", "round", "null", "distinct", "limit", "output", "group", "unmatched", "name", "change", "tie", "filter"}
 )
 """Kinds that can be asked for without naming anything."""
 

@@ -26,27 +26,71 @@ _CONTEXT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, its telling stems, and the kinds it asks for.
+    """A question: its text made comparable, its words, their stems, its telling stems, and the kinds it asks for.
 
     `context` are the stems that stand only in statements beside the question itself.
     """
 
     text: str
     spaced: str
+    stems: tuple[str, ...]
     content: tuple[str, ...]
     kinds: frozenset[str]
     context: frozenset[str] = frozenset()
 
 
 def take_apart(question: str) -> Question:
-    """Make a question comparable; only its beginning is read if it is long."""
+    """Make a question comparable; only its beginning is read if it is long.
+
+    "Is that right?" after a statement asks for what the statement says.
+    """
     text = clean(question[:_LONGEST])
-    said = words(text)
-    content = tuple(dict.fromkeys(map(stem, content_words(said))))
-    asked = words(" ".join(s for s in _SENTENCE.findall(text) if s.rstrip(" '").endswith("?"))) or said
-    asked_stems = frozenset(map(stem, asked))
+    sentences, asked, tags = _sentences(text)
+    said = words(" ".join(sentences))
+    stems = tuple(map(stem, said))
+    telling = set(content_words(said))
+    content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
+    of_question = words(" ".join(asked)) or said
+    asked_stems = frozenset(map(stem, of_question))
     context = frozenset(one for one in content if one not in asked_stems)
-    return Question(text, f" {' '.join(said)} ", content, asked_kinds(" ".join(asked)), context)
+    kinds = asked_kinds(" ".join(of_question))
+    marked = (*stems, _CONFIRMS) if tags else stems
+    return Question(text, f" {' '.join(said)} ", marked, content, kinds, context)
+
+
+def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The sentences of a cleaned text, those that are questions, and those that only ask to confirm the rest."""
+    sentences = _SENTENCE.findall(text)
+    asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
+    tags = [one for one in asked if _is_tag(one)] if len(sentences) > 1 else []
+    if not tags or len(tags) < len(asked):
+        return sentences, asked, []
+    rest = [one for one in sentences if one not in tags]
+    return rest, rest, tags
+
+
+def is_confirmed(question: str) -> bool:
+    """Return whether a question states something and asks to confirm it: "One row each. Is that right?"."""
+    return bool(_sentences(clean(question[:_LONGEST]))[2])
+
+
+_CONFIRMS = "=yes"
+_TAG = frozenset(
+    map(
+        stem,
+        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete concur
+        confirm consider consistent content correct correspond cover desire enough expect expectation fine good
+        idea imagine intend intention likewise manner match meet mind object objection plan please possible
+        proceed purpose reading request requirement right satisfactory satisfy see sense settle settled share
+        similar suffice sufficient suit true understanding understood view way wish""".split(),
+    )
+)
+
+
+def _is_tag(sentence: str) -> bool:
+    """Whether a question only asks to confirm what was said before it."""
+    said = words(sentence)
+    return len(said) < 11 and all(stem(word) in _TAG for word in content_words(said))
 
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
