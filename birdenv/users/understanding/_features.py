@@ -9,35 +9,13 @@ from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import GROUPS, Candidate, Index
-from birdenv.users.understanding._foreign import FOREIGN_WORDS
 from birdenv.users.understanding._question import Overlap, Question, overlap
-from birdenv.users.understanding._scope import asks_for_names, asks_for_opinion, asks_for_results, without_output_columns
+from birdenv.users.understanding._scope import asks_for_names, asks_for_opinion, asks_for_results
 from birdenv.users.understanding._words import GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
-_TECHNICAL: tuple[str, ...] = (
-    "tables?",
-    "columns?",
-    "fields?",
-    "schema | ddl | structure",
-    "join(?:s|ed|ing)?",
-    "(?:foreign |primary )?keys?",
-    "sql | cte | subquer\\w+ | select | where | having | group by | clause | window functions? | update"
-    " | insert",
-    "quer(?:y|ies) | code",
-    "database | engine",
-    "data types? | integer | text | boolean | nullable | format",
-    "json | path",
-    "stored? | stores? | hold | holds | contains? | linked | related | connected? | relations?",
-    "rows (?:of|does|in)",
-    "index(?:es)?",
-    "names?",
-    "solution | answer | approach | way to",
-    "(?:possible|what|distinct) values",
-)
-_TECHNICAL_WORDS = tuple(map(any_of, _TECHNICAL))
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 _WISH = any_of(
     """
@@ -87,8 +65,6 @@ FEATURES: tuple[str, ...] = (
     *(f"asked_not_settled:{kind}" for kind in KINDS),
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
-    *(f"technical:{number}" for number in range(len(_TECHNICAL))),
-    *(f"foreign:{number}" for number in range(len(FOREIGN_WORDS))),
     *(f"ask_back:{name}" for name in _ASK),
 )
 """The names of all features, in the order of the weights."""
@@ -109,13 +85,11 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
-    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..).
     """
 
     vectors: list[Vector]
     allowed: list[bool]
-    only: int
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -164,15 +138,7 @@ def evidence(index: Index, question: Question) -> Evidence:
         or not question.kinds.isdisjoint(candidate.main_kinds)
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    return Evidence(vectors, allowed, _only_term(index, question, found))
-
-
-def _only_term(index: Index, question: Question, found: Overlap) -> int:
-    with_term = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
-    if len(with_term) != 1 or 2 * found.by_field[with_term[0]][0] <= found.total:
-        return -1
-    strange = _PERSONAL.search(question.spaced) or any(p.search(question.spaced) for p in _TECHNICAL_WORDS)
-    return -1 if strange else with_term[0]
+    return Evidence(vectors, allowed)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
@@ -220,7 +186,6 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
 
 
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
-    rest = without_output_columns(question.spaced)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
@@ -234,8 +199,6 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
         _WISH.search(question.spaced) is not None,
         plain,
         best / total,
-        *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
-        *(pattern.search(question.spaced) is not None for pattern in FOREIGN_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)
 
