@@ -38,11 +38,25 @@ def decode(choice: Choice, brief: Brief) -> str:
         )
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [
-        _sentence(read_aloud(part.sql, brief.identifiers, brief.notes), "", brief.identifiers)
-        for part in choice.parts
-    ]
+    for part in choice.parts:
+        reading = read_aloud(part.sql, brief.identifiers, brief.notes)
+        sentences.append(_of_clause(part.clause, reading, brief) or _sentence(reading, "", brief.identifiers))
     return " ".join(sentences)
+
+
+_CLAUSES = {
+    "output": "Show only {}, nothing else.",
+    "group": "I want one row for each {}, not split any further.",
+    "distinct": "Show each only once, without duplicates.",
+}
+
+
+def _of_clause(clause: str, reading: Paraphrase, brief: Brief) -> str:
+    """The sentence for a clause that is asked about as a whole."""
+    names = frozenset(name.lower() for name in brief.identifiers) | reading.hidden
+    if clause not in _CLAUSES or not reading.text:
+        return ""
+    return Wording(names).say(_CLAUSES[clause], reading.text.removeprefix("grouped by "))
 
 
 def said_again(choice: Choice, brief: Brief) -> str:

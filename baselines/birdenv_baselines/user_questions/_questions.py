@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,6 +35,12 @@ class Row:
     expected: tuple[str, ...]
     hand: str
     weight: float = 1.0
+    any_task: bool = False
+
+    @property
+    def database(self) -> str:
+        """The database that the task is about, by the task's name."""
+        return re.sub(r"(_M)?_\d+$", "", self.task)
 
 
 def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
@@ -54,7 +61,7 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
         chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
         weight = 1.0 if task != "*" else 1.0 / len(chosen)
         rows += [
-            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight)
+            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight, task == "*")
             for one in chosen
             if one in briefs
         ]

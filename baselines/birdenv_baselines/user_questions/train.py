@@ -12,6 +12,7 @@ import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,68 +27,94 @@ from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
 _RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
-_STEPS = 150
-_FOLDS = 10
-_RARE_WORD, _RARE_RUN = 4, 3
-"""In how many different questions a word, or a run of words, must be to be learnt."""
+_STEPS = 100
+_FOLDS = 5
+_RARE = 2
+"""In questions about how many databases a word, or a run of words, must be to be learnt."""
 _SMALL = 0.04
 """Weights of runs below this are left out of the file."""
 TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
+@dataclass(frozen=True)
 class Examples:
-    """All questions as matrices, a row for each thing that a question may be about.
+    """All questions as matrices.
 
-    `runs` and `run_starts` hold the runs of words of each question, `facets` what each candidate is.
+    Attributes:
+        known: the words that are learnt.
+        vocabulary: the runs of words that are learnt, with their columns of `runs`.
+        rows: the questions.
+        runs: a row for each question: how often it has each run of words.
+        starts: where the candidates of each question start.
+        dense, facets, right: a row for each candidate: its features, what it is, whether it is a right answer.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.known, self.vocabulary = _vocabulary(rows)
-        vectors: list[np.ndarray] = []
-        facets: list[np.ndarray] = []
-        right: list[bool] = []
-        starts: list[int] = []
-        share: list[float] = []
-        runs: list[int] = []
-        run_starts: list[int] = []
-        scales: list[float] = []
-        for row in rows:
-            found = _candidates(row)
-            if found is None:
-                continue
-            starts.append(len(vectors))
-            share.append(row.weight)
-            said = word_runs(index_of(row.brief), take_apart(row.question), self.known)
-            run_starts.append(len(runs))
-            runs += [0, *(self.vocabulary[run] for run in said if run in self.vocabulary)]
-            scales.append(scale(len(said)))
-            for vector, places, is_one in found:
-                vectors.append(vector)
-                right.append(is_one)
-                facets.append(np.isin(np.arange(len(FACETS)), places).astype(np.float32))
-        self.matrix, self.right = np.array(vectors), np.array(right)
-        self.facets = np.array(facets)
-        self.starts, self.share = np.array(starts), np.array(share)
-        self.of = np.repeat(np.arange(len(starts)), np.diff([*starts, len(vectors)]))
-        self.counts = np.zeros((len(starts), len(self.vocabulary) + 1), dtype=np.float32)
-        ends = [*run_starts[1:], len(runs)]
-        for number, (start, end) in enumerate(zip(run_starts, ends, strict=True)):
-            self.counts[number, runs[start:end]] = scales[number]
-        self.counts[:, 0] = 0.0
+    known: frozenset[str]
+    vocabulary: dict[str, int]
+    rows: list[Row]
+    runs: np.ndarray
+    starts: np.ndarray
+    dense: np.ndarray
+    facets: np.ndarray
+    right: np.ndarray
+
+    def part(self, keep: Sequence[bool]) -> Examples:
+        """Return the questions that are kept."""
+        kept = np.array(keep)
+        sizes = np.diff([*self.starts, len(self.right)])
+        of = np.repeat(kept, sizes)
+        starts = np.concatenate([[0], np.cumsum(sizes[kept])[:-1]])
+        rows = [row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept]
+        return replace(
+            self,
+            rows=rows,
+            runs=self.runs[kept],
+            starts=starts,
+            dense=self.dense[of],
+            facets=self.facets[of],
+            right=self.right[of],
+        )
+
+
+def read_examples(rows: Sequence[Row]) -> Examples:
+    """Work out the features of all questions that have a right answer among their candidates."""
+    known, vocabulary = _vocabulary(rows)
+    pairs = [(row, found) for row in rows if (found := _candidates(row)) is not None]
+    runs = np.zeros((len(pairs), len(vocabulary)), dtype=np.float32)
+    for number, (row, _) in enumerate(pairs):
+        said = word_runs(index_of(row.brief), take_apart(row.question), known)
+        runs[number, [vocabulary[run] for run in said if run in vocabulary]] = scale(len(said))
+    candidates = [one for _, found in pairs for one in found]
+    facets = np.zeros((len(candidates), len(FACETS)), dtype=np.float32)
+    for number, (_, places, _) in enumerate(candidates):
+        facets[number, list(places)] = 1.0
+    return Examples(
+        known=known,
+        vocabulary=vocabulary,
+        rows=[row for row, _ in pairs],
+        runs=runs,
+        starts=np.cumsum([0, *(len(found) for _, found in pairs[:-1])]),
+        dense=np.array([vector for vector, _, _ in candidates]),
+        facets=facets,
+        right=np.array([is_one for _, _, is_one in candidates]),
+    )
 
 
 def _vocabulary(rows: Sequence[Row]) -> tuple[frozenset[str], dict[str, int]]:
     """The words and the runs of words that are not rare, the runs numbered from 1."""
+    seen_words: dict[str, set[str]] = defaultdict(set)
+    seen_runs: dict[str, set[str]] = defaultdict(set)
     asked = {row.question: row for row in rows}
-    words = Counter(word for question in asked for word in set(take_apart(question).stems))
-    known = frozenset(word for word, count in words.items() if count >= _RARE_WORD)
-    runs = Counter(
-        run
-        for question, row in asked.items()
-        for run in word_runs(index_of(row.brief), take_apart(question), known)
-    )
-    kept = sorted(run for run, count in runs.items() if count >= _RARE_RUN)
-    return known, {run: number for number, run in enumerate(kept, 1)}
+    for question, row in asked.items():
+        for word in take_apart(question).stems:
+            seen_words[word].add(question if row.any_task else row.database)
+    known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE)
+    for question, row in asked.items():
+        for run in word_runs(index_of(row.brief), take_apart(question), known):
+            seen_runs[run].add(question if row.any_task else row.database)
+    runs = {run: len(places) for run, places in seen_runs.items()}
+    kept = sorted(run for run, count in runs.items() if count >= _RARE)
+    return known, {run: number for number, run in enumerate(kept)}
 
 
 def _candidates(row: Row) -> list[tuple[np.ndarray, tuple[int, ...], bool]] | None:
@@ -116,28 +143,27 @@ def _dense(vector: Iterable[tuple[int, float]]) -> np.ndarray:
     return dense
 
 
-def fit(rows: Sequence[Row]) -> Weights:
+def fit(examples: Examples) -> Weights:
     """Fit the weights by gradient steps (Adam) on the ridge-penalised likelihood."""
-    examples = Examples(rows)
-    features = len(FEATURES)
-    shape = (examples.counts.shape[1], len(FACETS))
-    values = np.zeros(features + shape[0] * shape[1])
-    ridge = np.full(values.size, _RIDGE_OF_RUNS)
+    features, shape = len(FEATURES), (len(examples.vocabulary), len(FACETS))
+    share = np.array([row.weight for row in examples.rows], dtype=np.float32)
+    of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
+    values = np.zeros(features + shape[0] * shape[1], dtype=np.float32)
+    ridge = np.full(values.size, _RIDGE_OF_RUNS, dtype=np.float32)
     ridge[:features] = _RIDGE
-    mean, square = np.zeros(values.size), np.zeros(values.size)
+    mean, square = np.zeros_like(values), np.zeros_like(values)
     for step in range(1, _STEPS + 1):
-        runs = values[features:].reshape(shape).astype(np.float32)
-        said = examples.counts @ runs
-        scores = examples.matrix @ values[:features] + (said[examples.of] * examples.facets).sum(axis=1)
-        top = np.maximum.reduceat(scores, examples.starts)[examples.of]
+        said = examples.runs @ values[features:].reshape(shape)
+        scores = examples.dense @ values[:features] + np.einsum("ij,ij->i", said[of], examples.facets)
+        top = np.maximum.reduceat(scores, examples.starts)[of]
         odds = np.exp(scores - top)
-        chance = odds / np.add.reduceat(odds, examples.starts)[examples.of]
-        good = np.where(examples.right, odds, 0.0)
-        wanted = good / np.add.reduceat(good, examples.starts)[examples.of]
-        missed = (chance - wanted) * examples.share[examples.of]
-        of_facets = np.add.reduceat(missed[:, None].astype(np.float32) * examples.facets, examples.starts)
-        of_runs = examples.counts.T @ of_facets
-        gradient = np.concatenate([examples.matrix.T @ missed, of_runs.ravel()]) + ridge * values
+        chance = odds / np.add.reduceat(odds, examples.starts)[of]
+        good = np.where(examples.right, odds, np.float32(0.0))
+        wanted = good / np.add.reduceat(good, examples.starts)[of]
+        missed = (chance - wanted) * share[of]
+        of_facets = np.add.reduceat(missed[:, None] * examples.facets, examples.starts)
+        of_runs = examples.runs.T @ of_facets
+        gradient = np.concatenate([examples.dense.T @ missed, of_runs.ravel()]) + ridge * values
         mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         values -= 0.1 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
     runs = values[features:].reshape(shape)
@@ -162,15 +188,14 @@ def measure(rows: Sequence[Row], weights: Weights | None = None) -> list[tuple[R
     ]
 
 
-def cross_validate(rows: Sequence[Row], by: str) -> list[tuple[Row, str]]:
+def cross_validate(examples: Examples, by: str) -> list[tuple[Row, str]]:
     """Measure every question with weights that its task (or the hand that wrote it) had no part in."""
-    keys = [getattr(row, by) for row in rows]
+    keys = [getattr(row, by) for row in examples.rows]
     order = {key: number % _FOLDS for number, key in enumerate(sorted(set(keys)))}
     results: list[tuple[Row, str]] = []
     for fold in sorted(set(order.values())):
-        kept = [row for row, key in zip(rows, keys, strict=True) if order[key] != fold]
-        left = [row for row, key in zip(rows, keys, strict=True) if order[key] == fold]
-        results += measure(left, fit(kept))
+        left = [row for row, key in zip(examples.rows, keys, strict=True) if order[key] == fold]
+        results += measure(left, fit(examples.part([order[key] != fold for key in keys])))
     return results
 
 
@@ -215,8 +240,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
-    rows = [row for row in rows if row.hand not in options.without]
-    results = cross_validate(rows, options.leave_out) if options.leave_out else []
+    examples = read_examples([row for row in rows if row.hand not in options.without])
+    results = cross_validate(examples, options.leave_out) if options.leave_out else []
     if results:
         print(table(results))
         print(table(results, by_hand=True))
@@ -225,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if result != "right":
                 print(f"{result:10} {row.kind:10} {row.task} {row.expected} {row.question}")
     if options.write:
-        weights = fit(rows)
+        weights = fit(examples)
         write(weights)
 
 

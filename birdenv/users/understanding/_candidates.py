@@ -237,7 +237,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         found = list(said_in(brief.request, settled))
         said = {kind for kind, _, _ in found}
         found += [(k, a, "") for k, a in left_open(settled | said) if k in ("order", "limit", "round")]
-    for number, (kind, answer, said_words) in enumerate(found, 2000):
+    for number, (kind, answer, said_words) in enumerate(found, 2001):
         fields: dict[Field, set[str]] = {"notes": _stems_in(said_words)}
         if kind == "filter":
             fields = {"sql": _stems_in(unused_columns(brief))}
@@ -246,7 +246,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             target="",
             kinds=frozenset({kind}),
             clause=kind,
-            same=number,
+            same=number if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind},
             answer=answer,
         )

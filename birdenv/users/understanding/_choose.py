@@ -151,7 +151,9 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _choice(index.candidates[best])
-    return REFUSED if action == 2 else UNCLEAR
+    if action == 2:
+        return REFUSED
+    return _choice(index.candidates[found.only]) if found.only >= 0 else UNCLEAR
 
 
 def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:

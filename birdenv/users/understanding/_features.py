@@ -85,11 +85,13 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..).
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
+    only: int
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -133,12 +135,14 @@ def evidence(index: Index, question: Question) -> Evidence:
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
     allowed = [
-        candidate.group == "open"
-        or known
-        or not question.kinds.isdisjoint(candidate.main_kinds)
+        known
+        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter"})
+        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    return Evidence(vectors, allowed)
+    named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
+    only = named[0] if len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total else -1
+    return Evidence(vectors, allowed, only)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:

@@ -8,19 +8,20 @@ from collections.abc import Iterable, Iterator
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
 
-NO_PREFERENCE = "I have no preference about that."
+_NO_PREFERENCE = "I have no preference about that."
+_ALL = "I have no preference about that: take all of them, there is no further restriction or limit."
 _OPEN = {
-    "order": "I have no preference about that: any order will do.",
-    "limit": "I have no preference about that: show all of them, there is no limit.",
-    "distinct": NO_PREFERENCE,
-    "round": "I have no preference about that: there is no need to round.",
-    "null": NO_PREFERENCE,
-    "tie": NO_PREFERENCE,
-    "filter": "No further restriction, please: all of them count, whatever I did not mention.",
+    "order": _NO_PREFERENCE,
+    "limit": _ALL,
+    "distinct": _NO_PREFERENCE,
+    "round": _NO_PREFERENCE,
+    "null": _NO_PREFERENCE,
+    "tie": _NO_PREFERENCE,
+    "filter": _ALL,
 }
 """What is answered where the gold SQL leaves a kind of thing open."""
 
-_KEPT = "Keep those that have none, too: they are not left out."
+_KEPT = "Keep those that have none as well: they all belong in it."
 _DROPPED = "Only those that have any: leave out the ones without."
 
 _SAID = {

@@ -20,6 +20,7 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
+_BEGUN = 0.6
 _ALIKE = 0.58
 _CONTEXT = 0.5
 
@@ -161,7 +162,16 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
         if word in index.spoken:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
-    return found if found or len(word) < 5 else _spelt(index, word)
+    if found:
+        return found
+    return _spelt(index, word) if len(word) > 4 else _begun(index, word)
+
+
+def _begun(index: Index, word: str) -> list[tuple[str, float]]:
+    """The words of the index that a short word is the beginning of: "eff" may be "efficiency"."""
+    if len(word) < 3:
+        return []
+    return [(other, _BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][:2]
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
