@@ -26,12 +26,12 @@ from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_ru
 from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
-_RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
+_RIDGE, _RIDGE_OF_RUNS = 0.3, 0.5
 _STEPS = 100
 _FOLDS = 5
-_RARE = 2
+_RARE_WORD, _RARE_RUN = 2, 2
 """In questions about how many databases a word, or a run of words, must be to be learnt."""
-_SMALL = 0.04
+_SMALL = 0.1
 """Weights of runs below this are left out of the file."""
 TARGET = Path(understanding.__file__).parent / "weights.json"
 
@@ -108,12 +108,12 @@ def _vocabulary(rows: Sequence[Row]) -> tuple[frozenset[str], dict[str, int]]:
     for question, row in asked.items():
         for word in take_apart(question).stems:
             seen_words[word].add(question if row.any_task else row.database)
-    known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE)
+    known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE_WORD)
     for question, row in asked.items():
         for run in word_runs(index_of(row.brief), take_apart(question), known):
             seen_runs[run].add(question if row.any_task else row.database)
     runs = {run: len(places) for run, places in seen_runs.items()}
-    kept = sorted(run for run, count in runs.items() if count >= _RARE)
+    kept = sorted(run for run, count in runs.items() if count >= _RARE_RUN)
     return known, {run: number for number, run in enumerate(kept)}
 
 

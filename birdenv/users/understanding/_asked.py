@@ -87,7 +87,7 @@ _PHRASES: dict[str, str] = {
         nothing twice""",
     "limit": r"""
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
-        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?
+        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?(?! value)
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
         only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
         first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list

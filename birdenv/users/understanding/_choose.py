@@ -12,6 +12,7 @@ from importlib import resources
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
+from birdenv.users.understanding._asked import PLAIN_KINDS
 from birdenv.users.understanding._candidates import Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._ngrams import ASK_BACK, FACETS, REFUSE, facet_scores
@@ -77,7 +78,7 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     whole = _understand_one(brief, question, weights)
     if whole == REFUSED:
         return whole
-    if whole.tells and (two := _two_named(brief, question)):
+    if whole.tells and " and " in question and (two := _two_named(brief, question)):
         return _both(*two)
     pieces = questions_in(question)
     if len(pieces) != 2:
@@ -153,7 +154,18 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         return _choice(index.candidates[best])
     if action == 2:
         return REFUSED
-    return _choice(index.candidates[found.only]) if found.only >= 0 else UNCLEAR
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    return _choice(index.candidates[last]) if last >= 0 else UNCLEAR
+
+
+_ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
+
+
+def _the_one_of_its_kind(index: Index, asked: Question) -> int:
+    """The one candidate of the one kind that is asked for, -1 if there are several or none."""
+    kinds = asked.kinds & _ALONE
+    found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
+    return found[0] if len(kinds) == 1 and len(found) == 1 else -1
 
 
 def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import GROUPS, Candidate, Index
 from birdenv.users.understanding._question import Overlap, Question, overlap
-from birdenv.users.understanding._scope import asks_for_names, asks_for_opinion, asks_for_results
+from birdenv.users.understanding._scope import asks_for_names
 from birdenv.users.understanding._words import GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
@@ -37,8 +37,6 @@ _CLAUSES = ("where", "having", "select", "join", "assign", "create")
 _REFUSE = (
     "always",
     "names",
-    "opinion",
-    "results",
     "identifier",
     "unknown",
     "nothing_known",
@@ -193,8 +191,6 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
-        asks_for_opinion(question.spaced),
-        asks_for_results(question.spaced),
         _IDENTIFIER.search(question.text) is not None,
         unknown,
         not best and not plain,

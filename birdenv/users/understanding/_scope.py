@@ -55,7 +55,7 @@ _ORDER_TO_WRITE = re.compile(
 )
 _OPINION = any_of(
     r"""
-    do you (?:\w+ )?(?:think|believe|feel|find)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    do you (?:\w+ )?(?:think|believe|feel|find)(?! (?:only )?of) | in your (?:own )?(?:opinion|view|experience)
     your (?:opinion|advice) | would you (?:recommend|advise)
     is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
 )
@@ -134,7 +134,7 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
     text = _OWN_WORK.sub(" ", text)
-    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE)):
+    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS)):
         return True
     if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True
@@ -161,13 +161,3 @@ def asks_for_everything(text: str) -> bool:
 def quotes_sql(question: str) -> bool:
     """Whether a question, as it was written, has keywords of SQL in capitals."""
     return _SHOUTED.search(question) is not None
-
-
-def asks_for_opinion(text: str) -> bool:
-    """Whether `text` seems to ask what the user thinks of something."""
-    return _OPINION.search(text) is not None
-
-
-def asks_for_results(text: str) -> bool:
-    """Whether `text` seems to ask for the result, or to have one checked."""
-    return _RESULTS.search(text) is not None
