@@ -102,7 +102,7 @@ def test_what_the_gold_leaves_open_is_no_preference(question: str) -> None:
     assert answer.text.startswith("I have no preference about that")
 
 
-@pytest.mark.parametrize(("question", "call"), zip(OPEN, ("unlabelled", "unclear", "unlabelled"), strict=True))
+@pytest.mark.parametrize(("question", "call"), list(zip(OPEN, ("unlabelled", "unclear", "unlabelled"), strict=True)))
 def test_without_gold_silence_settles_order_and_limit_only(question: str, call: str) -> None:
     withheld = Brief(SPARSE.clear_query, SPARSE.ambiguities)
     assert RuleUser().answer(withheld, question).call == call

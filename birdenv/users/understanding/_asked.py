@@ -98,9 +98,9 @@ _PHRASES: dict[str, str] = {
         how many (?:rows|lines)
         number of (?:rows|results|lines) | NUMBER (?:rows|lines|results|entries|records|items)
         (?:exactly|only|just) NUMBER
-        stop (?:after|at|somewhere) | (?:and|or) no more | cut ?off | complete (?:list|set|ranking)
+        stop (?:after|at|somewhere) | (?:and|or) no more | complete (?:list|set|ranking)
         (?:merely|only|just) (?:for |in )?(?:the |a )?(?:\w+ )?(?:NUMBER|few|handful|first|worst|best|top)
-        NUMBER (?:most|worst|best|strongest|rows?|lines?) | kept short | cut off | how long (?:is|should)""",
+        NUMBER (?:most|worst|best|strongest|rows?|lines?) | kept short | how long (?:is|should)""",
     "output": r"""
         columns? | fields? | attributes? | outputs? | display\w* | details | information
         present(?:ed)? | shown

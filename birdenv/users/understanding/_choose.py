@@ -152,11 +152,16 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _choice(index.candidates[best])
-    if action == 2:
+    if refuse > _SURELY_REFUSED:
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    return _choice(index.candidates[last]) if last >= 0 else UNCLEAR
+    if last >= 0:
+        return _choice(index.candidates[last])
+    return REFUSED if action == 2 else UNCLEAR
 
+
+_SURELY_REFUSED = 0.8
+"""Likelier than this, a refusal holds also if the question has most words of one term only."""
 
 _ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
 

@@ -139,7 +139,8 @@ def evidence(index: Index, question: Question) -> Evidence:
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
     named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
-    only = named[0] if len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total else -1
+    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
+    only = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     return Evidence(vectors, allowed, only)
 
 

@@ -57,12 +57,13 @@ def _sentences(text: str, pattern: str) -> str:
 
 
 def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
-    """Return the joins of the outermost query, and whether what has no match there is kept."""
+    """Return the joins of the outermost query, without subqueries, and whether what has no match is kept."""
     joins = [part for part in parts if part.clause == "join"]
     first = min((_block(part.id) for part in joins), default=0)
     outer = [part for part in joins if _block(part.id) == first]
     keeping = [part for part in outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
-    return tuple(keeping or outer), _KEPT if keeping else _DROPPED
+    told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or outer)
+    return told, _KEPT if keeping else _DROPPED
 
 
 def _block(name: str) -> int:

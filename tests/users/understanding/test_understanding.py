@@ -39,7 +39,7 @@ def test_no_part_of_the_gold_tells_an_annotated_snippet() -> None:
                 for item in brief.ambiguities:
                     if len(bare(item.snippet)) > 12:
                         assert bare(item.snippet) not in bare(part.sql), (name, part)
-    assert parts > 120
+    assert parts > 100
 
 
 def test_the_threshold_of_an_annotated_formula_is_told_without_the_formula() -> None:
