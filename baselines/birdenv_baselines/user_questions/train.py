@@ -169,7 +169,9 @@ def fit(examples: Examples) -> Weights:
     runs = values[features:].reshape(shape)
     learnt = {
         run: tuple(
-            (place, round(float(value), 2)) for place, value in enumerate(runs[number]) if abs(value) >= _SMALL
+            (place, round(float(value), 2))
+            for place, value in enumerate(runs[number])
+            if abs(value) >= _SMALL
         )
         for run, number in examples.vocabulary.items()
     }
@@ -232,8 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument("--leave-out", choices=["task", "hand", ""], default="task")
-    parser.add_argument(
-        "--without", default=[], nargs="*", help="hands that are not trained on")
+    parser.add_argument("--without", default=[], nargs="*", help="hands that are not trained on")
     parser.add_argument(
         "--failures", action="store_true", help="print the questions that were not answered right"
     )

@@ -164,7 +164,20 @@ KINDS: tuple[str, ...] = tuple(_PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
-    {"order", "round", "null", "distinct", "limit", "output", "group", "unmatched", "name", "change", "tie", "filter"}
+    {
+        "order",
+        "round",
+        "null",
+        "distinct",
+        "limit",
+        "output",
+        "group",
+        "unmatched",
+        "name",
+        "change",
+        "tie",
+        "filter",
+    }
 )
 """Kinds that can be asked for without naming anything."""
 

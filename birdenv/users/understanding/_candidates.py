@@ -96,7 +96,11 @@ class Index:
 
 def _facets_of(candidate: Candidate) -> tuple[int, ...]:
     """Return the places of a candidate's facets."""
-    names = [candidate.group, *sorted(candidate.kinds), *(f"main {kind}" for kind in sorted(candidate.main_kinds))]
+    names = [
+        candidate.group,
+        *sorted(candidate.kinds),
+        *(f"main {kind}" for kind in sorted(candidate.main_kinds)),
+    ]
     if candidate.group in ("open", "said"):
         names += [f"{candidate.group} {kind}" for kind in sorted(candidate.main_kinds)]
     return tuple(_PLACE[name] for name in names)
@@ -173,7 +177,8 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
-            main_kinds=PLAIN_KINDS & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part), _rounded(part)},
+            main_kinds=PLAIN_KINDS
+            & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part), _rounded(part)},
         )
         notes = _meanings(brief.notes, part.sql) | _beside_terms(brief.request, terms)
         if part.clause not in ("output", "group", "order"):

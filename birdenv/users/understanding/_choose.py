@@ -65,7 +65,9 @@ def load_weights() -> Weights:
     """Read the package's weights."""
     data = json.loads(resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
     place = {name: number for number, name in enumerate(FACETS)}
-    runs = {run: tuple((place[name], value) for name, value in said.items()) for run, said in data["runs"].items()}
+    runs = {
+        run: tuple((place[name], value) for name, value in said.items()) for run, said in data["runs"].items()
+    }
     known = frozenset(word for run in runs for word in run.split())
     return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
 

@@ -41,7 +41,10 @@ def scale(runs: int) -> float:
 
 
 def facet_scores(
-    index: Index, question: Question, known: Collection[str], weights: Mapping[str, Sequence[tuple[int, float]]]
+    index: Index,
+    question: Question,
+    known: Collection[str],
+    weights: Mapping[str, Sequence[tuple[int, float]]],
 ) -> list[float]:
     """Add up what a question's words say for each facet."""
     scores = [0.0] * len(FACETS)

@@ -20,7 +20,7 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
-_BEGUN = 0.6
+_BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
 
@@ -120,7 +120,7 @@ class Overlap:
     """What a question's words have in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
-    of them is more than a word that frames any question. `total` is the weight of all words of the question,
+    of them is more than a word that frames any question, or if the question has its name. `total` is the weight of all words of the question,
     `unknown` of those that no candidate has.
     """
 
@@ -143,13 +143,15 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.unknown += weight
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
-        telling = word not in GENERIC_STEMS and not (len(word) == 1 and word.isdigit())
+        telling = word not in GENERIC_STEMS and not word.isdigit()
         for other, share in meant:
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                named = field == 0 and other == word and 2 * weight >= index.term_weight[number]
-                found.known[number] = found.known[number] or telling or named
+                found.known[number] = found.known[number] or (telling and share > _BEGUN)
+    for number, candidate in enumerate(index.candidates):
+        if any(f" {name} " in question.spaced for name in candidate.names):
+            found.known[number] = True
     found.total = found.total or 1.0
     return found
 
@@ -171,7 +173,9 @@ def _begun(index: Index, word: str) -> list[tuple[str, float]]:
     """The words of the index that a short word is the beginning of: "eff" may be "efficiency"."""
     if len(word) < 3:
         return []
-    return [(other, _BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][:2]
+    return [(other, _BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][
+        :2
+    ]
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
