@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import GROUPS, Candidate, Index
-from birdenv.users.understanding._question import Overlap, Question, overlap
+from birdenv.users.understanding._question import Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
 from birdenv.users.understanding._words import GENERIC_STEMS
 
