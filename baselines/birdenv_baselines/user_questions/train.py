@@ -46,7 +46,7 @@ class Examples:
         rows: the questions.
         runs: a row for each question: how often it has each run of words.
         starts: where the candidates of each question start.
-        dense, facets, right: a row for each candidate: its features, what it is, whether it is a right answer.
+        dense, facets, right: a row for each candidate: its features, what it is, whether it is right.
     """
 
     known: frozenset[str]
@@ -218,7 +218,7 @@ def write(weights: Weights) -> None:
     """Write the weights into the package, a run of words a line."""
     named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
     runs = (
-        f"{json.dumps(run)}:{json.dumps({FACETS[place]: value for place, value in said}, separators=(',', ':'))}"
+        json.dumps(run) + ":" + json.dumps({FACETS[at]: value for at, value in said}, separators=(",", ":"))
         for run, said in weights.runs.items()
     )
     TARGET.write_text(

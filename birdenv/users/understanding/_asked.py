@@ -56,7 +56,8 @@ _PHRASES: dict[str, str] = {
         first line | listed by
         low(?:est)? to high(?:est)? | first to last | begin with | positioned
         in (?:\w+ ){1,2}order | chronological\w* | sequenced? | (?:line|lined|lining) (?:\w+ )?up | unsorted
-        (?:at|to) the head | (?:come|came|coming|comes|stand|placed|put) (?:\w+ ){0,2}?(?:first|ahead) | (?:asc|desc)
+        (?:at|to) the head | (?:come|came|coming|comes|stand|placed|put) (?:\w+ ){0,2}?(?:first|ahead)
+        (?:asc|desc)
         follow each other | most to (?:the )?least | ahead of""",
     "extreme": r"""
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
@@ -83,7 +84,8 @@ _PHRASES: dict[str, str] = {
     "distinct": r"""
         duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
         more than once | several times | deduplicat\w* | only one | just one
-        (?:single|one) time | dupes? | dedupe\w* | no more than once | each \w+ once | several \w+ of (?:the same|one)
+        (?:single|one) time | dupes? | dedupe\w* | no more than once | each \w+ once
+        several \w+ of (?:the same|one)
         nothing twice""",
     "limit": r"""
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
@@ -112,7 +114,8 @@ _PHRASES: dict[str, str] = {
         (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see
         (?:want|need) (?:only|just)
         (?:only|just) (?:want|need) | all (?:that )?you need
-        what goes into | (?:line|row|table|list) (?:\w+ )?(?:carry|contain|hold|have) | nothing (?:else|more) | print
+        what goes into | (?:line|row|table|list) (?:\w+ )?(?:carry|contain|hold|have)
+        nothing (?:else|more) | print
         (?:shall|should|would|will) (?:carry|contain|hold) | (?:full|whole) (?:list|output) | cols?""",
     "group": r"""
         ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping
@@ -124,7 +127,8 @@ _PHRASES: dict[str, str] = {
         (?:a|an|one|single) (?:\w+ )?(?:sum|total|value|number) (?:per|for|to)
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
         grand total | add up | sum up
-        (?:separate|own|each|every|one|single) (?:\w+ )?(?:lines?|rows?) | rather than for | (?:line|row|figure) to (?:each|every)
+        (?:separate|own|each|every|one|single) (?:\w+ )?(?:lines?|rows?) | rather than for
+        (?:line|row|figure) to (?:each|every)
         one \w+ (?:amount|average|percentage|figure|sum|total) | split | combined""",
     "count": r"""
         count(?:s|ed|ing)? | number of
@@ -136,7 +140,8 @@ _PHRASES: dict[str, str] = {
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
         still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all
-        (?:got|had|have|has) (?:nothing|none) | nil | zero | 0 | (?:not|without) a single | absent | missing from
+        (?:got|had|have|has) (?:nothing|none) | nil | zero | 0 | (?:not|without) a single | absent
+        missing from
         (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
         (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
@@ -147,7 +152,8 @@ _PHRASES: dict[str, str] = {
         every\w* | any | specific | whole | restrict\w* | period | date range | no matter | regardless
         irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
         certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to
-        eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices? | exempted
+        eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices?
+        exempted
         limited to | whole history | all years | thrown together | of no consequence | in as well""",
     "change": r"""
         set | become | turned? into | chang\w* | updat\w*

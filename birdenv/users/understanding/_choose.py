@@ -13,9 +13,9 @@ from importlib import resources
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._asked import PLAIN_KINDS
-from birdenv.users.understanding._candidates import Candidate, Index, index_of
+from birdenv.users.understanding._candidates import FACETS, Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
-from birdenv.users.understanding._ngrams import ASK_BACK, FACETS, REFUSE, facet_scores
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
 from birdenv.users.understanding._question import Question, questions_in, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
@@ -45,7 +45,7 @@ class Choice:
 
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.4, 0.5, 0.6
-"""What it costs to tell something wrong, to ask back in vain or instead of refusing, to refuse a fair question."""
+"""Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")

@@ -140,8 +140,8 @@ def evidence(index: Index, question: Question) -> Evidence:
     ]
     named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
-    only = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
-    return Evidence(vectors, allowed, only)
+    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
+    return Evidence(vectors, allowed, lone)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:

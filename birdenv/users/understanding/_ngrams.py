@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from birdenv.users.understanding._candidates import FACETS, Index
 from birdenv.users.understanding._question import Question
@@ -30,7 +31,7 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
         else:
             said.append(_NOTED if one in index.postings else _UNKNOWN)
     said.append("$")
-    pairs = [f"{a} {b}" for a, b in zip(said, said[1:], strict=False)]
+    pairs = [f"{a} {b}" for a, b in pairwise(said)]
     triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
     return [*dict.fromkeys(said), *dict.fromkeys(pairs), *dict.fromkeys(triples)]
 

@@ -1,4 +1,4 @@
-"""What a question may be about besides points and parts: what is left open, who is kept, what the request says."""
+"""What else a question may be about: what is left open, who is kept, what the request says."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _DROPPED = "Only those that have any: leave out the ones without."
 _SAID = {
     "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b"
     r"|\b(?:highest|lowest|largest|smallest) to\b",
-    "limit": r"\b(?:top|first|best|worst|last) (?:\d+|two|three|five|ten)\b|\blimit|\b(?:maximum of|up to) \d",
+    "limit": r"\b(?:top|first|best|worst|last) (?:\d+|two|three|five|ten)\b|\blimit"
+    r"|\b(?:maximum of|up to) \d",
     "round": r"\bround|\bdecimal",
     "group": r"\b(?:for each|per|by each|for every|each)\b|\bgroup|\bbreak|\bby \w+",
     "distinct": r"\b(?:different|distinct|unique|once|duplicat\w*)\b",
@@ -44,7 +45,7 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield for each kind what the request says of it, where the gold SQL is withheld: kind, answer, words."""
+    """Yield what the request says of each kind, where the gold SQL is withheld: kind, answer, words."""
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
             yield kind, f"As I said: {said}", said

@@ -27,7 +27,7 @@ _CONTEXT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, their stems, its telling stems, and the kinds it asks for.
+    """A question: its text made comparable, its words, stems, telling stems, and the kinds it asks for.
 
     `context` are the stems that stand only in statements beside the question itself.
     """
@@ -60,7 +60,7 @@ def take_apart(question: str) -> Question:
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The sentences of a cleaned text, those that are questions, and those that only ask to confirm the rest."""
+    """The sentences of a cleaned text, those that are questions, those that only ask to confirm the rest."""
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
     tags = [one for one in asked if _is_tag(one)] if len(sentences) > 1 else []
@@ -79,8 +79,9 @@ _CONFIRMS = "=yes"
 _TAG = frozenset(
     map(
         stem,
-        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete concur
-        confirm consider consistent content correct correspond cover desire enough expect expectation fine good
+        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete
+        concur confirm consider consistent content correct correspond cover desire enough expect expectation
+        fine good
         idea imagine intend intention likewise manner match meet mind object objection plan please possible
         proceed purpose reading request requirement right satisfactory satisfy see sense settle settled share
         similar suffice sufficient suit true understanding understood view way wish""".split(),
@@ -120,7 +121,8 @@ class Overlap:
     """What a question's words have in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
-    of them is more than a word that frames any question, or if the question has its name. `total` is the weight of all words of the question,
+    of them is more than a word that frames any question, or if the question has its name. `total` is the
+    weight of all words of the question,
     `unknown` of those that no candidate has.
     """
 
