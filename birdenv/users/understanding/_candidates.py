@@ -53,10 +53,10 @@ class Candidate:
     """Something that a question may be about.
 
     `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
-    leaves open) or "said" (what the request says, where the gold SQL is withheld). `names` are the ways to call
-    an annotated term; `same` numbers the candidates that say the same. `main_kinds` are what a candidate is all
-    about, where it can be asked for without a name. `answer` is the whole answer, where it is not read from
-    SQL.
+    leaves open) or "said" (what the request says, where the gold SQL is withheld). `names` are the ways to
+    call an annotated term; `same` numbers the candidates that say the same. `main_kinds` are what a
+    candidate is all about, where it can be asked for without a name. `answer` is the whole answer, where it
+    is not read from SQL.
     """
 
     group: str
