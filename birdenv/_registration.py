@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-_ENVIRONMENTS: Final = ("CInteract", "AInteract", "BirdSql")
+_TEXT: Final = ("CInteract", "AInteract", "BirdSql")
 _GAMES: Final = {
     "MutualFriends": "mutual-friends",
     "Bargain": "bargain",
@@ -33,10 +33,23 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
-    for name in _ENVIRONMENTS:
-        register(id=f"birdenv/{name}-v0", entry_point=f"birdenv.envs:{name}Env")
+    # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
+    doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
+    for name, door in doors.items():
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point=f"{door}:{name}Env",
+            vector_entry_point=f"{door}:{name}VectorEnv",
+            order_enforce=name not in _TEXT,
+        )
     for name, game in _GAMES.items():
-        register(id=f"birdenv/{name}-v0", entry_point="birdenv.envs:DialogueEnv", kwargs={"game": game})
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point="birdenv.envs:DialogueEnv",
+            vector_entry_point="birdenv.envs:DialogueVectorEnv",
+            order_enforce=False,
+            kwargs={"game": game},
+        )
 
 
 class _AtImport(MetaPathFinder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,17 +15,20 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SAYS = {
     "gymnasium_loop.py": ["library_1: Which roomy branches", "reward "],
     "vector_env.py": ["questions:", "EX: ["],
+    "evaluate_endpoint.py": ["mean reward 1.000; dialogues"],
+    "training_data.py": [" of 15 dialogues are in sft.jsonl", "train assistant"],
     "two_seats.py": ["heard: Those with 40 seats or more.", "heard: Sorry"],
 }
 
 
 def test_no_example_is_forgotten() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "own_agent.py"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "own_agent.py", "text_reinforce.py"}
 
 
 @pytest.mark.parametrize("name", SAYS)
-def test_example(name: str) -> None:
-    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=False)
+def test_example(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, EXAMPLES / name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for words in SAYS[name]:
         assert words in done.stdout
@@ -45,3 +49,22 @@ def test_own_agent(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "broke off" not in done.stderr
     assert "completed" in done.stdout
+
+
+def _words_learned(episodes: int) -> list[tuple[float, int]]:
+    """Return and share of well-formed calls (in percent) in each tenth of the episodes."""
+    command = [sys.executable, str(EXAMPLES / "text_reinforce.py"), str(episodes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"return ([+-][\d.]+), well-formed tool calls (\d+)%", done.stdout)
+    return [(float(earned), int(formed)) for earned, formed in found]
+
+
+def test_the_language_model_begins_with_nothing() -> None:
+    assert len(learned := _words_learned(50)) == 10 and learned[0][1] < 20
+
+
+@pytest.mark.slow
+def test_the_language_model_learns_form_and_answers() -> None:
+    learned = _words_learned(2500)
+    assert learned[0][1] < 20 and learned[-1][1] > 85 and learned[-1][0] > learned[0][0] + 0.5

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
+from birdenv.cli._generate import generate
 from birdenv.cli._terminal import visible
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
@@ -34,7 +35,8 @@ from birdenv.tasks import SqlSettings, select
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.c_interact import find_task_file
 
-app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data.")
+app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data; generate some.")
+app.command()(generate)
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[

@@ -18,6 +18,7 @@ _COMMANDS: Final = {
     "demo": "_demo:demo",
     "bird": "_bird:bird",
     "play": "_play:play",
+    "selfplay": "_selfplay:selfplay",
     "c-interact": "_play:c_interact",
     "a-interact": "_play:a_interact",
     "score": "_score:score",
@@ -36,11 +37,12 @@ _COMMANDS: Final = {
     "data": "_data:app",
     "db": "_db:app",
     "users": "_users:app",
+    "baselines": "_baselines:app",
 }
 """Where each command is. Only the module of the command that was asked for is imported."""
 
-_FURTHER: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = {"play": _FURTHER, "scenarios": _FURTHER}
+_EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA}
 
 
 class _Commands(TyperGroup):

@@ -35,13 +35,12 @@ class Dialogue:
         self.rules = rules
         self.events: list[Event] = []
         self.open: Collection[int] = rules.open()
-        seats = range(len(rules.seats))
-        self._heard: list[list[Event]] = [[] for _ in seats]
-        self._views: list[View | None] = [None for _ in seats]  # until the next event
-        self._constants: list[tuple[str, Any] | None] = [None for _ in seats]  # instruction, knowledge
-        self._openings = [rules.opening(seat) for seat in seats]
-        self._since = [0 for _ in seats]  # in what a seat has heard: its last move
-        self._declared = [seat.by_name for seat in rules.seats]
+        count = len(rules.seats)
+        self._heard: list[list[Event]] = [[] for _ in range(count)]
+        self._views: list[View | None] = [None] * count  # until the next event
+        self._constants: list[tuple[str, Any] | None] = [None] * count  # instruction, knowledge
+        self._openings = [rules.opening(seat) for seat in range(count)]
+        self._since = [0] * count  # in what a seat has heard: its last move
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
     @property
@@ -142,7 +141,7 @@ class Dialogue:
         fault: Fault | None = None
         if seat not in self.open:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
-        elif (declared := self._declared[seat].get(action)) is None:
+        elif (declared := rules.seats[seat].by_name.get(action)) is None:
             if action == QUIT:
                 reply = rules.leave(seat)
             else:

@@ -1,34 +1,46 @@
 """Gymnasium and PettingZoo environments: thin drivers of any registered game.
 
 `CInteractEnv`, `AInteractEnv` and `BirdSqlEnv` are registered with Gymnasium by `import birdenv`;
-`DialogueEnv` takes any game and seat. Wrappers for LLM policies are in `birdenv.envs.wrappers`; the
-PettingZoo game, where the user's seat is a learner, too, is the module `birdenv.envs.c_interact_v0`;
-`DialogueAEC` and `DialogueParallel` are any game in PettingZoo's two forms.
+`DialogueEnv` takes any game and seat, `DialogueVectorEnv` a batch of them (`gymnasium.make_vec`). Wrappers
+for LLM policies and for shaping are in `birdenv.envs.wrappers`. The PettingZoo game, where the user's seat is
+a learner, too, is the module `birdenv.envs.c_interact_v0`; `DialogueAEC` and `DialogueParallel` are any game
+in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning when to ask.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from birdenv.envs._gymnasium import AInteractEnv, BirdSqlEnv, CInteractEnv, DialogueEnv
 from birdenv.envs._spaces import UnicodeText
+from birdenv.envs._vector import AInteractVectorEnv, BirdSqlVectorEnv, CInteractVectorEnv, DialogueVectorEnv
 
 if TYPE_CHECKING:
     from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
+    from birdenv.envs.candidates import CInteractCandidatesEnv
 
 __all__ = [
     "AInteractEnv",
+    "AInteractVectorEnv",
     "BirdSqlEnv",
+    "BirdSqlVectorEnv",
+    "CInteractCandidatesEnv",
     "CInteractEnv",
+    "CInteractVectorEnv",
     "DialogueAEC",
     "DialogueEnv",
     "DialogueParallel",
+    "DialogueVectorEnv",
     "UnicodeText",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Load PettingZoo only for those who use it."""
+    """Load PettingZoo, and the candidate setting, only for those who use them."""
     if name in ("DialogueAEC", "DialogueParallel"):
         from birdenv.envs import _pettingzoo
 
         return getattr(_pettingzoo, name)
+    if name == "CInteractCandidatesEnv":
+        from birdenv.envs.candidates import CInteractCandidatesEnv
+
+        return CInteractCandidatesEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import gymnasium
-import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.arena import listed
 from birdenv.dialogue.episode import advance
-from birdenv.envs import _observation as seat_spaces
+from birdenv.envs._observation import SeatSpaces
+from birdenv.envs._sampling import Sampler
 from birdenv.errors import InfrastructureError, InputError
-
-_RESET_OPTIONS = ("instance_id", "index")
 
 
 class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
@@ -39,6 +36,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         seat: the agent's seat, by name; without it, the evaluated one.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints what is new of it
             after every reset and step.
+        sampling: which tasks are drawn, and how often, by a reset that names none: see `sample_tasks`.
         **settings: settings of the game, and players of the other seats by the seats' names.
 
     Raises:
@@ -49,19 +47,28 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012
 
     def __init__(
-        self, game: str, seat: str | None = None, render_mode: str | None = None, **settings: Any
+        self,
+        game: str,
+        seat: str | None = None,
+        render_mode: str | None = None,
+        sampling: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> None:
-        EzPickle.__init__(self, game, seat, render_mode, **settings)
+        EzPickle.__init__(self, game, seat, render_mode, sampling, **settings)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
+        self._sampler = Sampler(self._arena, sampling)
         played: Game = self._arena.game
         self._index = played.evaluated if seat is None else played.seat_index(seat)
         self._seat = played.seats[self._index]
         self.kinds = self._seat.kinds
-        self.observation_space: spaces.Dict = seat_spaces.observation_space(self._seat)
-        self.action_space: spaces.Dict = seat_spaces.action_space(self._seat)
+        self._has_choices = self._seat.items > 0
+        self._has_others = len(played.seats) > 1
+        self._spaces = SeatSpaces(self._seat)
+        self.observation_space: spaces.Dict = self._spaces.observations
+        self.action_space: spaces.Dict = self._spaces.actions
         self._dialogue: Dialogue | None = None
         self._players: list[Player | None] = []
         self._title: dict[str, Any] = {}
@@ -73,18 +80,47 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """The tasks of this environment, in the order that the reset option `index` counts."""
         return self._arena.ids
 
+    def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
+        """Say which tasks are drawn from now on by a reset that names none, and how often: a curriculum.
+
+        Args:
+            sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
+                name; what is not named is not drawn, and a task's weights multiply. None draws evenly.
+
+        Raises:
+            InputError: a name or a weight cannot be used, or nothing is left to draw.
+        """
+        self._sampler = Sampler(self._arena, sampling)
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode of the task named by `options` (`instance_id` or `index`), or of a random one.
+        """Start an episode of a random task, or of one that `options` allow.
+
+        Options are those of `sample_tasks`, or `index`, the place of a task in `instance_ids`.
 
         Raises:
             InputError: an option or a task is not known.
         """
+        view, info = self._begin(seed, options)
+        return self._spaces.observation(view), info
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Apply one action. What is no member of the action space is played as an illegal action.
+
+        If the server under the databases is lost, the episode is truncated, with the status `infra_error`.
+
+        Raises:
+            ResetNeeded: no episode is running.
+        """
+        view, reward, terminated, truncated, info = self._play(action)
+        return self._spaces.observation(view), reward, terminated, truncated, info
+
+    def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[View, dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None:
             self._seed, self._episodes = seed, 0
-        name = pick(self._arena.ids, self.np_random, options)
+        name = self._sampler.draw(self.np_random, options)
         self._close_episode()
         dialogue = self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
@@ -95,38 +131,32 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         advance(dialogue, self._players, self._index)
         view = dialogue.view(self._index)
         self._printed = 0
-        self._show()
-        return seat_spaces.observation(view, self._seat), self._info(dialogue, view)
+        if self.render_mode == "human":
+            self.render()
+        return view, self._info(dialogue, view)
 
-    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Apply one action. What is no member of the action space is played as an illegal action.
-
-        If the server under the databases is lost, the episode is truncated, with the status `infra_error`.
-
-        Raises:
-            ResetNeeded: no episode is running.
-        """
+    def _play(self, action: Any) -> tuple[View, float, bool, bool, dict[str, Any]]:
         dialogue = self._dialogue
         if dialogue is None or not dialogue.open:
             raise ResetNeeded("no episode is running: call reset() first")
-        index, seat = self._index, self._seat
-        before = dialogue.rewards[index]
-        choices = dialogue.view(index).choices if seat.items else ()
-        made: _Move | None = seat_spaces.move(
-            action, seat, self.action_space, choices, dialogue.rules.scale(index)
-        )
+        index, rules = self._index, dialogue.rules
+        before = rules.rewards[index]
+        choices = dialogue.view(index).choices if self._has_choices else ()
+        made: _Move | None = self._spaces.move(action, choices, rules.scale(index))
         try:
             if made is not None:
                 dialogue.apply(index, made)
-            advance(dialogue, self._players, index)
+            if self._has_others:
+                advance(dialogue, self._players, index)
         except InfrastructureError:
             dialogue.stop("infra_error")
         view = dialogue.view(index)
-        earned = dialogue.rewards[index] - before
-        truncated = dialogue.truncated
-        self._show()
+        earned = rules.rewards[index] - before
+        truncated = rules.truncated
+        if self.render_mode == "human":
+            self.render()
         return (
-            seat_spaces.observation(view, seat),
+            view,
             round(earned, 10) if earned else 0.0,
             not (dialogue.open or truncated),
             truncated,
@@ -148,10 +178,6 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             print(text[self._printed :].lstrip("\n"))
             self._printed = len(text)
         return None
-
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
 
     def close(self) -> None:
         """End the episode, and let go of the game."""
@@ -224,32 +250,6 @@ class BirdSqlEnv(DialogueEnv):
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
         super().__init__("bird", seat, render_mode, **INLINE | settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
-
-
-def pick(ids: Sequence[str], rng: np.random.Generator, options: Mapping[str, Any] | None) -> str:
-    """Return the task that `options` name by `instance_id` or `index`, or one drawn with `rng`.
-
-    Raises:
-        InputError: another option, both at once, an unknown id, an index out of range.
-    """
-    chosen = {name: value for name, value in (options or {}).items() if value is not None}
-    unknown = [name for name in chosen if name not in _RESET_OPTIONS]
-    if unknown:
-        raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(_RESET_OPTIONS)}")
-    if len(chosen) > 1:
-        raise InputError("give the reset option instance_id or index, not both")
-    if "instance_id" in chosen:
-        name = chosen["instance_id"]
-        if name not in ids:
-            raise InputError(f"no task {name!r}; this environment has {listed(ids)}")
-        return str(name)
-    if "index" in chosen:
-        index = chosen["index"]
-        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(ids):
-            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(ids) - 1}")
-        return ids[int(index)]
-    return ids[int(rng.integers(len(ids)))]
 
 
 def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: int) -> str:

@@ -12,8 +12,9 @@ from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
-from birdenv.envs import _observation as seat_spaces
-from birdenv.envs._gymnasium import pick, transcript_text
+from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs._observation import SeatSpaces
+from birdenv.envs._sampling import RESET_OPTIONS, Sampler
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
@@ -42,14 +43,14 @@ class _AllSeats(EzPickle):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
+        self._sampler = Sampler(self._arena)
         self._seats = self._arena.game.seats
-        self.possible_agents = [
-            seat.name if _NUMBERED.search(seat.name) else f"{seat.name}_0" for seat in self._seats
-        ]
         self.agents: list[str] = []
-        named = list(zip(self.possible_agents, self._seats, strict=True))
-        self._actions = {name: seat_spaces.action_space(seat) for name, seat in named}
-        self._observations = {name: seat_spaces.observation_space(seat, MASK) for name, seat in named}
+        self._spaces = {
+            seat.name if _NUMBERED.search(seat.name) else f"{seat.name}_0": SeatSpaces(seat, MASK)
+            for seat in self._seats
+        }
+        self.possible_agents = list(self._spaces)
         self._rng: np.random.Generator | None = None
         self._dialogue: Dialogue | None = None
         self._title: dict[str, Any] = {}
@@ -57,16 +58,16 @@ class _AllSeats(EzPickle):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return self._observations[agent]
+        return self._spaces[agent].observations
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return self._actions[agent]
+        return self._spaces[agent].actions
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees now."""
         index = self.possible_agents.index(agent)
-        return seat_spaces.observation(self._running().view(index), self._seats[index], MASK)
+        return self._spaces[agent].observation(self._running().view(index))
 
     def render(self) -> str | None:
         """Return (`ansi`) or print (`human`) the dialogue so far."""
@@ -90,8 +91,8 @@ class _AllSeats(EzPickle):
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> Dialogue:
         if seed is not None or self._rng is None:
             self._rng, _ = seeding.np_random(seed)
-        known = {name: value for name, value in (options or {}).items() if name in ("instance_id", "index")}
-        name = pick(self._arena.ids, self._rng, known)
+        known = {name: value for name, value in (options or {}).items() if name in RESET_OPTIONS}
+        name = self._sampler.draw(self._rng, known)
         self._close_episode()
         self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
@@ -102,8 +103,7 @@ class _AllSeats(EzPickle):
     def _read(self, index: int, action: Any) -> Move | None:
         dialogue = self._running()
         choices, scale = dialogue.view(index).choices, dialogue.rules.scale(index)
-        name = self.possible_agents[index]
-        return seat_spaces.move(action, self._seats[index], self._actions[name], choices, scale)
+        return self._spaces[self.possible_agents[index]].move(action, choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
         """Play a move, or silence."""

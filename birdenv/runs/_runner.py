@@ -20,6 +20,7 @@ from birdenv.runs._seating import Seating
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._recorded_run import recorded_run
 from birdenv.runs.analysis._report import report
+from birdenv.runs.measures._games import game_measures
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
@@ -38,6 +39,7 @@ class RunPlan:
         seed: seeds every player's generator.
         parallel: episodes played at the same time.
         repeats: episodes of each task.
+        episodes: play this many episodes at most, the first ones; None plays all.
         options: settings for players, by name.
         extra: further fields of `config.json`.
         models: language models for the players.
@@ -53,6 +55,7 @@ class RunPlan:
     extra: Mapping[str, Any] = field(default_factory=dict)
     models: Models | None = None
     move_timeout: float | None = None
+    episodes: int | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return what is written of each seat's player."""
@@ -95,6 +98,7 @@ class RunPlan:
             "seed": self.seed,
             "parallel": self.parallel,
             **({"repeats": self.repeats} if self.repeats > 1 else {}),
+            **({"episodes": self.episodes} if self.episodes is not None else {}),
             "game": game.name,
             "tasks": list(self.arena.ids),
             **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
@@ -164,6 +168,7 @@ def run(
     done = _keep_finished(directory)
     rounds: list[int | None] = list(range(plan.repeats)) if plan.repeats > 1 else [None]
     episodes = [PlannedEpisode(name, repeat, plan.seed) for repeat in rounds for name in plan.arena.ids]
+    episodes = episodes[: plan.episodes]
     setup = plan.setup()
     jobs = [Job(setup, each) for each in episodes if episode_name(each.instance_id, each.repeat) not in done]
     seating = seating or plan.seating()
@@ -182,6 +187,7 @@ def run(
     if plan.models is not None:
         plan.models.sort_calls()
     directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
+    game_measures(plan.arena.game.name).finish(plan.arena, directory.path)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)

@@ -168,13 +168,18 @@ GENERIC = (
 )
 BY_NATURE = {
     "envs/_gymnasium.py",
+    "envs/_vector.py",
     "envs/bargain_v0.py",
     "envs/c_interact_v0.py",
+    "envs/candidates/_session.py",
+    "envs/candidates/_setting.py",
+    "envs/candidates/_tables.py",
     "envs/deal_or_no_deal_v0.py",
     "envs/mutual_friends_v0.py",
     "envs/wrappers/_markup.py",
 }
-"""The registered classes, the PettingZoo modules, and the wrapper of the published c-Interact prompts."""
+"""The registered classes, the PettingZoo modules, the setting that chooses among candidates, and
+the wrapper of the published c-Interact prompts."""
 
 
 def test_no_driver_knows_a_game_by_name() -> None:

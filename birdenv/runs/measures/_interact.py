@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
@@ -82,6 +83,26 @@ _SOLVED: Final = Measure("solved", "Solved, all phases", _solved)
 _REWARD: Final = Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, drawn=True)
 
 
+_MOST_PAID: Final = 1e6
+
+
+def _seat_reward(name: str) -> Measure:
+    def earned(run: Record) -> float | None:
+        rewards = run.get("rewards")
+        return None if rewards is None else float(rewards[name])
+
+    words = f"Reward of the {name}"
+    return Measure(f"{name}_reward", words, earned, is_rate=False, least=-_MOST_PAID, most=_MOST_PAID)
+
+
+_SEAT_REWARDS: Final = (_seat_reward("system"), _seat_reward("user"))
+
+
+def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
+    """What each seat earned, where questions or disclosures had a price, or the seats were paid apart."""
+    return _SEAT_REWARDS if any("rewards" in record for record in records) else ()
+
+
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
     """The types of a task's ambiguities are private."""
     return task_groups(
@@ -133,12 +154,34 @@ def _details(
             f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
             f"the {graded} that have one."
         )
+    culprits = Counter(str(run["culprit"]) for run in records if "culprit" in run)
+    if culprits:
+        figures["failures"] = {name: culprits[name] for name in _CULPRITS}
+        figures["users_share_of_failures"] = round(culprits["user"] / culprits.total(), 6)
+        said = ", ".join(f"{name} {culprits[name]}" for name in _CULPRITS)
+        share = f"{100 * culprits['user'] / culprits.total():.1f} %"
+        notes.append(f"Whose fault the failures were: {said}; the user's share is {share} (birdenv blame).")
     courses = Counter(map(_course, records))
     figures["what_happened"] = dict(sorted(courses.items()))
     happened = [f"  {course:<48}{count:>5}" for course, count in courses.most_common()]
     return Details(
         figures, [*lines, *own[1], answers_line(answers), "", "What happened (episodes)", *happened], notes
     )
+
+
+_CULPRITS: Final = ("agent", "user", "benchmark")
+
+
+def _finish(arena: Any, folder: Path) -> None:
+    from birdenv.runs.blame import record_blame
+
+    record_blame(arena, folder)
+
+
+def _culprits(folder: Path) -> dict[str, dict[str, Any]]:
+    from birdenv.runs.blame import recorded_culprits
+
+    return recorded_culprits(folder)
 
 
 def _course(run: Record) -> str:
@@ -223,11 +266,14 @@ C_INTERACT: Final = GameMeasures(
         _SOLVED,
         _REWARD,
     ),
+    optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",
     details=_c_interact_details,
     settings=("profile", "patience", "execute_sql"),
+    fields=_culprits,
+    finish=_finish,
 )
 
 A_INTERACT: Final = GameMeasures(
@@ -238,9 +284,12 @@ A_INTERACT: Final = GameMeasures(
         _SOLVED,
         _REWARD,
     ),
+    optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",
     details=_a_interact_details,
     settings=("profile", "patience"),
+    fields=_culprits,
+    finish=_finish,
 )

@@ -76,7 +76,7 @@ class BirdTasks(SqlTasks[BirdTask]):
             evidence=settings.evidence,
             show_schema=settings.show_schema,
             max_turns=settings.max_turns,
-            limits=settings.limits,
+            limits=self.limits,
         )
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:

@@ -15,15 +15,20 @@ class CInteractSettings(InteractSettings):
     """Settings of c-Interact."""
 
     execute_sql: bool = Field(False, description="Let the agent run SQL (not in the official protocol).")
+    questions: int | None = Field(
+        None, ge=0, description="Questions in every task; default: one for each ambiguity, and patience."
+    )
 
     def rules(self) -> dict[str, object]:
-        return super().rules() | {"execute_sql": self.execute_sql}
+        fixed = {} if self.questions is None else {"questions": self.questions}
+        return super().rules() | {"execute_sql": self.execute_sql} | fixed
 
 
 def load(settings: CInteractSettings) -> InteractTasks:
     """Load the tasks of c-Interact."""
     idle = {"questions": 0, "max_questions": 0, "free_questions": 0}
-    return load_interact(settings, CInteractRules, idle, execute_sql=settings.execute_sql)
+    more = {"execute_sql": settings.execute_sql, "questions": settings.questions}
+    return load_interact(settings, CInteractRules, idle, **more)
 
 
 GAME = Game(

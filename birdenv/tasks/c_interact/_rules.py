@@ -49,13 +49,16 @@ class CInteractRules(InteractRules):
         grader: InteractGrader,
         *,
         execute_sql: bool = False,
+        questions: int | None = None,
         **settings: Any,
     ) -> None:
         self._execute_sql = execute_sql
+        self._fixed = questions
         super().__init__(task, source, grader, **settings)
 
     def _begin(self, patience: int, engine: str) -> str:
-        self.max_questions = self.profile.questions(self.task.public.counted_ambiguities, patience)
+        counted = self.task.public.counted_ambiguities
+        self.max_questions = self.profile.questions(counted, patience) if self._fixed is None else self._fixed
         self.turns_left = self.max_questions
         self.questions = 0
         self._executions = 0

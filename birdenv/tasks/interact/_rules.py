@@ -14,19 +14,23 @@ from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._profile import PROFILES, Profile
+from birdenv.tasks.interact._reward_scheme import RewardScheme, told_points
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
     LeakGuard,
     UserSees,
+    brief_of,
     briefs_of,
     filter_answer,
     user_instruction,
 )
 from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
 from birdenv.tasks.sql._markup import NO_SQL, expected_sql
+from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
 _DEFAULT_LIMITS: Final = Limits()
+_SHARED: Final = RewardScheme()
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 
@@ -56,6 +60,8 @@ class InteractRules(Rules):
         limits: Limits = _DEFAULT_LIMITS,
         user_sees: UserSees = "words",
         leak_guard: LeakGuard = "filter",
+        user_style: UserStyle = "plain",
+        scheme: RewardScheme = _SHARED,
     ) -> None:
         self.task = task
         self.profile = profile
@@ -63,6 +69,11 @@ class InteractRules(Rules):
         self.private_log: list[dict[str, Any]] = []
         self.user_sees = user_sees
         self.leak_guard: LeakGuard = leak_guard
+        self.user_style: UserStyle = user_style
+        self._scheme = scheme
+        self._earned = 0.0  # by the SQL
+        self._asked = 0
+        self._told: set[str] = set()  # snippets of annotated points; where telling has a price
         self._phase = 1
         self._grader = grader
         self._database = AgentDatabase(task, source, profile, limits)
@@ -105,7 +116,9 @@ class InteractRules(Rules):
         return (ANSWER.name,) if seat == USER else self._legal()
 
     def instruction(self, seat: int) -> str:
-        return self._instruction if seat == SYSTEM else user_instruction(self.task)
+        if seat == SYSTEM:
+            return self._instruction + self._scheme.system_words
+        return user_instruction(self.task) + self._scheme.user_words
 
     def opening(self, seat: int) -> tuple[str, str]:
         return (self.task.public.question, "user") if seat == SYSTEM else ("", "judge")
@@ -122,7 +135,9 @@ class InteractRules(Rules):
         return {"candidates": self.task.public.candidates}
 
     def private_brief(self, seat: int) -> Any:
-        return briefs_of(self.task, converses=self.profile.conversation) if seat == USER else None
+        if seat != USER:
+            return None
+        return briefs_of(self.task, converses=self.profile.conversation, style=self.user_style)
 
     def shown(self, seat: int, event: Event) -> Event | None:
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""
@@ -147,16 +162,16 @@ class InteractRules(Rules):
         self._truncate(status)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result: status, reward and attempts."""
+        """Return the public result: status, the SQL's reward, what the seats earned, and attempts."""
         return {
             "status": self.status,
-            "reward": self.rewards[SYSTEM],
+            **self._paid(),
             "attempts": [attempt.public() for attempt in self.attempts],
         }
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:
         attempts = [attempt.public() for attempt in self.attempts]
-        return {"attempts": attempts, **self.progress_fields(), **task_fields(self.task)}
+        return {"attempts": attempts, **self._paid(), **self.progress_fields(), **task_fields(self.task)}
 
     def private_record(self) -> dict[str, Any]:
         return {**private_task_fields(self.task), "log": list(self.private_log)}
@@ -165,6 +180,12 @@ class InteractRules(Rules):
         """Return the public record's fields about the way to the attempts."""
         return {}
 
+    def points(self) -> tuple[int, int]:
+        """Return how many of the request's annotated points the user has settled, and how many there are."""
+        granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
+        points = {point.snippet for point in self.task.private.brief.ambiguities}
+        return len(points & granted), len(points)
+
     def close(self) -> None:
         self._database.close()
 
@@ -172,6 +193,8 @@ class InteractRules(Rules):
 
     def _ask(self, question: str) -> Reply:
         self._pending = question
+        self._asked += 1
+        self._pay()
         return Reply()
 
     def _execute(self, sql: str) -> Reply:
@@ -213,11 +236,20 @@ class InteractRules(Rules):
             raise AssertionError(f"the reward of phase {self._phase} was granted before")
         attempt, paid_as = self._next_attempt()
         earned = reward(self._phase, paid_as, passed)
-        total = round(self.rewards[SYSTEM] + earned, 10)
-        self.rewards = (total, total)  # both seats earn the same: the game is cooperative
+        self._earned += earned
+        self._pay()
         made = Attempt(self._phase, attempt, sql, status, passed, earned)
         self.attempts.append(made)
         self.private_log.append(made.private(grade))
+
+    def _paid(self) -> dict[str, Any]:
+        """The SQL's reward; where the seats are paid otherwise, their rewards, too."""
+        seats = zip(("system", "user"), self.rewards, strict=True)
+        paid = {} if self._scheme == _SHARED else {"rewards": dict(seats)}
+        return {"reward": round(self._earned, 10), **paid}
+
+    def _pay(self) -> None:
+        self.rewards = self._scheme.rewards(self._earned, self._asked, len(self._told))
 
     # --- the user's moves
 
@@ -227,6 +259,9 @@ class InteractRules(Rules):
         guard = None if self.replaying else self.leak_guard
         heard = filter_answer(self.task, self._phase, question or "", move, guard)
         self.private_log.append(heard.entry)
+        if self._scheme.disclosure_price and self._phase == 1:
+            self._told |= told_points(brief_of(self.task, 1), heard.text)
+            self._pay()
         standing = self._standing()
         return Reply(standing or None, data=heard.text)
 

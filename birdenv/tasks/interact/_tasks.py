@@ -6,11 +6,12 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
@@ -19,10 +20,12 @@ from birdenv.files import file_identity
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
+from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.users import UserStyle
 
 MAX_PATIENCE = 100
 
@@ -43,6 +46,27 @@ class InteractSettings(SqlSettings):
     patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
     user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
     leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
+    reward_scheme: Scheme = Field(
+        "cooperative", description="Who pays for questions and for what the user tells: docs/self-play.md."
+    )
+    question_price: float = Field(0.0, ge=0, description="What a question takes from the reward.")
+    disclosure_price: float = Field(
+        0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
+    )
+
+    user_style: UserStyle = Field(
+        "plain", description="How the rule-based user words its answers (profile strict)."
+    )
+
+    @field_validator("user_style")
+    @classmethod
+    def _can_have_style(cls, value: UserStyle, info: ValidationInfo) -> UserStyle:
+        profile = cls.profiles().get(info.data.get("profile", ""))
+        if value != "plain" and profile is not None and not profile.conversation:
+            raise SettingError(
+                "user_style", f" {value!r} needs the profile strict: the others are as published"
+            )
+        return value
 
     @field_validator("patience", mode="before")
     @classmethod
@@ -77,6 +101,11 @@ class InteractSettings(SqlSettings):
         folder, file = self.place()
         return file_identity(folder, file)
 
+    @property
+    def scheme(self) -> RewardScheme:
+        """How the seats are paid."""
+        return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
+
     def rules(self) -> dict[str, Any]:
         """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
         return {"profile": self.profile, "patience": self.patience}
@@ -110,8 +139,13 @@ class InteractTasks(SqlTasks[CInteractTask]):
             for name in sorted(notes)
         }
         sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
+        style = {} if self.settings.user_style == "plain" else {"user_style": self.settings.user_style}
         guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
-        return super().config() | self.settings.rules() | sees | guard | {"notes_sha256": digests}
+        scheme = self.settings.scheme
+        paid = {} if scheme == RewardScheme() else {"reward_scheme": asdict(scheme)}
+        return (
+            super().config() | self.settings.rules() | sees | style | guard | paid | {"notes_sha256": digests}
+        )
 
 
 def load_interact(
@@ -150,6 +184,8 @@ def load_interact(
             limits=settings.limits,
             user_sees=settings.user_sees,
             leak_guard=settings.leak_guard,
+            user_style=settings.user_style,
+            scheme=settings.scheme,
             **more,
         )
         tasks._idle = idle

@@ -1,0 +1,62 @@
+"""The population matrix: systems and users of different seeds, every one with every other.
+
+A pair that has only agreed on a private code earns less with strangers than with each other.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.dialogue import Arena
+from birdenv_baselines.self_play._train import Pair, evaluate
+
+
+def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDArray[np.float64]:
+    """Return the system's mean reward of each system (row) with each user (column)."""
+    rewards = [
+        [evaluate(arena, Pair(one.system, other.user), seed=seed).system for other in pairs] for one in pairs
+    ]
+    return np.array(rewards)
+
+
+def code_gap(matrix: npt.NDArray[np.float64]) -> float:
+    """Return how much more partners earn than strangers, on average."""
+    own = float(np.diag(matrix).mean())
+    others = matrix[~np.eye(len(matrix), dtype=np.bool_)]
+    return own - float(others.mean()) if others.size else 0.0
+
+
+def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
+    """Write the matrix, with seeds as names."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["system", *(f"user {i}" for i in range(len(matrix)))])
+        for i, row in enumerate(matrix):
+            rows.writerow([f"system {i}", *(f"{value:.4f}" for value in row)])
+
+
+def draw(matrix: npt.NDArray[np.float64], path: Path) -> None:
+    """Draw the matrix as a PNG; needs matplotlib (`pip install 'birdenv[report]'`)."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(1.2 + 0.8 * len(matrix), 1.0 + 0.8 * len(matrix)))
+    image = axes.imshow(matrix, vmin=0.0, vmax=1.0, cmap="viridis")
+    for (row, column), value in np.ndenumerate(matrix):
+        axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white")
+    axes.set(xlabel="user of seed", ylabel="system of seed", title="mean reward of the system")
+    axes.set_xticks(range(len(matrix)))
+    axes.set_yticks(range(len(matrix)))
+    figure.colorbar(image)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

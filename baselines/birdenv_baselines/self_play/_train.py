@@ -1,0 +1,120 @@
+"""Learning in c-Interact: the user alone, the system alone, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from random import Random
+from typing import Any, Final
+
+from birdenv.dialogue import Arena, make_game
+from birdenv.dialogue.players import play
+from birdenv_baselines.self_play._players import SYSTEM_FEATURES, USER_FEATURES, system_of, user_of
+from birdenv_baselines.self_play._policy import Policy
+
+SYSTEM, USER = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What the seats are paid, as the settings of c-Interact have it."""
+
+    reward_scheme: str = "cooperative"
+    question_price: float = 0.05
+    disclosure_price: float = 0.05
+
+
+@dataclass(slots=True)
+class Pair:
+    """A system and a user; what a policy does not decide, the game's own players do."""
+
+    system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
+    user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over episodes.
+
+    Attributes:
+        system: reward of the system.
+        user: reward of the user.
+        solved: share of requests whose SQL was right at last.
+        questions: questions asked.
+    """
+
+    system: float
+    user: float
+    solved: float
+    questions: float
+
+
+@contextmanager
+def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[Arena]:
+    """Open c-Interact under these prices."""
+    paid = {
+        "reward_scheme": prices.reward_scheme,
+        "question_price": prices.question_price,
+        "disclosure_price": prices.disclosure_price,
+    }
+    with make_game("c-interact", **{"isolation": "inline", **paid, **(settings or {})}) as arena:
+        yield arena
+
+
+_EVERY: Final = 100  # episodes between two notes of the mean reward
+
+
+def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
+    """Let a pair learn, each from its own seat's reward; return the mean reward of each 100 episodes.
+
+    Args:
+        arena: the game.
+        pair: the policies, which are changed.
+        episodes: how many dialogues.
+        seed: seeds the order of tasks and all decisions.
+        who: `system`, `user` or `both`: who learns. The other one decides by its policy as it is.
+    """
+    learners = {"system": (SYSTEM,), "user": (USER,), "both": (SYSTEM, USER)}[who]
+    policies = {SYSTEM: pair.system, USER: pair.user}
+    for seat, policy in policies.items():
+        policy.explores = seat in learners
+    earned: list[float] = []
+    for rewards, _ in islice(_episodes(arena, pair, seed), episodes):
+        for seat in learners:
+            policies[seat].learn(rewards[seat])
+        earned.append(rewards[learners[-1]])
+    return [sum(part) / len(part) for i in range(0, len(earned), _EVERY) if (part := earned[i : i + _EVERY])]
+
+
+def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Figures:
+    """Return the means of a pair that no longer explores, over all tasks."""
+    pair.system.explores = pair.user.explores = False
+    count = rounds * len(arena.ids)
+    played = list(islice(_episodes(arena, pair, seed, shuffled=False), count))
+    return Figures(
+        sum(rewards[SYSTEM] for rewards, _ in played) / count,
+        sum(rewards[USER] for rewards, _ in played) / count,
+        sum(rules.outcome()["reward"] > 0 for _, rules in played) / count,
+        sum(rules.questions for _, rules in played) / count,
+    )
+
+
+def _episodes(
+    arena: Arena, pair: Pair, seed: int, *, shuffled: bool = True
+) -> Iterator[tuple[tuple[float, ...], Any]]:
+    """Play dialogues without end; give the seats' rewards and the rules of each."""
+    rng, repeat = Random(seed), 0
+    while True:
+        names = list(arena.ids)
+        if shuffled:
+            rng.shuffle(names)
+        for name in names:
+            dialogue = arena.start(name)
+            system = arena.context(dialogue, name, SYSTEM, seed=seed, repeat=repeat)
+            user = arena.context(dialogue, name, USER, seed=seed, repeat=repeat)
+            play(dialogue, [system_of(pair.system, system), user_of(pair.user, user)])
+            dialogue.close()
+            yield dialogue.rewards, dialogue.rules
+        repeat += 1

@@ -1,0 +1,90 @@
+"""The benchmark that policies are trained on: made once, and split by database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from birdenv.benchmarks.generator import generate
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv
+from birdenv.errors import InputError
+from birdenv.tasks.c_interact import find_task_file, read_task_records
+
+TASKS: Final = 2500
+ENVIRONMENT: Final = "birdenv/CInteractCandidates-v0"
+
+
+def benchmark_folder(folder: Path | None = None) -> Path:
+    """Return a folder of generated families; without one, that of the cache, which is made if need be."""
+    if folder is not None:
+        return folder
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    made = cache / "birdenv" / f"families-{TASKS}"
+    if not made.exists():
+        print(f"Making {TASKS} tasks in {made}: once, some minutes.", flush=True)
+        generate(made, tasks=TASKS)
+    return made
+
+
+def family_of(instance_id: str) -> str:
+    """Return the family of a generated task: its id without the number of the meaning."""
+    name, _, _ = instance_id.removesuffix("_new").rpartition("_")
+    return name or instance_id
+
+
+class Split:
+    """The tasks of one database to test on, and those of all others to train on.
+
+    Args:
+        folder: a benchmark.
+        held_out: the database to test on.
+        refusals: the share of points that the user cannot tell.
+        train_tasks: train on so many tasks only, whole families drawn at random; None for all.
+
+    Raises:
+        InputError: the database is not in the benchmark, or the only one.
+    """
+
+    def __init__(
+        self, folder: Path, held_out: str, *, refusals: float = 0.0, train_tasks: int | None = None
+    ) -> None:
+        self.folder, self.held_out, self.refusals = folder, held_out, refusals
+        file = find_task_file(folder)
+        of_task = {record.instance_id: record.selected_database for record in read_task_records(file)}
+        self.databases = tuple(sorted(set(of_task.values())))
+        if held_out not in self.databases or len(self.databases) < 2:
+            raise InputError(f"{held_out!r} cannot be held out: {file} has {', '.join(self.databases)}")
+        self.training = [name for name, database in of_task.items() if database != held_out]
+        if train_tasks is not None:
+            self.training = _some_families(self.training, train_tasks)
+
+    def train_envs(self, count: int) -> CInteractCandidatesVectorEnv:
+        """Return a batch on the training tasks."""
+        databases = [name for name in self.databases if name != self.held_out]
+        return self._envs(count, databases=databases, instances=self.training)
+
+    def test_envs(self, count: int, data: str | None = None) -> CInteractCandidatesVectorEnv:
+        """Return a batch on the tasks of the database that is held out; `data` names another task file."""
+        more = {} if data is None else {"data": str(self.folder / data)}
+        return self._envs(count, databases=[self.held_out], **more)
+
+    def _envs(self, count: int, **settings: Any) -> CInteractCandidatesVectorEnv:
+        return CInteractCandidatesVectorEnv(
+            count, data_dir=str(self.folder), refusals=self.refusals, **settings
+        )
+
+
+def _some_families(names: Sequence[str], most: int) -> list[str]:
+    families: dict[str, list[str]] = {}
+    for name in names:
+        families.setdefault(family_of(name), []).append(name)
+    order = sorted(families)
+    Random(0).shuffle(order)
+    chosen: list[str] = []
+    for family in order:
+        if len(chosen) + len(families[family]) <= most:
+            chosen += families[family]
+    return chosen

@@ -1,0 +1,111 @@
+"""Playing a policy, and what its episodes earned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv, EpisodeColumn
+from birdenv_baselines.training._benchmark import family_of
+from birdenv_baselines.training._policies import Policy, Rule, grid
+
+Floats = npt.NDArray[np.float64]
+
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """Episodes, one an entry. The same seed gives the same tasks and prices to every policy.
+
+    Attributes:
+        tasks: instance ids.
+        prices: price of a question.
+        returns: what the episode earned.
+        questions: questions asked.
+    """
+
+    tasks: npt.NDArray[np.object_]
+    prices: Floats
+    returns: Floats
+    questions: Floats
+
+    @property
+    def families(self) -> npt.NDArray[np.object_]:
+        """The family of each task."""
+        return np.array([family_of(name) for name in self.tasks], dtype=object)
+
+
+def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8, seed: int = 1) -> Played:
+    """Play `rounds` episodes in each environment of a batch."""
+    n, most = envs.num_envs, max(envs._setting.prices)
+    done = np.zeros(n, np.intp)
+    returns, questions, prices = (np.zeros((n, rounds)) for _ in range(3))
+    tasks = np.full((n, rounds), "", dtype=object)
+    observation, infos = envs.reset(seed=seed)
+    names = infos["instance_id"].copy()
+    everybody = np.arange(n)
+    while (done < rounds).any():
+        now = np.minimum(done, rounds - 1)
+        counts = done < rounds
+        tasks[everybody[counts], now[counts]] = names[counts]
+        prices[everybody[counts], now[counts]] = observation["episode"][counts, EpisodeColumn.PRICE] * most
+        masks = envs.action_masks()
+        actions = policy.act(envs, observation, masks)
+        asks = actions <= envs.layout.useless
+        observation, rewards, ends, _, infos = envs.step(actions)
+        returns[everybody[counts], now[counts]] += rewards[counts]
+        questions[everybody[counts], now[counts]] += asks[counts]
+        done += ends
+        names = infos["instance_id"]
+    return Played(tasks.ravel(), prices.ravel(), returns.ravel(), questions.ravel())
+
+
+def tuned_rule(envs: CInteractCandidatesVectorEnv, *, rounds: int = 4) -> tuple[str, Policy]:
+    """Return the value-of-information rule that earns most on these tasks, and what it is."""
+    found = [(play(envs, Rule(wants), rounds=rounds).returns.mean(), name, wants) for name, wants in grid()]
+    _, name, wants = max(found, key=lambda each: each[0])
+    return name, Rule(wants)
+
+
+def interval(values: Floats, families: npt.NDArray[np.object_], seed: int = 0) -> tuple[float, float]:
+    """Return the 95 % interval of a mean: a bootstrap that resamples families, and seeds.
+
+    Args:
+        values: shape (episodes,), or (seeds, episodes) of the same episodes.
+        families: shape (episodes,).
+        seed: of the resampling.
+    """
+    table = np.atleast_2d(values)
+    names, places = np.unique(families.astype(str), return_inverse=True)
+    sums = np.stack([np.bincount(places, row, len(names)) for row in table])
+    counts = np.bincount(places, minlength=len(names)).astype(float)
+    rng, means = np.random.default_rng(seed), []
+    for _ in range(_RESAMPLES):
+        rows = rng.integers(len(table), size=len(table))
+        columns = rng.integers(len(names), size=len(names))
+        means.append(sums[rows][:, columns].sum() / (len(table) * counts[columns].sum()))
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def by_price(played: Played) -> dict[float, float]:
+    """Return the mean number of questions at each price."""
+    prices = np.round(played.prices, 6)
+    return {float(p): float(played.questions[prices == p].mean()) for p in np.unique(prices)}
+
+
+def summary(played: Played) -> dict[str, Any]:
+    """Return an evaluation as JSON."""
+    low, high = interval(played.returns, played.families)
+    return {
+        "return": float(played.returns.mean()),
+        "low": low,
+        "high": high,
+        "questions": float(played.questions.mean()),
+        "questions_by_price": {f"{price:g}": mean for price, mean in by_price(played).items()},
+        "episodes": len(played.returns),
+    }

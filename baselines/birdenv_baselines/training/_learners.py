@@ -1,0 +1,221 @@
+"""PPO, MaskablePPO and DQN on the candidate setting: training with progress, checkpoints and resume."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.progress import Progress
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv
+from birdenv.errors import InputError
+from birdenv.files import write_text
+from birdenv_baselines.training._benchmark import Split
+from birdenv_baselines.training._network import (
+    MaskableRelationalPolicy,
+    RelationalDQNPolicy,
+    RelationalPolicy,
+)
+from birdenv_baselines.training._policies import Actions
+from birdenv_baselines.training._vec_env import BatchVecEnv
+
+ENVS: Final = 256
+_CONFIG, _MODEL, _CURVE = "config.json", "model.zip", "curve.csv"
+_CHECKPOINTS: Final = 10  # of a training
+
+_ON_POLICY: Final[dict[str, Any]] = {
+    "n_steps": 32,
+    "batch_size": 1024,
+    "n_epochs": 5,
+    "gamma": 1.0,
+    "gae_lambda": 0.95,
+    "ent_coef": 0.01,
+    "vf_coef": 0.5,
+}
+_ALGORITHMS: Final[dict[str, tuple[Any, Any, dict[str, Any]]]] = {
+    "maskable-ppo": (MaskablePPO, MaskableRelationalPolicy, _ON_POLICY),
+    "ppo": (PPO, RelationalPolicy, _ON_POLICY),
+    "dqn": (
+        DQN,
+        RelationalDQNPolicy,
+        {
+            "gamma": 1.0,
+            "batch_size": 512,
+            "buffer_size": 100_000,
+            "learning_starts": 5_000,
+            "train_freq": 8,
+            "gradient_steps": 16,
+            "target_update_interval": 2_000,
+            "exploration_fraction": 0.3,
+            "exploration_final_eps": 0.02,
+        },
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a training depends on, as it stands in its folder.
+
+    Attributes:
+        algo: `maskable-ppo`, `ppo` or `dqn`.
+        data: the benchmark's folder.
+        held_out: the database that is not trained on.
+        seed: seeds network, episodes and decisions.
+        steps: steps in all environments together.
+        refusals: the share of points that the user cannot tell.
+        train_tasks: so many training tasks; None for all.
+    """
+
+    algo: str
+    data: str
+    held_out: str
+    seed: int = 0
+    steps: int = 400_000
+    refusals: float = 0.0
+    train_tasks: int | None = None
+
+    def split(self) -> Split:
+        """Return the tasks."""
+        return Split(Path(self.data), self.held_out, refusals=self.refusals, train_tasks=self.train_tasks)
+
+    def folder(self, output: Path) -> Path:
+        """Return the folder of this training below `output`."""
+        extra = f"-refusals{self.refusals:g}" if self.refusals else ""
+        extra += f"-tasks{self.train_tasks}" if self.train_tasks else ""
+        return output / f"{self.algo}-{self.held_out}{extra}-seed{self.seed}"
+
+
+def read_training(folder: Path) -> Training:
+    """Return the training of a folder.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return Training(**json.loads((folder / _CONFIG).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder} holds no training: {error}") from None
+
+
+def train(training: Training, folder: Path, *, resume: bool = False, progress: bool = True) -> Path:
+    """Train, and leave model, learning curve and checkpoints in a folder.
+
+    Args:
+        training: what to train.
+        folder: where; a training that is there already is refused, or gone on with.
+        resume: go on from the last checkpoint.
+        progress: show a bar.
+
+    Raises:
+        InputError: the algorithm is not known, or the folder is in use.
+    """
+    if training.algo not in _ALGORITHMS:
+        raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_ALGORITHMS)}")
+    if (folder / _CONFIG).exists() and not resume:
+        raise InputError(f"{folder} holds a training already: go on with --resume, or remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / _CONFIG, json.dumps(asdict(training), indent=2) + "\n")
+    torch.set_num_threads(1)
+    envs = BatchVecEnv(training.split().train_envs(ENVS))
+    kind, policy, settings = _ALGORITHMS[training.algo]
+    logs = str(folder / "tensorboard") if _has_tensorboard() else None
+    if resume and (folder / _MODEL).exists():
+        model = kind.load(folder / _MODEL, env=envs, device="cpu", tensorboard_log=logs)
+    else:
+        rate = 1e-3 if training.algo != "dqn" else 5e-4
+        model = kind(
+            policy,
+            envs,
+            learning_rate=lambda left: rate * max(left, 0.05),
+            seed=training.seed,
+            device="cpu",
+            tensorboard_log=logs,
+            **settings,
+        )
+    left = training.steps - model.num_timesteps
+    if left > 0:
+        with Progress(disable=not progress, transient=True) as bar:
+            keeper = _Keeper(folder, training.steps, bar)
+            model.learn(left, callback=keeper, reset_num_timesteps=False, tb_log_name="run")
+    model.save(folder / _MODEL)
+    envs.close()
+    return folder
+
+
+class _Keeper(BaseCallback):
+    """Keeps the learning curve, saves checkpoints and moves the bar."""
+
+    def __init__(self, folder: Path, steps: int, bar: Progress) -> None:
+        super().__init__()
+        self._folder, self._steps, self._bar = folder, steps, bar
+        self._line = bar.add_task(folder.name, total=steps)
+        self._earned: list[float] = []
+        self._saved = self._noted = 0
+        self._began = time.process_time()
+
+    def _on_step(self) -> bool:
+        self._earned += [info["episode"]["r"] for info in self.locals["infos"] if "episode" in info]
+        if self.num_timesteps - self._noted >= self._steps / 50 and self._earned:
+            self._note()
+        if self.num_timesteps - self._saved >= self._steps / _CHECKPOINTS:
+            self._saved = self.num_timesteps
+            self.model.save(self._folder / _MODEL)
+        return True
+
+    def _note(self) -> None:
+        mean = float(np.mean(self._earned))
+        curve = self._folder / _CURVE
+        is_new = not curve.exists()
+        with curve.open("a", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            if is_new:
+                rows.writerow(["steps", "return", "cpu_s"])
+            seconds = time.process_time() - self._began
+            rows.writerow([self.num_timesteps, f"{mean:.4f}", f"{seconds:.1f}"])
+        self._noted, self._earned = self.num_timesteps, []
+        self._bar.update(self._line, completed=self.num_timesteps, description=f"return {mean:.3f}")
+
+
+class Trained:
+    """A trained policy, which takes the best action that is possible.
+
+    Args:
+        folder: the folder of its training.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        torch.set_num_threads(1)
+        kind, _, _ = _ALGORITHMS[read_training(folder).algo]
+        self._model: Any = kind.load(folder / _MODEL, device="cpu")
+        self._masked = kind is MaskablePPO
+
+    def act(
+        self,
+        envs: CInteractCandidatesVectorEnv,
+        observation: dict[str, Any],
+        masks: npt.NDArray[np.bool_],
+    ) -> Actions:
+        """Return the actions, shape (n,)."""
+        more = {"action_masks": masks} if self._masked else {}
+        actions, _ = self._model.predict(observation, deterministic=True, **more)
+        chosen: Actions = np.asarray(actions, np.intp)
+        return chosen
+
+
+def _has_tensorboard() -> bool:
+    try:
+        import tensorboard  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,161 @@
+"""Policies without learning, over batches of observations: what a trained one is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, Layout, SpanColumn
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv as Envs
+
+Actions = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+_C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
+
+
+class Policy(Protocol):
+    """Chooses an action for each episode of a batch."""
+
+    def act(self, envs: Envs, observation: dict[str, Any], masks: npt.NDArray[np.bool_]) -> Actions:
+        """Return the actions, shape (n,)."""
+
+
+class Random:
+    """Any action that is possible."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, envs: Envs, observation: dict[str, Any], masks: npt.NDArray[np.bool_]) -> Actions:
+        draws = self._rng.random(masks.shape)
+        chosen: Actions = np.where(masks, draws, -1.0).argmax(axis=1)
+        return chosen
+
+
+Wants = Callable[["Seen"], Floats]
+"""How much a rule wants to ask about each span; what is not above 0 is not asked. Shape (n, spans)."""
+
+
+class Rule:
+    """Asks about the span that it wants most, as long as it wants any; then submits what fits best."""
+
+    def __init__(self, wants: Wants) -> None:
+        self._wants = wants
+
+    def act(self, envs: Envs, observation: dict[str, Any], masks: npt.NDArray[np.bool_]) -> Actions:
+        layout, seen = envs.layout, Seen(envs, observation)
+        wanted = np.where(masks[:, : layout.spans], self._wants(seen), 0.0)
+        submit = np.where(masks[:, layout.submit : layout.give_up], seen.candidates[:, :, _C.TOTAL], -1.0)
+        possible = submit.max(axis=1) >= 0
+        best = np.where(possible, layout.submit + submit.argmax(axis=1), layout.give_up)
+        chosen: Actions = np.where(wanted.max(axis=1) > 0, wanted.argmax(axis=1), best)
+        return chosen
+
+
+class Seen:
+    """A batch of observations as tables."""
+
+    def __init__(self, envs: Envs, observation: dict[str, Any]) -> None:
+        layout: Layout = envs.layout
+        n = len(observation["episode"])
+        self.envs = envs
+        self.spans: Floats = observation["spans"].reshape(n, layout.spans, len(SpanColumn))
+        self.candidates: Floats = observation["candidates"].reshape(
+            n, layout.candidates, len(CandidateColumn)
+        )
+        self.episode: Floats = observation["episode"]
+
+    @property
+    def price(self) -> Floats:
+        """The price of a question, shape (n, 1)."""
+        most = max(self.envs._setting.prices)
+        return self.episode[:, [_E.PRICE]] * most
+
+    @property
+    def left(self) -> Floats:
+        """How many candidates agree with all answers, shape (n, 1)."""
+        agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
+        return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
+
+
+def never(seen: Seen) -> Floats:
+    """Ask nothing."""
+    return np.zeros(seen.spans.shape[:2])
+
+
+def everything(seen: Seen) -> Floats:
+    """Ask about all spans, from left to right."""
+    return 2.0 - seen.spans[:, :, _S.POSITION]
+
+
+def first(seen: Seen) -> Floats:
+    """Ask about all spans, those of unknown words first, as the agent `asks-first` does."""
+    return everything(seen) + 2.0 * (seen.spans[:, :, _S.UNKNOWN] > 0)
+
+
+def unknown(seen: Seen) -> Floats:
+    """Ask about the spans with unknown words."""
+    return seen.spans[:, :, _S.UNKNOWN]
+
+
+def guess(left: Floats) -> Floats:
+    """Return what a blind submission among equally likely candidates is worth, two attempts and a follow-up.
+
+    >>> guess(np.array([1.0, 2.0, 4.0])).tolist()
+    [1.0, 0.9, 0.45]
+    """
+    return np.where(left > 1, (0.7 + 0.5 + 2 * 0.3) / np.maximum(left, 2.0), 1.0)
+
+
+def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
+    """Ask while the value of the information is above the price.
+
+    Args:
+        suspicion: the least share of unknown words of a span that is asked about.
+        informs: the chance that an answer tells candidates apart.
+        halves: by how much such an answer divides the candidates that are left.
+    """
+
+    def wants(seen: Seen) -> Floats:
+        gain = informs * (guess(np.maximum(seen.left / halves, 1.0)) - guess(seen.left))
+        pays = gain > seen.price
+        return np.where(pays, (unknown(seen) >= suspicion) * (unknown(seen) + 0.1), 0.0)
+
+    return wants
+
+
+def grid() -> Iterator[tuple[str, Wants]]:
+    """Yield value-of-information rules to choose from by their return on the training databases."""
+    for suspicion, informs, halves in product((0.01, 0.34, 0.51, 1.0), (0.25, 0.5, 0.75, 1.0), (2.0, 3.0)):
+        yield f"{suspicion}, {informs}, {halves}", worth_it(suspicion, informs, halves)
+
+
+class Privileged(Rule):
+    """Knows which spans are open, and asks about each point once, whatever the price."""
+
+    def __init__(self) -> None:
+        super().__init__(_open_spans)
+
+
+def _open_spans(seen: Seen) -> Floats:
+    """Spans whose answers are about an annotated point that was not asked about: private knowledge."""
+    envs = seen.envs
+    points = envs._tables.points[envs._stage][:, : envs.layout.spans]
+    asked = seen.spans[:, :, _S.ASKED] > 0
+    done = np.bitwise_or.reduce(np.where(asked, points, 0), axis=1)
+    return ((points & ~done[:, None]) != 0).astype(float)
+
+
+RULES: Final[dict[str, Callable[[], Policy]]] = {
+    "random": Random,
+    "never-asks": lambda: Rule(never),
+    "asks-everything": lambda: Rule(everything),
+    "asks-first": lambda: Rule(first),
+    "asks-unknown-words": lambda: Rule(unknown),
+    "privileged": Privileged,
+}
+"""Policies that need no tuning, by name."""

@@ -1,0 +1,206 @@
+"""Families: one request with its candidates, and the tasks that differ only in what the user means by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import Any, Final
+
+from birdenv.benchmarks.generator._concepts import Entity
+
+Values = Mapping[str, Sequence[Any]]
+"""The values of an entity's quantities in the database, sorted, by key; empty ones left out."""
+
+MOST_CANDIDATES: Final = 12
+_MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these shares of a quantity's values
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One meaning of a point: SQL that says it, and words that leave nothing open."""
+
+    sql: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A part of the request with several meanings.
+
+    Attributes:
+        word: the vague word.
+        is_trait: it is an adjective that restricts the rows, or else a noun for what is shown.
+        meanings: the meanings.
+        said: the meaning that the request says in full; None where it is left open.
+    """
+
+    word: str
+    is_trait: bool
+    meanings: tuple[Meaning, ...]
+    said: int | None
+
+    @property
+    def is_open(self) -> bool:
+        """True if the request leaves the point open."""
+        return self.said is None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An entity, its points, and what is asked of it.
+
+    Attributes:
+        database: the database.
+        entity: the entity.
+        points: traits first, then the measure if there is one.
+        fixed: an adjective with one meaning, or none.
+        change: the words and the SET clause of a Management family; None for a Query.
+    """
+
+    database: str
+    entity: Entity
+    points: tuple[Point, ...]
+    fixed: tuple[str, str | None] | None
+    change: tuple[str, str] | None
+
+    @property
+    def combinations(self) -> list[tuple[int, ...]]:
+        """All combinations of meanings, one candidate for each."""
+        return list(product(*(range(len(point.meanings)) for point in self.points)))
+
+    @property
+    def meant(self) -> list[tuple[int, ...]]:
+        """The combinations that the user may mean, one task for each."""
+        return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
+
+    def conditions(self, combination: Sequence[int]) -> str:
+        """Return the WHERE clause of a combination."""
+        found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
+        found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
+        return " AND ".join(found)
+
+    def sql(self, combination: Sequence[int]) -> str:
+        """Return the statement of a combination."""
+        entity = self.entity
+        if self.change is not None:
+            return (
+                f"UPDATE {entity.table} AS {entity.alias} SET {self.change[1]} "
+                f"WHERE {self.conditions(combination)}"
+            )
+        return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
+
+    def columns(self, combination: Sequence[int]) -> str:
+        """Return what a Query of a combination shows."""
+        shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
+        shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
+        return ", ".join(shown)
+
+    def rows(self, combination: Sequence[int]) -> str:
+        """Return the table with the conditions of a combination."""
+        return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
+
+
+def draw_family(
+    database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
+) -> Family | None:
+    """Return a family with so many open points drawn at random, or None where the draw came to nothing.
+
+    Args:
+        database: the database.
+        entity: the entity.
+        values: the values of its quantities.
+        opened: how many points the request leaves open, 0 to 3.
+        management: the family changes rows.
+        rng: what is drawn comes from here.
+    """
+    with_measure = not management and (opened == 3 or rng.random() < 0.75)
+    traits = 2 if management or opened == 3 or not with_measure else rng.choice((1, 2, 2))
+    if opened > traits + with_measure:
+        return None
+    words = rng.sample(sorted(entity.traits), traits)
+    about = [meaning.quantity for word in words for meaning in entity.traits[word]]
+    points = [_trait(entity, word, values, rng) for word in words]
+    if with_measure:
+        measure = rng.choice(sorted(entity.measures))
+        about += entity.measures[measure]
+        points.append(_measure(entity, measure))
+    if len(set(about)) < len(about):  # an answer about one point would seem to be about another, too
+        return None
+    drawn = [point for point in points if point is not None]
+    if len(drawn) < len(points) or not drawn:
+        return None
+    drawn = _cut(drawn, rng)
+    left_open = set(rng.sample(range(len(drawn)), opened))
+    said = tuple(
+        Point(
+            point.word,
+            point.is_trait,
+            point.meanings,
+            None if place in left_open else rng.randrange(len(point.meanings)),
+        )
+        for place, point in enumerate(drawn)
+    )
+    fixed = None
+    if entity.fixed and rng.random() < 0.5:
+        word = rng.choice(sorted(entity.fixed))
+        fixed = (word, entity.fixed[word])
+    change = None
+    if management:
+        if not entity.changes:
+            return None
+        word = rng.choice(sorted(entity.changes))
+        change = (word, entity.changes[word])
+    return Family(database, entity, said, fixed, change)
+
+
+def literal(value: Any) -> str:
+    """Return a value as SQL."""
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _trait(entity: Entity, word: str, values: Values, rng: Random) -> Point | None:
+    meanings = []
+    for comparison in entity.traits[word]:
+        known = values[comparison.quantity]
+        threshold = middle_value(known, rng)
+        if threshold is None:
+            return None
+        quantity = entity.quantities[comparison.quantity]
+        direction = "above" if comparison.operator == ">" else "below"
+        meanings.append(
+            Meaning(
+                f"{quantity.sql} {comparison.operator} {literal(threshold)}",
+                f"a {quantity.name} {direction} {threshold}",
+            )
+        )
+    return Point(word, True, tuple(meanings), None)
+
+
+def _measure(entity: Entity, word: str) -> Point:
+    meant = [entity.quantities[name] for name in entity.measures[word]]
+    return Point(word, False, tuple(Meaning(q.sql, q.name) for q in meant), None)
+
+
+def middle_value(known: Sequence[Any], rng: Random) -> Any:
+    """Return a value with some of the others on both sides; None if there is none."""
+    low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
+    middle = (
+        sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []
+    )
+    return rng.choice(middle) if middle else None
+
+
+def _cut(points: list[Point], rng: Random) -> list[Point]:
+    """Leave meanings out until there are not too many candidates."""
+    while True:
+        size = 1
+        for point in points:
+            size *= len(point.meanings)
+        if size <= MOST_CANDIDATES:
+            return points
+        place = rng.choice([i for i, point in enumerate(points) if len(point.meanings) > 2])
+        kept = sorted(rng.sample(range(len(points[place].meanings)), 2))
+        point = points[place]
+        points[place] = Point(point.word, point.is_trait, tuple(point.meanings[k] for k in kept), None)

@@ -1,0 +1,120 @@
+"""Drawing the task of an episode: evenly, among some of the tasks, or by weights."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from math import isfinite
+from typing import Any, Final
+
+import numpy as np
+
+from birdenv.dialogue import Arena
+from birdenv.dialogue.arena import listed
+from birdenv.errors import InputError
+
+_WEIGHED: Final = ("instance_id", "database", "difficulty")
+
+RESET_OPTIONS: Final = (*_WEIGHED, "index")
+"""The options that say which task an episode plays."""
+
+
+class Sampler:
+    """Draws tasks of an arena.
+
+    Args:
+        arena: the game.
+        sampling: a name, a list of names or weights by name, under `instance_id`, `database` and
+            `difficulty`. What is not named is not drawn; a task's weights multiply. None draws evenly.
+
+    Raises:
+        InputError: a name or a weight cannot be used, or nothing is left to draw.
+    """
+
+    def __init__(self, arena: Arena, sampling: Mapping[str, Any] | None = None) -> None:
+        self._arena = arena
+        self._known: dict[str, Sequence[Any]] = {"instance_id": arena.ids}
+        self._usual = _given(sampling)
+        if "index" in self._usual:
+            raise InputError("sampling takes instance_id, database and difficulty; index is a reset option")
+        self._ids, self._sums = self._choice(self._usual)
+
+    def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
+        """Return a task: one that `options` allow, or without options one that `sampling` allows.
+
+        Raises:
+            InputError: an option or a task is not known, or `index` is out of range.
+        """
+        ids, sums = self._ids, self._sums
+        if given := _given(options):
+            ids, sums = self._choice(given)
+        if len(ids) == 1 and given:
+            return ids[0]
+        if not sums:
+            return ids[int(rng.integers(len(ids)))]
+        return ids[bisect_right(sums, rng.random() * sums[-1], hi=len(ids) - 1)]
+
+    def _choice(self, given: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[float]]:
+        """The tasks that may be drawn, and the running sums of their weights, if these differ."""
+        ids = self._arena.ids
+        if "index" in given:
+            return (self._at(given),), ()
+        if isinstance(name := given.get("instance_id"), str) and len(given) == 1:
+            self._check("instance_id", [name])
+            return (name,), ()
+        weights = [1.0] * len(ids)
+        for field, wanted in given.items():
+            by_name = self._weights(field, wanted)
+            weights = [w * by_name.get(n, 0.0) for w, n in zip(weights, self._names(field), strict=True)]
+        left = [(name, weight) for name, weight in zip(ids, weights, strict=True) if weight]
+        if not left:
+            raise InputError(f"no task is left to draw: {', '.join(f'{k}={v!r}' for k, v in given.items())}")
+        even = len({weight for _, weight in left}) == 1
+        return [name for name, _ in left], [] if even else list(accumulate(weight for _, weight in left))
+
+    def _weights(self, field: str, wanted: Any) -> dict[str, float]:
+        if not isinstance(wanted, list | tuple | set | frozenset | Mapping):
+            wanted = [wanted]
+        self._check(field, wanted)
+        by_name = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, 1.0)
+        for name, weight in by_name.items():
+            number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+            if not number or not isfinite(weight) or weight < 0:
+                raise InputError(f"the weight of {field} {name!r} must be a number from 0, got {weight!r}")
+        return {name: float(weight) for name, weight in by_name.items()}
+
+    def _check(self, field: str, names: Any) -> None:
+        known = set(self._names(field))
+        for name in names:
+            if not isinstance(name, str) or name not in known:
+                what = "task" if field == "instance_id" else field
+                have = listed(list(dict.fromkeys(self._names(field))))
+                raise InputError(f"no {what} {name!r}; this environment has {have}")
+
+    def _names(self, field: str) -> Sequence[Any]:
+        """What a field says of each task."""
+        if field not in self._known:
+            public = [self._arena._tasks.public(name) for name in self._arena.ids]
+            if not all(hasattr(task, field) for task in public):
+                raise InputError(f"the tasks of {self._arena.game.name} have no {field}")
+            self._known[field] = [getattr(task, field) for task in public]
+        return self._known[field]
+
+    def _at(self, given: Mapping[str, Any]) -> str:
+        index, ids = given["index"], self._arena.ids
+        if len(given) > 1:
+            other = next(name for name in given if name != "index")
+            raise InputError(f"give the reset option {other} or index, not both")
+        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+        if not whole or not 0 <= index < len(ids):
+            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(ids) - 1}")
+        return ids[int(index)]
+
+
+def _given(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options that have a value."""
+    unknown = [name for name in options or {} if name not in RESET_OPTIONS]
+    if unknown:
+        raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(RESET_OPTIONS)}")
+    return {name: value for name, value in (options or {}).items() if value is not None}

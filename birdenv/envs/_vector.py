@@ -1,0 +1,171 @@
+"""The vector environment: a batch of dialogues in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, iterate
+
+from birdenv.envs._gymnasium import INLINE, DialogueEnv
+from birdenv.envs._observation import batch
+from birdenv.errors import InputError
+
+_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
+
+_Bools = npt.NDArray[np.bool_]
+
+
+class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
+    """`num_envs` dialogues of one game, stepped in this process; what each says is what `DialogueEnv` says.
+
+    Observations are members of the batched space: arrays, and tuples of texts. Actions are, too, or a list
+    with one action for each environment (`birdenv.clarify("..")`, a `Move`). Infos and autoreset are those of
+    Gymnasium's own vector environments: `final_obs` and `final_info` hold the end of an episode.
+
+    Args:
+        game: the game's name.
+        num_envs: the number of dialogues.
+        seat: the agent's seat, by name; without it, the evaluated one.
+        render_mode: `ansi` makes `render()` return the dialogues as texts.
+        autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one; with
+            `DISABLED` (`Disabled`) `reset(options={"reset_mask": ..})` does. `NEXT_STEP` would throw one
+            action of each episode away, and is left to `vectorization_mode="sync"`.
+        sampling: which tasks are drawn: see `DialogueEnv.sample_tasks`.
+        **settings: settings of the game, and players of the other seats by the seats' names.
+
+    Raises:
+        InputError: settings, files or names cannot be used.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int = 1,
+        seat: str | None = None,
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        sampling: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        known = {mode.value: mode for mode in _MODES} | {mode: mode for mode in _MODES}
+        if autoreset_mode not in known:
+            raise InputError(
+                f"autoreset_mode {autoreset_mode!r} is not possible here; use 'SameStep' or 'Disabled', or "
+                "gymnasium.make_vec(..., vectorization_mode='sync')"
+            )
+        self._autoreset = known[autoreset_mode]
+        self.metadata = DialogueEnv.metadata | {"autoreset_mode": self._autoreset}
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.envs = [DialogueEnv(game, seat, render_mode, sampling, **settings) for _ in range(num_envs)]
+        self.kinds = self.envs[0].kinds
+        self.single_observation_space = self._fields = self.envs[0].observation_space
+        self.single_action_space = self.envs[0].action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._observations: list[dict[str, Any]] = [{} for _ in self.envs]
+
+    @property
+    def instance_ids(self) -> tuple[str, ...]:
+        """The tasks, in the order that the reset option `index` counts."""
+        return self.envs[0].instance_ids
+
+    def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
+        """Say which tasks are drawn from now on, and how often: see `DialogueEnv.sample_tasks`."""
+        for env in self.envs:
+            env.sample_tasks(sampling)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode in every environment, or in those that the option `reset_mask` says.
+
+        Args:
+            seed: one for each environment; of a single number i, environment k has i + k.
+            options: those of `DialogueEnv.reset`, for all environments, and `reset_mask`.
+
+        Raises:
+            InputError: an option, a task or the number of seeds cannot be used.
+        """
+        if seed is None:
+            seeds: list[int | None] = [None] * self.num_envs
+        else:
+            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+        if len(seeds) != self.num_envs:
+            raise InputError(f"give one seed, or {self.num_envs} seeds; got {len(seeds)}")
+        options = dict(options or {})
+        mask = self._mask(options.pop("reset_mask", None))
+        infos: dict[str, Any] = {}
+        for i in np.flatnonzero(mask):
+            view, info = self.envs[i]._begin(seeds[i], options)
+            self._observations[i] = self.envs[i]._spaces.observation(view)
+            infos = self._add_info(infos, info, int(i))
+        return self._batched(), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[dict[str, Any], npt.NDArray[np.float64], _Bools, _Bools, dict[str, Any]]:
+        """Apply one action in each environment.
+
+        Raises:
+            ResetNeeded: autoreset is disabled, and an environment has no running episode.
+        """
+        given = list(actions if isinstance(actions, list | tuple) else iterate(self.action_space, actions))
+        if len(given) != self.num_envs:
+            raise InputError(f"give {self.num_envs} actions; got {len(given)}")
+        rewards = np.zeros(self.num_envs)
+        terminations, truncations = (np.zeros(self.num_envs, dtype=np.bool_) for _ in range(2))
+        infos: dict[str, Any] = {}
+        for i, (env, action) in enumerate(zip(self.envs, given, strict=True)):
+            view, rewards[i], terminations[i], truncations[i], info = env._play(action)
+            if self._autoreset is AutoresetMode.SAME_STEP and (terminations[i] or truncations[i]):
+                last = env._spaces.observation(view)
+                infos = self._add_info(infos, {"final_obs": last, "final_info": info}, i)
+                view, info = env._begin(None, None)
+            self._observations[i] = env._spaces.observation(view)
+            infos = self._add_info(infos, info, i)
+        return self._batched(), rewards, terminations, truncations, infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return (`ansi`) the dialogues so far; `human` prints what is new after every step."""
+        return tuple(env.render() for env in self.envs)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the episodes, and let go of the game."""
+        for env in self.envs:
+            env.close()
+
+    def _mask(self, mask: Any) -> _Bools:
+        if mask is None:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            raise InputError(f"reset_mask must be a Boolean array of {self.num_envs} values, got {mask!r}")
+        return mask
+
+    def _batched(self) -> dict[str, Any]:
+        return batch(self._observations, self._fields)
+
+
+class CInteractVectorEnv(DialogueVectorEnv):
+    """A batch of `CInteractEnv`."""
+
+    def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
+        super().__init__("c-interact", num_envs, **INLINE | arguments)
+
+
+class AInteractVectorEnv(DialogueVectorEnv):
+    """A batch of `AInteractEnv`."""
+
+    def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
+        super().__init__("a-interact", num_envs, **INLINE | arguments)
+
+
+class BirdSqlVectorEnv(DialogueVectorEnv):
+    """A batch of `BirdSqlEnv`."""
+
+    def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
+        super().__init__("bird", num_envs, **INLINE | arguments)

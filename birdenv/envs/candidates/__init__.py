@@ -1,0 +1,17 @@
+"""The candidate setting: which question is worth its price, and which candidate is meant."""
+
+from birdenv.envs.candidates._env import CInteractCandidatesEnv
+from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
+from birdenv.envs.candidates._setting import PRICES, QUESTIONS
+from birdenv.envs.candidates._vector import CInteractCandidatesVectorEnv
+
+__all__ = [
+    "PRICES",
+    "QUESTIONS",
+    "CInteractCandidatesEnv",
+    "CInteractCandidatesVectorEnv",
+    "CandidateColumn",
+    "EpisodeColumn",
+    "Layout",
+    "SpanColumn",
+]

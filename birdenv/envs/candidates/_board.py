@@ -1,0 +1,153 @@
+"""The state of n candidate episodes in arrays, with the observations and the masks that follow from it.
+
+The environment of one dialogue is a board of one, which is filled from what the dialogue said. The vector
+environment is a board of n, filled from compiled tables. So both show the same by construction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
+from birdenv.envs.candidates._stage import NEAR, Flags, Floats
+
+Indices = npt.NDArray[np.intp]
+_C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
+
+
+class Board:
+    """What n episodes show. Candidates stand in the order in which they are shown.
+
+    Attributes:
+        spans, candidates, episode: the observation's tables; the leading axis counts episodes.
+        asked: which questions were asked, the useless one last. Shape (n, spans + 1).
+        turns_left: questions left. Shape (n,).
+        can_ask, can_execute: what the protocol allows now. Shape (n,).
+    """
+
+    def __init__(self, n: int, layout: Layout, questions: int, most: float) -> None:
+        self.layout = layout
+        self._questions, self._most = max(questions, 1), max(most, NEAR)
+        self.spans = np.zeros((n, layout.spans, len(SpanColumn)), np.float32)
+        self.candidates = np.zeros((n, layout.candidates, len(CandidateColumn)), np.float32)
+        self.episode = np.zeros((n, len(EpisodeColumn)), np.float32)
+        self.readable = np.zeros((n, layout.candidates), np.bool_)
+        self.asked = np.zeros((n, layout.spans + 1), np.bool_)
+        self.turns_left = np.zeros(n, np.int64)
+        self.can_ask = np.zeros(n, np.bool_)
+        self.can_execute = np.zeros(n, np.bool_)
+        self._executed = np.zeros((n, layout.candidates), np.bool_)
+        self._results = np.zeros((n, layout.candidates), np.int64)
+        self._said = np.zeros((n, layout.candidates), np.float32)
+        self._agrees = np.zeros((n, layout.candidates), np.bool_)
+        self._told = np.zeros(n, np.float32)
+
+    def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
+        """Show a phase to some episodes: `spans` and `candidates` as of `Stage`, one for each of them."""
+        self.spans[who] = spans
+        self.candidates[who] = candidates
+        self.readable[who] = readable
+        self.asked[who] = False
+        self._executed[who] = False
+        self._said[who] = 0.0
+        self._agrees[who] = True
+        self._told[who] = 0.0
+        self.episode[who, _E.FOLLOW_UP] = phase - 1
+        self.episode[who, _E.DEBUG] = 0.0
+        self.episode[who, _E.SPANS] = spans[:, :, _S.EXISTS].sum(axis=1) / self.layout.spans
+        self.episode[who, _E.CANDIDATES] = candidates[:, :, _C.EXISTS].sum(axis=1) / self.layout.candidates
+
+    def price(self, who: Indices, prices: npt.NDArray[np.float64]) -> None:
+        """Show the prices of new episodes."""
+        self.episode[who, _E.PRICE] = prices / self._most
+
+    def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
+        """Note answers; `fits` says how well each fits the candidates (`Stage.fit`)."""
+        self.asked[who, question] = True
+        exists = self.candidates[who, :, _C.EXISTS] > 0
+        worst = np.where(exists, fits, 1.0).min(axis=1)
+        informs = fits.max(axis=1) - worst > NEAR
+        about = question < self.layout.spans
+        self.spans[who[about], question[about], _S.ASKED] = 1.0
+        self.spans[who[about], question[about], _S.INFORMED] = informs[about]
+        told = who[informs]
+        self._said[told] += fits[informs]
+        self._agrees[told] &= fits[informs] >= 1.0 - NEAR
+        self._told[told] += 1.0
+
+    def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
+        """Note results: `rows` as of `rows_shown`; `results` are equal where the texts are."""
+        self._executed[who, candidate] = True
+        self._results[who, candidate] = results
+        self.candidates[who, candidate, _C.EXECUTED] = 1.0
+        self.candidates[who, candidate, _C.FAILED] = rows < 0
+        self.candidates[who, candidate, _C.ROWS] = np.maximum(rows, 0.0)
+        ran = self._executed[who]
+        results_of = self._results[who]
+        same = ran[:, None, :] & (results_of[:, None, :] == results_of[:, :, None])
+        others = np.maximum(ran.sum(axis=1, keepdims=True) - 1, 1)
+        self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
+
+    def try_out(self, who: Indices, candidate: Indices) -> None:
+        """Note candidates that were submitted and are wrong."""
+        self.candidates[who, candidate, _C.TRIED] = 1.0
+
+    def debug(self, who: Indices) -> None:
+        """Note that the first attempt of a phase is used up."""
+        self.episode[who, _E.DEBUG] = 1.0
+
+    def masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are possible, shape (n, actions): none twice in a phase."""
+        layout = self.layout
+        made = np.ones((len(self.turns_left), layout.actions), np.bool_)
+        ask = self.can_ask[:, None]
+        made[:, : layout.spans + 1] = ask & ~self.asked
+        made[:, : layout.spans] &= self.spans[:, :, _S.EXISTS] > 0
+        made[:, layout.execute : layout.submit] = (
+            self.can_execute[:, None] & self.readable & (self.candidates[:, :, _C.EXECUTED] == 0)
+        )
+        made[:, layout.submit : layout.give_up] = (self.candidates[:, :, _C.EXISTS] > 0) & (
+            self.candidates[:, :, _C.TRIED] == 0
+        )
+        return made
+
+    def observe(self) -> dict[str, Floats]:
+        """Return the observations of all episodes, in new arrays."""
+        shown, episode = self.candidates, self.episode
+        exists, tried = shown[:, :, _C.EXISTS], shown[:, :, _C.TRIED]
+        answers = self._said / np.maximum(self._told, 1.0)[:, None]
+        shown[:, :, _C.ANSWERS] = answers
+        shown[:, :, _C.FITS_ANSWERS] = self._agrees & (exists > 0)
+        total = (shown[:, :, _C.REQUEST] + 2.0 * answers) / 3.0
+        shown[:, :, _C.TOTAL] = total
+        open_ = np.where((exists > 0) & (tried == 0), total, -1.0)
+        behind = open_.max(axis=1, keepdims=True) - open_
+        best = (behind < NEAR) & (open_ >= 0)
+        shown[:, :, _C.BEHIND] = np.minimum(behind, 1.0) * (exists > 0)
+        shown[:, :, _C.BEST] = best
+        count = best.sum(axis=1)
+        episode[:, _E.QUESTIONS_LEFT] = self.turns_left / self._questions
+        episode[:, _E.CAN_ASK] = self.can_ask
+        episode[:, _E.ASKED] = self.asked.sum(axis=1) / self._questions
+        episode[:, _E.INFORMED] = self._told / self._questions
+        episode[:, _E.BEST] = count / self.layout.candidates
+        episode[:, _E.ONE_OF_BEST] = 1.0 / np.maximum(count, 1)
+        np.minimum(episode, 1.0, out=episode)
+        n = len(episode)
+        return {
+            "spans": self.spans.reshape(n, -1).copy(),
+            "candidates": shown.reshape(n, -1).copy(),
+            "episode": episode.copy(),
+        }
+
+
+def observation_space(layout: Layout) -> spaces.Dict:
+    """Return the space of one episode's observations: flat tables of numbers from 0 to 1, row by row."""
+    sizes = {
+        "spans": layout.spans * len(SpanColumn),
+        "candidates": layout.candidates * len(CandidateColumn),
+        "episode": len(EpisodeColumn),
+    }
+    return spaces.Dict({name: spaces.Box(0.0, 1.0, (size,), np.float32) for name, size in sizes.items()})

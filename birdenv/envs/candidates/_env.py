@@ -1,0 +1,156 @@
+"""The candidate setting as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.utils import EzPickle
+
+from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs.candidates._board import Board, observation_space
+from birdenv.envs.candidates._session import Session
+from birdenv.envs.candidates._setting import MAX_CANDIDATES, MAX_SPANS, PRICES, QUESTIONS, CandidateSetting
+from birdenv.errors import InputError
+
+
+class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
+    """c-Interact as a choice among questions and candidate statements, each question at a price.
+
+    Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask
+    something useless; execute candidate j; submit candidate j; give up. `action_masks()` says which are
+    possible. Another one is played as a move that the game does not have: it costs a question or an attempt.
+
+    Observation: a flat `Dict` of `Box`: `spans`, `candidates` and `episode`, all from 0 to 1. It is made of
+    what the system's seat may see: request, schema, knowledge, candidates, answers, results. Candidates are
+    shuffled in each episode.
+
+    Rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode,
+    and shown.
+
+    Args:
+        render_mode: `ansi` makes `render()` return the dialogue as text.
+        prices: the prices of a question; one is drawn for each episode.
+        refusals: the share of annotated points that the user cannot tell, drawn for each episode.
+        questions: the budget of questions, the same in every task.
+        candidates: prediction files, whose statements take the place of the tasks' own candidates.
+        max_spans: the number of spans that can be asked about; later ones are left out.
+        max_candidates: the number of candidates that a task can have.
+        **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
+
+    Raises:
+        InputError: settings or files cannot be used, or no task has candidates.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        *,
+        prices: Sequence[float] = PRICES,
+        refusals: float = 0.0,
+        questions: int = QUESTIONS,
+        candidates: str | Sequence[str] | None = None,
+        max_spans: int = MAX_SPANS,
+        max_candidates: int = MAX_CANDIDATES,
+        **settings: Any,
+    ) -> None:
+        EzPickle.__init__(
+            self,
+            render_mode,
+            prices=prices,
+            refusals=refusals,
+            questions=questions,
+            candidates=candidates,
+            max_spans=max_spans,
+            max_candidates=max_candidates,
+            **settings,
+        )
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'ansi'")
+        self.render_mode = render_mode
+        self._setting = CandidateSetting(
+            prices, refusals, questions, candidates, max_spans, max_candidates, **settings
+        )
+        self.layout = self._setting.layout
+        self.observation_space = observation_space(self.layout)
+        self.action_space = spaces.Discrete(self.layout.actions)
+        self._board = Board(1, self.layout, questions, max(self._setting.prices))
+        self._session: Session | None = None
+        self._seed, self._episodes = 0, 0
+
+    @property
+    def instance_ids(self) -> tuple[str, ...]:
+        """The tasks, in the order that the reset option `index` counts."""
+        return self._setting.ids
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode.
+
+        Any request is as likely as another; requests that differ only in what the user means count as one.
+
+        Args:
+            seed: seeds everything that is drawn from now on.
+            options: `instance_id` or `index` names the task, `price` the price.
+
+        Raises:
+            InputError: an option or a task is not known.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._seed, self._episodes = seed, 0
+        drawn = self._setting.draw_one(self.np_random.random(self.layout.draws), options)
+        if self._session is not None:
+            self._session.close()
+        self._session = Session(self._setting, drawn, self._board, seed=self._seed, repeat=self._episodes)
+        self._episodes += 1
+        return self._observation(), self._title(self._session.task)
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play one action.
+
+        Raises:
+            ResetNeeded: no episode is running.
+            InputError: the action is no member of the action space.
+        """
+        session = self._session
+        if session is None or not session.dialogue.open:
+            raise ResetNeeded("no episode is running: call reset() first")
+        if not self.action_space.contains(action):
+            raise InputError(f"{action!r} is no action: give a number from 0 to {self.layout.give_up}")
+        played = session.act(int(action))
+        info = self._title(session.task)
+        if played.terminated or played.truncated:
+            info |= session.outcome()
+        return self._observation(), played.reward, played.terminated, played.truncated, info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are possible now, shape (actions,)."""
+        masks: npt.NDArray[np.bool_] = self._board.masks()[0]
+        return masks
+
+    def render(self) -> str | None:
+        """Return the dialogue so far (`ansi`)."""
+        if self.render_mode is None or self._session is None:
+            return None
+        return transcript_text(self._title(self._session.task), self._session.dialogue, 0)
+
+    def close(self) -> None:
+        """End the episode, and let go of the game."""
+        if self._session is not None:
+            self._session.close()
+        self._setting.close()
+
+    def _observation(self) -> dict[str, Any]:
+        return {name: table[0] for name, table in self._board.observe().items()}
+
+    def _title(self, task: int) -> dict[str, Any]:
+        return dict(self._setting.arena._tasks.info(self._setting.ids[task]))

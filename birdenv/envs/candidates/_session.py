@@ -1,0 +1,160 @@
+"""One dialogue of c-Interact, played by the actions of the candidate setting."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from birdenv.dialogue import Dialogue, Move, Player
+from birdenv.dialogue.episode import advance
+from birdenv.envs.candidates._board import Board
+from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
+from birdenv.envs.candidates._stage import Stage, rows_shown
+from birdenv.envs.candidates._user import UnsureUser, points_of
+from birdenv.errors import InfrastructureError
+from birdenv.tasks import SYSTEM, USER
+
+USELESS = "Is there anything else that I should know?"
+"""The question about nothing."""
+
+_ONE = np.zeros(1, np.intp)
+_NOTHING = Move("none")
+"""No action of the game, so that the rules price it as one that is not possible."""
+
+
+def question_about(span: str) -> str:
+    """Return the question about a span of the request."""
+    return f"What do you mean by '{span}'?"
+
+
+class Played(NamedTuple):
+    """The result of an action."""
+
+    reward: float
+    terminated: bool
+    truncated: bool
+
+
+class Session:
+    """Keeps a board of one in step with a dialogue.
+
+    An action that the mask forbids is played as a move that the game does not have.
+
+    Attributes:
+        task: the task's index.
+        dialogue: the dialogue.
+        stage: the phase that is shown.
+        order: the place in `stage` of each candidate that is shown.
+    """
+
+    def __init__(
+        self, setting: CandidateSetting, drawn: Drawn, board: Board, *, seed: int = 0, repeat: int = 0
+    ) -> None:
+        self._setting, self._drawn, self._board = setting, drawn, board
+        self.task = int(drawn.tasks[0])
+        self._name = setting.ids[self.task]
+        self._asked, self._price = 0, float(drawn.prices[0])
+        self.dialogue: Dialogue = setting.arena.start(self._name)
+        self._players: list[Player | None] = setting.arena.seat_players(
+            self.dialogue, self._name, seed=seed, repeat=repeat, but=SYSTEM
+        )
+        user = self._players[USER]
+        if setting.refusals and user is not None:
+            points = points_of(self.dialogue.rules.private_brief(USER))
+            refused = [
+                term for term, u in zip(points, drawn.refusals[0], strict=False) if u < setting.refusals
+            ]
+            self._players[USER] = UnsureUser(user, refused)
+        self._results: list[str] = []
+        self._phase = 0
+        board.price(_ONE, drawn.prices)
+        self._show()
+
+    def act(self, action: int) -> Played:
+        """Play one action."""
+        board, dialogue = self._board, self.dialogue
+        allowed = bool(board.masks()[0, action])
+        could_ask, before = bool(board.can_ask[0]), dialogue.rewards[SYSTEM]
+        move = self._move(action) if allowed else _NOTHING
+        attempts = len(dialogue.outcome()["attempts"])
+        try:
+            dialogue.apply(SYSTEM, move)
+            advance(dialogue, self._players, SYSTEM)
+        except InfrastructureError:
+            dialogue.stop("infra_error")
+        earned = dialogue.rewards[SYSTEM] - before
+        if could_ask and move.action in ("clarify", _NOTHING.action):
+            earned -= self._price
+            self._asked += 1
+        if allowed and dialogue.open:
+            self._note(action)
+        if dialogue.open:
+            self._show(submitted=len(dialogue.outcome()["attempts"]) > attempts)
+        truncated = dialogue.truncated
+        return Played(round(float(earned), 10), not (dialogue.open or truncated), truncated)
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result: that of the dialogue, the questions paid for, and the price of one."""
+        return {**self.dialogue.outcome(), "questions": self._asked, "price": self._price}
+
+    def close(self) -> None:
+        """End the dialogue."""
+        for player in self._players:
+            close = getattr(player, "close", None)
+            if callable(close):
+                close()
+        self.dialogue.close()
+
+    def _move(self, action: int) -> Move:
+        layout = self._board.layout
+        if action < layout.spans:
+            return Move("clarify", question_about(self.stage.phrases[action].text))
+        if action == layout.useless:
+            return Move("clarify", USELESS)
+        if action == layout.give_up:
+            return Move("quit")
+        kind, first = (
+            ("execute_sql", layout.execute) if action < layout.submit else ("submit_sql", layout.submit)
+        )
+        return Move(kind, self.stage.sqls[self.order[action - first]])
+
+    def _note(self, action: int) -> None:
+        """Put what was said on the board; what a submission came to is seen by `_show`."""
+        board, layout = self._board, self._board.layout
+        view = self.dialogue.view(SYSTEM)
+        if action <= layout.useless:
+            fits = self.stage.fit(view.message)[None, self.order]
+            board.hear(_ONE, np.array([action]), fits)
+        elif action < layout.submit:
+            text = view.message
+            if text not in self._results:
+                self._results.append(text)
+            rows = np.array([rows_shown(text, view.sender)], np.float32)
+            result = np.array([self._results.index(text)])
+            board.see(_ONE, np.array([action - layout.execute]), rows, result)
+        elif action < layout.give_up and view.phase == self._phase:
+            board.try_out(_ONE, np.array([action - layout.submit]))
+
+    def _show(self, *, submitted: bool = False) -> None:
+        """Show what the protocol allows now, and a new phase if one has begun."""
+        board, view = self._board, self.dialogue.view(SYSTEM)
+        if view.phase != self._phase:
+            self._phase = view.phase
+            setting = self._setting
+            sqls = setting.shown(self._name, view.extras, view.phase)
+            self.stage = Stage(board.layout, view.message, view.instruction, sqls, setting.dialect)
+            self.order = order_by(self._drawn.orders[view.phase - 1], np.array([len(sqls)]))[0]
+            self._results = []
+            board.begin(
+                _ONE,
+                self.stage.spans[None],
+                self.stage.candidates[None, self.order],
+                self.stage.readable[None, self.order],
+                view.phase,
+            )
+        elif submitted:
+            board.debug(_ONE)
+        board.turns_left[:] = int(view.gauges["turns_left"])
+        board.can_ask[:] = "clarify" in view.legal and view.gauges["turns_left"] > 0
+        board.can_execute[:] = "execute_sql" in view.legal

@@ -1,0 +1,201 @@
+"""What an episode of the candidate setting is made of: tasks with candidates, prices, and what is drawn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.dialogue import Arena, make_game
+from birdenv.envs._gymnasium import INLINE
+from birdenv.envs.candidates._layout import MAX_POINTS, Layout
+from birdenv.envs.candidates._predictions import Candidates, read_candidates
+from birdenv.envs.candidates._user import answers_alone
+from birdenv.errors import InputError, SettingError
+from birdenv.tasks.interact._profile import PROFILES
+
+GAME: Final = "c-interact"
+PRICES: Final = (0.02, 0.05, 0.1, 0.2)
+QUESTIONS: Final = 6
+MAX_SPANS: Final = 12
+MAX_CANDIDATES: Final = 12
+_OPTIONS: Final = ("instance_id", "index", "price")
+
+Uniforms = npt.NDArray[np.float64]
+
+
+class Drawn(NamedTuple):
+    """What chance decides of n episodes; the leading axes count them.
+
+    Attributes:
+        tasks: the tasks' indices.
+        prices: the prices of a question.
+        orders: by phase, random keys by which the candidates are ordered.
+        refusals: by annotated point, a number that is below the share of refusals if it is refused.
+    """
+
+    tasks: npt.NDArray[np.intp]
+    prices: Uniforms
+    orders: tuple[Uniforms, Uniforms]
+    refusals: Uniforms
+
+
+class CandidateSetting:
+    """The tasks and settings of candidate environments.
+
+    Attributes:
+        arena: the game's arena.
+        ids: the tasks that have candidates.
+        layout: the sizes of observations and actions.
+        prices: the prices of a question.
+        refusals: the share of points that the user cannot tell.
+        questions: the budget of questions in every task.
+    """
+
+    def __init__(
+        self,
+        prices: Sequence[float] = PRICES,
+        refusals: float = 0.0,
+        questions: int = QUESTIONS,
+        candidates: str | Sequence[str] | None = None,
+        max_spans: int = MAX_SPANS,
+        max_candidates: int = MAX_CANDIDATES,
+        **settings: Any,
+    ) -> None:
+        self.prices = tuple(float(price) for price in prices)
+        if not self.prices or not all(isfinite(price) and price >= 0 for price in self.prices):
+            raise SettingError("prices", f" must be one or more numbers from 0 on, got {prices!r}")
+        if not 0 <= refusals <= 1:
+            raise SettingError("refusals", f" must be from 0 to 1, got {refusals!r}")
+        if max_spans < 1 or max_candidates < 1:
+            raise SettingError("max_spans", " and max_candidates must be at least 1")
+        self.refusals = float(refusals)
+        self.questions = questions
+        self.layout = Layout(max_spans, max_candidates)
+        chosen = {"user": answers_alone, "execute_sql": True, **INLINE, **settings}
+        self.arena: Arena = make_game(GAME, questions=questions, **chosen)
+        try:
+            recorded = read_candidates(candidates)
+            self._recorded = recorded
+            self.ids = self._playable()
+        except BaseException:
+            self.arena.close()
+            raise
+        self._place = {name: place for place, name in enumerate(self.ids)}
+        groups: dict[Any, list[int]] = {}
+        for place, name in enumerate(self.ids):
+            public = self.arena._tasks.public(name)
+            groups.setdefault((public.database, public.question, self.first(name)), []).append(place)
+        self._sizes = np.array([len(group) for group in groups.values()])
+        self._starts = self._sizes.cumsum() - self._sizes
+        self._grouped = np.array([place for group in groups.values() for place in group])
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the databases."""
+        return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
+
+    @property
+    def can_execute(self) -> bool:
+        """True if candidates may be executed."""
+        return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
+
+    @property
+    def free_refusals(self) -> int:
+        """Moves that are not possible and cost nothing, in each phase after the first submission."""
+        return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
+
+    def _playable(self) -> tuple[str, ...]:
+        with_some = tuple(name for name in self.arena.ids if self.first(name))
+        if not with_some:
+            raise InputError("no task has candidates: name prediction files with candidates=[...]")
+        missing = len(self.arena.ids) - len(with_some)
+        if missing:
+            warnings.warn(f"{missing} tasks have no candidates and are left out", stacklevel=4)
+        most = max(len(self.first(name)) for name in with_some)
+        if most > self.layout.candidates:
+            raise InputError(f"a task has {most} candidates: set max_candidates={most}")
+        return with_some
+
+    def first(self, name: str) -> tuple[str, ...]:
+        """Return the candidates of a task's request."""
+        if self._recorded is None:
+            found: tuple[str, ...] = self.arena._tasks.public(name).candidates
+            return found
+        return self._recorded.get(name, Candidates()).first
+
+    def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
+        """Return the candidates of a phase, given what the dialogue shows."""
+        if self._recorded is None:
+            return tuple(extras.get("candidates", ()))[: self.layout.candidates]
+        recorded = self._recorded.get(name, Candidates())
+        return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
+
+    def draw(self, uniforms: Uniforms) -> Drawn:
+        """Return what uniform random numbers decide, shape (n, `layout.draws`).
+
+        Any request is as likely as another; requests that differ only in what the user means count as one.
+        """
+        place = uniforms[:, 0] * len(self._sizes)
+        group = place.astype(np.intp)
+        within = ((place - group) * self._sizes[group]).astype(np.intp)
+        size = self.layout.candidates
+        return Drawn(
+            self._grouped[self._starts[group] + within],
+            np.array(self.prices)[(uniforms[:, 1] * len(self.prices)).astype(np.intp)],
+            (uniforms[:, 2 : 2 + size], uniforms[:, 2 + size : 2 + 2 * size]),
+            uniforms[:, 2 + 2 * size : 2 + 2 * size + MAX_POINTS],
+        )
+
+    def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
+        """Return what is drawn for one episode, but for what reset options say.
+
+        Raises:
+            InputError: an option is not known, or names no task.
+        """
+        chosen = {name: value for name, value in (options or {}).items() if value is not None}
+        unknown = [name for name in chosen if name not in _OPTIONS]
+        if unknown:
+            raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(_OPTIONS)}")
+        drawn = self.draw(uniforms[None, :])
+        task = self._named(chosen)
+        if task is not None:
+            drawn = drawn._replace(tasks=np.array([task]))
+        if "price" in chosen:
+            drawn = drawn._replace(prices=np.array([float(chosen["price"])]))
+        return drawn
+
+    def _named(self, chosen: Mapping[str, Any]) -> int | None:
+        if "instance_id" in chosen and "index" in chosen:
+            raise InputError("give the reset option instance_id or index, not both")
+        if "instance_id" in chosen:
+            place = self._place.get(chosen["instance_id"])
+            if place is None:
+                raise InputError(
+                    f"no task {chosen['instance_id']!r} among the {len(self.ids)} with candidates"
+                )
+            return place
+        index = chosen.get("index")
+        if index is None:
+            return None
+        whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
+        if not whole or not 0 <= index < len(self.ids):
+            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(self.ids) - 1}")
+        return int(index)
+
+    def close(self) -> None:
+        """Let go of the game."""
+        self.arena.close()
+
+
+def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return the order of candidates, shape (n, candidates), from random keys of that shape.
+
+    The first `counts` places are shuffled; the rest, which hold nothing, stay behind.
+    """
+    places = np.arange(keys.shape[1])
+    return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

@@ -1,0 +1,185 @@
+"""Everything deterministic about the tasks of a candidate setting, as arrays: compiled once by playing them.
+
+A *stage* is one phase of a task, reached in one way: each task has one for its request, and one for the
+follow-up after each candidate that passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.dialogue import Dialogue, Move, Player
+from birdenv.envs.candidates._board import Indices
+from birdenv.envs.candidates._layout import MAX_POINTS
+from birdenv.envs.candidates._session import USELESS, question_about
+from birdenv.envs.candidates._setting import CandidateSetting
+from birdenv.envs.candidates._stage import Flags, Floats, Stage, rows_shown
+from birdenv.envs.candidates._user import CANNOT_TELL, points_of, targets_of
+from birdenv.errors import BenchmarkError
+from birdenv.tasks import SYSTEM, USER
+
+END: Final = -1
+"""In place of a next stage: the episode is over."""
+
+_BROKEN: Final = ("infra_error", "test_error", "ungraded")
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Stages in arrays; the leading axis counts them. The first ones are the tasks' requests, in their order.
+
+    Attributes:
+        spans, candidates, readable: as of `Stage`.
+        counts: how many candidates there are.
+        fits: how well the answer to each question fits each candidate; the useless question comes last.
+        refused: how well a refusal fits each candidate.
+        points: which annotated points each answer is about, as bits.
+        rows: what executing each candidate shows (`rows_shown`).
+        results: a number for each result, the same for the same text.
+        passes: which candidates pass.
+        following: the stage after a candidate that passes, or `END`.
+        phases: 1 for a request, 2 for a follow-up.
+    """
+
+    spans: Floats
+    candidates: Floats
+    readable: Flags
+    counts: Indices
+    fits: Floats
+    refused: Floats
+    points: npt.NDArray[np.int64]
+    rows: Floats
+    results: npt.NDArray[np.int64]
+    passes: Flags
+    following: Indices
+    phases: npt.NDArray[np.int64]
+
+
+def compile_tables(setting: CandidateSetting, progress: Progress | None = None) -> Tables:
+    """Play all that can happen in the tasks of a setting, and return it in arrays.
+
+    Raises:
+        BenchmarkError: a task cannot be graded.
+    """
+    compiler = _Compiler(setting)
+    for place, name in enumerate(setting.ids):
+        compiler.explore(name, (), place)
+        if progress is not None:
+            progress(place + 1, len(setting.ids))
+    return compiler.tables()
+
+
+class _Compiler:
+    """Plays one stage after the other."""
+
+    def __init__(self, setting: CandidateSetting) -> None:
+        self._setting, self._layout = setting, setting.layout
+        self._first: list[dict[str, Any] | None] = [None] * len(setting.ids)
+        self._later: list[dict[str, Any]] = []
+
+    def tables(self) -> Tables:
+        stages = [*self._first, *self._later]
+        return Tables(
+            **{f.name: np.stack([stage[f.name] for stage in stages if stage]) for f in fields(Tables)}
+        )
+
+    def explore(self, name: str, path: Sequence[str], place: int | None = None) -> int:
+        """Note the stage that submitting the statements of `path` leads to; return its index."""
+        dialogue, _ = self._start(name, path)
+        view = dialogue.view(SYSTEM)
+        setting, layout = self._setting, self._layout
+        sqls = setting.shown(name, view.extras, view.phase)
+        stage = Stage(layout, view.message, view.instruction, sqls, setting.dialect)
+        size = layout.candidates
+        noted: dict[str, Any] = {
+            "spans": stage.spans,
+            "candidates": stage.candidates,
+            "readable": stage.readable,
+            "counts": np.intp(len(sqls)),
+            "fits": np.zeros((layout.spans + 1, size), np.float32),
+            "refused": stage.fit(CANNOT_TELL),
+            "points": np.zeros(layout.spans + 1, np.int64),
+            "rows": np.zeros(size, np.float32),
+            "results": np.full(size, END, np.int64),
+            "passes": np.zeros(size, np.bool_),
+            "following": np.full(size, END, np.intp),
+            "phases": np.int64(view.phase),
+        }
+        if place is None:
+            index = len(self._first) + len(self._later)
+            self._later.append(noted)
+        else:
+            index = place
+            self._first[place] = noted
+        self._execute(dialogue, stage, noted)
+        dialogue.close()
+        if not path:
+            self._ask(name, stage, noted)
+        self._submit(name, path, stage, noted)
+        return index
+
+    def _start(self, name: str, path: Sequence[str]) -> tuple[Dialogue, list[Player | None]]:
+        arena = self._setting.arena
+        dialogue = arena.start(name)
+        for sql in path:
+            dialogue.apply(SYSTEM, Move("submit_sql", sql))
+        return dialogue, arena.seat_players(dialogue, name, but=SYSTEM)
+
+    def _execute(self, dialogue: Dialogue, stage: Stage, noted: dict[str, Any]) -> None:
+        texts: list[str] = []
+        for place in np.flatnonzero(stage.readable):
+            if "execute_sql" not in dialogue.view(SYSTEM).legal:
+                break
+            dialogue.apply(SYSTEM, Move("execute_sql", stage.sqls[place]))
+            view = dialogue.view(SYSTEM)
+            if view.message not in texts:
+                texts.append(view.message)
+            noted["rows"][place] = rows_shown(view.message, view.sender)
+            noted["results"][place] = texts.index(view.message)
+
+    def _ask(self, name: str, stage: Stage, noted: dict[str, Any]) -> None:
+        """Ask each question, in as many dialogues as the budget needs."""
+        questions = {self._layout.useless: USELESS}
+        questions |= {i: question_about(phrase.text) for i, phrase in enumerate(stage.phrases)}
+        dialogue: Dialogue | None = None
+        for place, question in questions.items():
+            if dialogue is None or "clarify" not in dialogue.view(SYSTEM).legal:
+                dialogue, players = self._start(name, ())
+                if "clarify" not in dialogue.view(SYSTEM).legal:
+                    return
+                terms = points_of(dialogue.rules.private_brief(USER))[:MAX_POINTS]
+            dialogue.apply(SYSTEM, Move("clarify", question))
+            user = players[USER]
+            assert user is not None
+            move = user.move(dialogue.view(USER))
+            assert move is not None
+            about = targets_of(move.trace)
+            noted["points"][place] = sum(1 << bit for bit, term in enumerate(terms) if term in about)
+            dialogue.apply(USER, move)
+            noted["fits"][place] = stage.fit(dialogue.view(SYSTEM).message)
+
+    def _submit(self, name: str, path: Sequence[str], stage: Stage, noted: dict[str, Any]) -> None:
+        """Submit each candidate, wrong ones two in a dialogue."""
+        dialogue: Dialogue | None = None
+        for place, sql in enumerate(stage.sqls):
+            if dialogue is None or not dialogue.open:
+                dialogue, _ = self._start(name, path)
+            before = dialogue.rewards[SYSTEM]
+            dialogue.apply(SYSTEM, Move("submit_sql", sql))
+            if dialogue.status in _BROKEN:
+                raise BenchmarkError(f"{name} cannot be graded ({dialogue.status}): leave it out")
+            noted["passes"][place] = dialogue.rewards[SYSTEM] > before
+            if noted["passes"][place]:
+                if dialogue.open:
+                    noted["following"][place] = self.explore(name, (*path, sql))
+                dialogue.close()
+                dialogue = None
+        if dialogue is not None:
+            dialogue.close()

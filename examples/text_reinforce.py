@@ -1,0 +1,82 @@
+"""REINFORCE on a tiny language model from scratch: words in, words out, over chat messages.
+
+The model has a handful of words and knows nothing. A text that is no tool call costs a turn, a wrong SQL its
+attempt. From that alone it learns the form of a tool call, and which SQL answers which request.
+
+    python text_reinforce.py [EPISODES]
+"""
+
+import json
+import re
+import sys
+import warnings
+from zlib import crc32
+
+import gymnasium as gym
+import numpy as np
+
+from birdenv.envs.wrappers import ChatMessages, TurnCost
+
+EPISODES = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+LONGEST, HASHED, RATE = 3, 512, 0.5
+warnings.simplefilter("ignore")  # the SQL is ours: it may run in this process
+
+env = gym.make("birdenv/CInteract-v0", instances=["library_4", "coop_6"], questions=2)
+env = TurnCost(ChatMessages(env), 0.05)
+sqls = [sql for index in (0, 1) for sql in env.reset(options={"index": index})[1]["candidates"]]
+OPENINGS = ['{"name": "submit_sql", "arguments": {"sql": ', '{"name": "clarify", "arguments": {"question": ']
+WORDS = ["}}", *OPENINGS, json.dumps("What do you mean?"), *map(json.dumps, sqls)]
+END, START = 0, len(WORDS)
+rng = np.random.default_rng(0)
+after = np.zeros((START + 1, len(WORDS)))  # scores of the next word by the last one
+hint = np.zeros((HASHED, len(WORDS)))  # and by the words of the prompt
+
+
+def read(prompt):
+    """The places of the request's and the last message's words."""
+    request = re.search("Request: (.*)", prompt["messages"][0]["content"])[1]
+    text = f"{request} {prompt['messages'][-1]['content'][-200:]}".lower()
+    return sorted({crc32(word.encode()) % HASHED for word in re.findall("[a-z]+", text)})
+
+
+def write(places):
+    """Words drawn one after the other, and the gradient of their log-probability."""
+    last, said, steps = START, [], []
+    while last != END and len(said) < LONGEST:
+        scores = after[last] + hint[places].sum(axis=0)
+        chances = np.exp(scores - scores.max())
+        chances /= chances.sum()
+        word = int(rng.choice(len(WORDS), p=chances))
+        steps.append((last, np.eye(len(WORDS))[word] - chances))
+        said.append(WORDS[word])
+        last = word
+    return "".join(said), steps
+
+
+usual, curve = {}, []  # what is usually still earned from a turn on
+for episode in range(EPISODES):
+    prompt, _ = env.reset(seed=episode)
+    turns, rewards, calls, over = [], [], 0, False
+    while not over:
+        places = read(prompt)
+        text, steps = write(places)
+        try:
+            message, calls = json.loads(text), calls + 1
+        except ValueError:
+            message = {"role": "assistant", "content": text}
+        prompt, reward, terminated, truncated, _ = env.step(message)
+        over = terminated or truncated
+        turns.append((places, steps))
+        rewards.append(reward)
+    for turn, (places, steps) in enumerate(turns):
+        to_come = sum(rewards[turn:])
+        better = to_come - usual.setdefault(turn, to_come)
+        usual[turn] += 0.05 * better
+        for last, gradient in steps:
+            after[last] += RATE * better * gradient
+            hint[places] += RATE * better * gradient / len(places)
+    curve.append((sum(rewards), calls / len(turns)))
+    if (episode + 1) % max(EPISODES // 10, 1) == 0:
+        earned, formed = np.mean(curve[-max(EPISODES // 10, 1) :], axis=0)
+        print(f"episode {episode + 1:>6}: return {earned:+.2f}, well-formed tool calls {formed:.0%}")
+print(f"last text: {text}")

@@ -1,0 +1,26 @@
+"""Fixtures: candidate environments over the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import pytest
+
+import birdenv  # noqa: F401 (registers the ids)
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    made: list[Any] = []
+
+    def maker(**settings: Any) -> Any:
+        made.append(gymnasium.make("birdenv/CInteractCandidates-v0", **settings))
+        return made[-1]
+
+    yield maker
+    for env in made:
+        env.close()
