@@ -31,8 +31,8 @@ def best_return(
     """Return the best expected return of any policy that sees only what it is shown.
 
     The state is which open points were not asked about, how many meanings the refused ones leave together,
-    and the questions left. It is exact: meanings are equally likely, an answer settles its point, and a refusal
-    tells nothing.
+    and the questions left. It is exact: meanings are equally likely, an answer settles its point, and a
+    refusal tells nothing.
 
     Args:
         points: the number of meanings of each open point.
