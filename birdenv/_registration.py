@@ -14,6 +14,12 @@ from types import ModuleType
 from typing import Final
 
 _TEXT: Final = ("CInteract", "AInteract", "BirdSql")
+_GAMES: Final = {
+    "MutualFriends": "mutual-friends",
+    "Bargain": "bargain",
+    "DealOrNoDeal": "deal-or-no-deal",
+}
+"""Games without an environment class of their own."""
 
 
 def register_environments() -> None:
@@ -27,12 +33,22 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
+    # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
     doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
     for name, door in doors.items():
         register(
             id=f"birdenv/{name}-v0",
             entry_point=f"{door}:{name}Env",
             vector_entry_point=f"{door}:{name}VectorEnv",
+            order_enforce=name not in _TEXT,
+        )
+    for name, game in _GAMES.items():
+        register(
+            id=f"birdenv/{name}-v0",
+            entry_point="birdenv.envs:DialogueEnv",
+            vector_entry_point="birdenv.envs:DialogueVectorEnv",
+            order_enforce=False,
+            kwargs={"game": game},
         )
 
 

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ __all__ = [
     "exists",
     "file_digest",
     "file_errors",
+    "file_identity",
     "is_directory",
     "parse_json",
     "read_json",
@@ -74,6 +75,20 @@ def file_digest(path: Path) -> str:
     """SHA-256 of the file's bytes, in hex."""
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_identity(*paths: Path | None) -> Hashable:
+    """Return what tells whether files or folders are still the same, without reading them."""
+    found: list[Any] = []
+    for path in paths:
+        try:
+            status = path.stat() if path is not None else None
+        except OSError:
+            status = None
+        if status is not None:
+            status_of = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+            found.append((str(path), *status_of))
+    return tuple(found)
 
 
 def read_text(path: Path) -> str:

@@ -123,6 +123,7 @@ SQLITE: Final = {
     "S44": "temporary tables that take all memory of the process",
     "S45": "JSON nested so deeply that nothing can compare it",
     "S46": "endless views in the place of a virtual table's own tables",
+    "S47": "sorts and joins that fill the disk",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

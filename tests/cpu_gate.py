@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks")
+HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks", "real_model")
 """The marks of tests that `make test` leaves to `make test-all`; these may cost what they need."""
 
 MOST_SECONDS: Final = 2.0

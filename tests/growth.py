@@ -55,21 +55,26 @@ _QUICK_SECONDS = 1.5e-6  # a character; reading three thousand characters thirty
 def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) -> float:
     """How many times longer eight times the text takes, in processor time; the best of four each.
 
-    Python's garbage collector rests meanwhile: when it runs depends on all that came before.
+    The long text is worked through again only while it seems to take too long. Python's garbage collector
+    rests meanwhile: when it runs depends on all that came before.
     """
 
-    def seconds(size: int) -> float:
-        made, best = text(size), float("inf")
-        for _ in range(4):
-            began = time.process_time()
-            work(made)
-            best = min(best, time.process_time() - began)
-        return best
+    def seconds(made: str) -> float:
+        began = time.process_time()
+        work(made)
+        return time.process_time() - began
 
     was_on = gc.isenabled()
     gc.disable()
     try:
-        return seconds(8 * n) / seconds(n)
+        short = text(n)
+        short_seconds = min(seconds(short) for _ in range(4))
+        long, ratio = text(8 * n), float("inf")
+        for _ in range(4):
+            ratio = min(ratio, seconds(long) / short_seconds)
+            if ratio <= LINEAR:
+                break
+        return ratio
     finally:
         if was_on:
             gc.enable()

@@ -15,6 +15,8 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SAYS = {
     "gymnasium_loop.py": ["library_1: Which roomy branches", "reward "],
     "vector_env.py": ["questions:", "EX: ["],
+    "evaluate_endpoint.py": ["mean reward 1.000; dialogues"],
+    "training_data.py": [" of 15 dialogues are in sft.jsonl", "train assistant"],
     "two_seats.py": ["heard: Those with 40 seats or more.", "heard: Sorry"],
 }
 
@@ -24,8 +26,9 @@ def test_no_example_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("name", SAYS)
-def test_example(name: str) -> None:
-    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=False)
+def test_example(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, EXAMPLES / name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for words in SAYS[name]:
         assert words in done.stdout

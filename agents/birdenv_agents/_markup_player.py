@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from birdenv.dialogue import Move, PlayerContext, View
@@ -70,7 +71,22 @@ class MarkupPlayer:
 
     def _prompt(self, view: View) -> str:
         head = self._template.render(
-            game=self._game, instruction=view.instruction, markup=self._help, question=self._question
+            game=self._game,
+            instruction=view.instruction,
+            tables=_tables(view.instruction),
+            markup=self._help,
+            question=self._question,
         )
         note = f"{LEFT_OUT}\n\n" if self._first else ""
         return f"{head}\n\n{note}{''.join(self._turns[self._first :])}"
+
+
+def _tables(instruction: str) -> str:
+    """The tables of the schema that an instruction shows, a line each: name(column, column)."""
+    return "\n".join(
+        f"{table}({', '.join(_COLUMN.findall(columns))})" for table, columns in _TABLE.findall(instruction)
+    )
+
+
+_TABLE: Final = re.compile(r"(?ms)^CREATE TABLE (\S+) \(\n(.*?)^\);")
+_COLUMN: Final = re.compile(r"(?m)^\s+(?!(?:PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)\b)(\w+)")

@@ -23,13 +23,14 @@ class ModelSeat:
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
         self.chat: Chat = models.chat("agent", model, scope, context.rng.getrandbits(31))
         self.own_prompt = models.settings.prompt
+        self._form = "" if models.settings.prompts == "full" else models.settings.prompts
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
         """Return the prompt of the run's settings, else the package's."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
-        return package_prompt("birdenv_agents", name)
+        return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
         """Count something that the model did wrong."""

@@ -6,7 +6,7 @@
 
 `birdenv blame`: whose fault the failures of a run were.
 
-`birdenv export`: episodes of runs as data for training.
+`birdenv export`: episodes of runs as data for training, or in other tools' formats.
 """
 
 from __future__ import annotations
@@ -158,8 +158,12 @@ def blame(
 
 def export(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; episodes of one task form a group.")],
-    form: Annotated[str, typer.Option("--format", "-f", help="sft, preference or rl.")] = "sft",
-    output: Annotated[Path, typer.Option("--output", "-o", help="The JSONL file.")] = Path("train.jsonl"),
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="sft, preference or rl; cocoa, openai or potato.")
+    ] = "sft",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The JSONL file; of cocoa, a JSON list.")
+    ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
     ] = None,
@@ -171,15 +175,33 @@ def export(
 
     A row holds what the agent saw and wrote, and nothing private.
 
+    cocoa: whole dialogues as CoCoA's examples.json. openai: the agent's messages and tools, as fine-tuning
+    takes them. potato: items to annotate, with the words of both seats.
+
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
-    from birdenv.runs.export import EXPORT_FORMATS, export_rows, exported_episodes
+    from birdenv.dialogue.cocoa import write_examples
+    from birdenv.runs.export import (
+        DIALOGUE_FORMATS,
+        EXPORT_FORMATS,
+        dialogue_rows,
+        export_rows,
+        exported_episodes,
+    )
 
+    for whole in DIALOGUE_FORMATS:
+        if form == whole:
+            dialogues = [row for run in runs for row in dialogue_rows(run_folder(run), whole)]
+            (write_examples if form == "cocoa" else write_records)(output, dialogues)
+            print(f"{len(dialogues)} dialogues: {output}")
+            return
     for known in EXPORT_FORMATS:
         if form == known:
             break
     else:
-        raise InputError(f"--format {form!r} is unknown; known: {', '.join(EXPORT_FORMATS)}")
+        raise InputError(
+            f"--format {form!r} is unknown; known: {', '.join((*EXPORT_FORMATS, *DIALOGUE_FORMATS))}"
+        )
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))
     write_records(output, rows)

@@ -7,35 +7,27 @@ from typing import Annotated, cast
 
 import typer
 
-from birdenv.cli._running import RunOptions, load_game, run_game
+from birdenv.cli._running import load_game, run_game
 from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
-from birdenv.cli.options import _common as options
-from birdenv.cli.options._common import MOVE_TIMEOUT, Dialect, Dsn
-from birdenv.cli.options._models import takes_models
+from birdenv.cli.options._groups import Engine, RunOptions, Selection, takes_groups
+from birdenv.cli.options._models import ModelOptions
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
-from birdenv.llm import ModelSettings
 from birdenv.runs.evaluate import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
-_NO_CHOICE = ModelSettings()
+_RUN, _TASKS, _ENGINE, _MODELS = RunOptions(), Selection(), Engine(), ModelOptions()
 
 
-@takes_models
+@takes_groups
 def bird(
     data_file: Annotated[
         Path | None, typer.Argument(help="Task file (JSON or JSONL); default: demo.")
     ] = None,
     db_dir: Annotated[Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite.")] = None,
-    agent: options.Agent = "asks-first",
-    limit: options.Limit = None,
-    offset: options.Offset = 0,
-    difficulty: options.Difficulty = None,
-    database: options.Database = None,
-    instance: options.Instance = None,
-    ungraded: options.Ungraded = "skip",
-    strict_data: options.StrictData = False,
+    run: RunOptions = _RUN,
+    selection: Selection = _TASKS,
     no_evidence: Annotated[bool, typer.Option("--no-evidence", help="Hide the hints.")] = False,
     no_schema: Annotated[
         bool,
@@ -67,17 +59,8 @@ def bird(
     ] = None,
     metrics: Metrics = None,
     r_ves_runs: RVesRuns = R_VES_RUNS,
-    dialect: Dialect = "sqlite",
-    dsn: Dsn = None,
-    isolation: options.Isolation = "auto",
-    repeats: options.Repeats = 1,
-    parallel: options.Parallel = 1,
-    output: options.Output = None,
-    resume: options.Resume = None,
-    seed: options.Seed = 0,
-    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
-    verbose: options.Verbose = False,
-    models: ModelSettings = _NO_CHOICE,
+    engine: Engine = _ENGINE,
+    models: ModelOptions = _MODELS,
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
 
@@ -92,43 +75,46 @@ def bird(
         raise InputError("give both DATA_FILE and DB_DIR, or neither for the demo benchmark")
     if sql_timeout <= 0:
         raise InputError("--sql-timeout must be more than 0 seconds")
-    if difficulty is not None and difficulty not in DIFFICULTIES:
-        raise InputError(f"--difficulty {difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}")
+    if selection.difficulty not in (None, *DIFFICULTIES):
+        raise InputError(
+            f"--difficulty {selection.difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}"
+        )
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
-    if pairs is not None and repeats > 1:
+    if pairs is not None and run.repeats > 1:
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     asked = asked_for(metrics)
-    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data) | {
-        "data_file": None if data_file is None else str(data_file),
-        "db_dir": None if db_dir is None else str(db_dir),
-        "evidence": not no_evidence,
-        "show_schema": not no_schema,
-        "max_turns": max_turns,
-        "clean": clean,
-        "sql_timeout": sql_timeout,
-        "metrics": tuple(asked.metrics),
-        "isolation": options.isolation_on(isolation, agent, dialect),
-        "dialect": dialect,
-        "dsn": dsn,
-    }
-    arena = load_game("bird", settings, agent)
+    settings = (
+        selection.settings()
+        | engine.settings(run.agent)
+        | {
+            "data_file": None if data_file is None else str(data_file),
+            "db_dir": None if db_dir is None else str(db_dir),
+            "evidence": not no_evidence,
+            "show_schema": not no_schema,
+            "max_turns": max_turns,
+            "clean": clean,
+            "sql_timeout": sql_timeout,
+            "metrics": tuple(asked.metrics),
+        }
+    )
+    arena = load_game("bird", settings, run.agent)
     tasks = cast(BirdTasks, arena._tasks)
     place = None if pairs is None else export_folder(pairs)
     if place is not None:
         check_writable(place / "pairs.jsonl")
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
     directory = run_game(
         arena,
-        run_options,
+        run,
         settings={"predictions_order": predictions_order} if predictions_order else {},
         extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
-        models=models,
+        models=models.settings(),
     )
     if asked.r_ves:
         add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
     if place is not None:
         export_pairs(directory, place, tasks.source.dialect)
-        on = "" if dialect == "sqlite" else f" --dialect {dialect}{'' if dsn is None else ' --dsn ...'}"
+        dsn = "" if engine.dsn is None else " --dsn ..."
+        on = "" if engine.dialect == "sqlite" else f" --dialect {engine.dialect}{dsn}"
         command = f"birdenv evaluate --run_dir {place} --db {tasks.data_folder}{on}"
         print(f"Pairs: {place} (next: {command})")

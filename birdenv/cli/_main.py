@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "runs": "_analyse:runs",
     "blame": "_analyse:blame",
     "export": "_analyse:export",
+    "scenarios": "_scenarios:scenarios",
     "doctor": "_doctor:doctor",
     "data": "_data:app",
     "db": "_db:app",
@@ -41,7 +42,7 @@ _COMMANDS: Final = {
 """Where each command is. Only the module of the command that was asked for is imported."""
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA}
+_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA}
 
 
 class _Commands(TyperGroup):

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from birdenv.cli.options import _common as options
-from birdenv.cli.options._common import MOVE_TIMEOUT, Dialect, Dsn
-from birdenv.cli.options._models import takes_models
+from birdenv.cli.options._groups import Engine, RunOptions, Selection, takes_groups
+from birdenv.cli.options._models import PairOptions
 from birdenv.errors import InputError
-from birdenv.llm import ModelSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena, Game
     from birdenv.tasks.c_interact import InteractTasks
 
-_NO_CHOICE = ModelSettings()
+_RUN, _TASKS, _ENGINE, _MODELS = RunOptions(), Selection(), Engine(), PairOptions()
+_BY_HAND = RunOptions(agent="human")
 
 _DataDir = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
@@ -38,8 +37,6 @@ def load(
     data_dir: Path | None,
     data: Path | None,
     agent: str,
-    isolation: str,
-    dialect: str,
     settings: Mapping[str, Any],
 ) -> Arena:
     """Load a game of BIRD-Interact for a run; warns of what is missing.
@@ -55,8 +52,6 @@ def load(
         {
             "data_dir": None if data_dir is None else str(data_dir),
             "data": None if data is None else str(data),
-            "isolation": options.isolation_on(isolation, agent, dialect),
-            "dialect": dialect,
             **settings,
         },
         agent,
@@ -71,19 +66,13 @@ def load(
     return arena
 
 
-@takes_models
+@takes_groups
 def a_interact(
     data_dir: _DataDir = None,
     data: _Data = None,
-    agent: options.Agent = "asks-first",
+    run: RunOptions = _RUN,
     user: _User = "rule",
-    limit: options.Limit = None,
-    offset: options.Offset = 0,
-    difficulty: options.Difficulty = None,
-    database: options.Database = None,
-    instance: options.Instance = None,
-    ungraded: options.Ungraded = "skip",
-    strict_data: options.StrictData = False,
+    selection: Selection = _TASKS,
     patience: Annotated[
         int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
     ] = 3,
@@ -94,17 +83,8 @@ def a_interact(
             help="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
         ),
     ] = "strict",
-    dialect: Dialect = "sqlite",
-    dsn: Dsn = None,
-    isolation: options.Isolation = "auto",
-    repeats: options.Repeats = 1,
-    parallel: options.Parallel = 1,
-    output: options.Output = None,
-    resume: options.Resume = None,
-    seed: options.Seed = 0,
-    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
-    verbose: options.Verbose = False,
-    models: ModelSettings = _NO_CHOICE,
+    engine: Engine = _ENGINE,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
 
@@ -120,28 +100,21 @@ def a_interact(
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import RunOptions, run_game
+    from birdenv.cli._running import run_game
 
-    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
-    settings |= {"profile": profile, "patience": patience, "dsn": dsn}
-    arena = load("a-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
-    run_game(arena, run_options, {"user": user}, models=models)
+    settings = selection.settings() | engine.settings(run.agent)
+    settings |= {"profile": profile, "patience": patience}
+    arena = load("a-interact", data_dir, data, run.agent, settings)
+    run_game(arena, run, {"user": user}, models=models.settings())
 
 
-@takes_models
+@takes_groups
 def c_interact(
     data_dir: _DataDir = None,
     data: _Data = None,
-    agent: options.Agent = "asks-first",
+    run: RunOptions = _RUN,
     user: _User = "rule",
-    limit: options.Limit = None,
-    offset: options.Offset = 0,
-    difficulty: options.Difficulty = None,
-    database: options.Database = None,
-    instance: options.Instance = None,
-    ungraded: options.Ungraded = "skip",
-    strict_data: options.StrictData = False,
+    selection: Selection = _TASKS,
     patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
     profile: Annotated[
         str,
@@ -153,15 +126,7 @@ def c_interact(
     execute_sql: Annotated[
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
     ] = False,
-    dialect: Dialect = "sqlite",
-    dsn: Dsn = None,
-    isolation: options.Isolation = "auto",
-    repeats: options.Repeats = 1,
-    parallel: options.Parallel = 1,
-    output: options.Output = None,
-    resume: options.Resume = None,
-    seed: options.Seed = 0,
-    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
+    engine: Engine = _ENGINE,
     official_files: Annotated[
         bool,
         typer.Option(
@@ -170,8 +135,7 @@ def c_interact(
             "they hold the gold. Large: each line repeats the prompts.",
         ),
     ] = False,
-    verbose: options.Verbose = False,
-    models: ModelSettings = _NO_CHOICE,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Play c-Interact: ambiguous question -> dialogue -> SQL.
 
@@ -184,35 +148,27 @@ def c_interact(
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import RunOptions, run_game
+    from birdenv.cli._running import run_game
     from birdenv.runs.official.write import write_official_files
 
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = options.selected(difficulty, database, instance, offset, limit, ungraded, strict_data)
-    settings |= {"profile": profile, "patience": patience, "dsn": dsn, "execute_sql": execute_sql}
-    arena = load("c-interact", data_dir, data, agent, isolation, dialect, settings)
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
-    directory = run_game(arena, run_options, {"user": user}, models=models)
+    settings = selection.settings() | engine.settings(run.agent)
+    settings |= {"profile": profile, "patience": patience, "execute_sql": execute_sql}
+    arena = load("c-interact", data_dir, data, run.agent, settings)
+    directory = run_game(arena, run, {"user": user}, models=models.settings())
     if official_files:
-        place = write_official_files(directory, arena, repeats)
+        place = write_official_files(directory, arena, run.repeats)
         print(f"Official files, private (they hold the gold): {place}")
         print(f"Their score: birdenv score-official {directory.path}")
 
 
-@takes_models
+@takes_groups
 def play(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
-    agent: options.Agent = "human",
-    repeats: options.Repeats = 1,
-    parallel: options.Parallel = 1,
-    output: options.Output = None,
-    resume: options.Resume = None,
-    seed: options.Seed = 0,
-    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
-    verbose: options.Verbose = False,
-    models: ModelSettings = _NO_CHOICE,
+    run: RunOptions = _BY_HAND,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Play any registered game.
 
@@ -222,15 +178,14 @@ def play(
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
-    from birdenv.cli._running import RunOptions, load_game, run_game
+    from birdenv.cli._running import load_game, run_game
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
-    arena = load_game(game, given, agent, names={})
-    run_options = RunOptions(agent, seed, parallel, output, resume, verbose, repeats, move_timeout)
-    run_game(arena, run_options, players, models=models)
+    arena = load_game(game, given, run.agent, names={})
+    run_game(arena, run, players, models=models.settings())
 
 
 def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._common import MOVE_TIMEOUT, command_given
+from birdenv.cli.options._common import command_given
+from birdenv.cli.options._groups import RunOptions
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
@@ -43,21 +43,6 @@ LOST = 3
 
 VOID = 1
 """Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Options of every command that plays."""
-
-    agent: str
-    seed: int
-    parallel: int
-    output: Path | None
-    resume: Path | None
-    verbose: bool
-    repeats: int = 1
-    move_timeout: float = MOVE_TIMEOUT
-    episodes: int | None = None
 
 
 _SHORTHANDS: Final = {
@@ -113,6 +98,7 @@ def run_game(
     settings: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
     models: ModelSettings | None = None,
+    episodes: int | None = None,
 ) -> RunDirectory:
     """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
 
@@ -123,6 +109,7 @@ def run_game(
         settings: settings for players.
         extra: further fields of `config.json`.
         models: what was chosen about language models.
+        episodes: the run ends after so many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
@@ -144,7 +131,7 @@ def run_game(
         dict(extra or {}),
         llm,
         options.move_timeout,
-        options.episodes,
+        episodes,
     )
     seating = plan.seating()  # before anything is written
     try:

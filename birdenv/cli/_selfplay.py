@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.options import _common as options
-from birdenv.cli.options._common import MOVE_TIMEOUT
-from birdenv.cli.options._models import takes_models
+from birdenv.cli.options._groups import RunFolder, RunOptions, takes_groups
+from birdenv.cli.options._models import PairOptions
 from birdenv.errors import InputError
-from birdenv.llm import ModelSettings
 
-_NO_CHOICE = ModelSettings()
+_FOLDER, _MODELS = RunFolder(), PairOptions()
 
 
-@takes_models
+@takes_groups
 def selfplay(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A registered game of two seats, such as c-interact.")],
@@ -34,13 +32,8 @@ def selfplay(
             help="Dialogues; after the last task comes the first. Default: each task once.",
         ),
     ] = None,
-    parallel: options.Parallel = 1,
-    output: options.Output = None,
-    resume: options.Resume = None,
-    seed: options.Seed = 0,
-    move_timeout: options.MoveTimeout = MOVE_TIMEOUT,
-    verbose: options.Verbose = False,
-    models: ModelSettings = _NO_CHOICE,
+    folder: RunFolder = _FOLDER,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Let two players talk, and keep and sum up their dialogues as any run.
 
@@ -50,7 +43,7 @@ def selfplay(
     Example: birdenv selfplay c-interact --players asks-first rule:vague -n 100 --seed 1
     """
     from birdenv.cli._play import read_extra
-    from birdenv.cli._running import RunOptions, load_game, run_game
+    from birdenv.cli._running import load_game, run_game
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -64,7 +57,5 @@ def selfplay(
     arena = load_game(game, given, agent, names={})
     tasks = len(arena.ids)
     most = tasks if episodes is None else episodes
-    run_options = RunOptions(
-        agent, seed, parallel, output, resume, verbose, -(-most // tasks), move_timeout, most
-    )
-    run_game(arena, run_options, by_seat, models=models)
+    run = RunOptions(**vars(folder), agent=agent, repeats=-(-most // tasks))
+    run_game(arena, run, by_seat, models=models.settings(), episodes=most)

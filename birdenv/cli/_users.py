@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli.options._groups import takes_groups
+from birdenv.cli.options._models import PairOptions
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
+from birdenv.llm import Models
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
+    Judged,
+    UserQuestion,
     ask,
+    class_figures,
     evaluation_text,
     fish,
     judge,
     leaks_text,
     read_questions,
+    readability,
+    readability_text,
+    schema_names,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_User = Annotated[str, typer.Option("--user", help="Who answers: rule, name:argument, or module:factory.")]
+_MODELS = PairOptions()
+_User = Annotated[
+    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
+]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
 ]
 
 
 @app.command("eval")
+@takes_groups
 def evaluate(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -37,10 +53,21 @@ def evaluate(
         Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Wrong answers that are printed.")] = 12,
+    times: Annotated[
+        int, typer.Option("--times", min=1, max=3, help="Ask each question so often; the last answer counts.")
+    ] = 1,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
+    ] = None,
+    parallel: Annotated[
+        int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
+    ] = 1,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
-    Questions to tasks that are not in the folder are left out, and said so.
+    Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
+    finds its endpoint and key in the environment or in .env, as in runs.
     """
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
@@ -51,11 +78,27 @@ def evaluate(
             raise InputError(f"{file} has no question to a task of this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are to other tasks and left out")
-        judged = [judge(question, ask(arena, question.instance_id, question.question)) for question in there]
-    print(visible(evaluation_text(judged, worst)))
+
+        def judged_one(question: UserQuestion) -> Judged:
+            return judge(question, ask(arena, question.instance_id, question.question, times, llm))
+
+        with closing(Models(models.settings())) as llm, ThreadPoolExecutor(parallel) as pool:
+            judged = list(pool.map(judged_one, there))
+        told = [
+            (one.heard.text, schema_names(arena, one.question.instance_id))
+            for one in judged
+            if one.heard.call in ("labelled", "unlabelled") and one.outcome not in ("refused", "asked back")
+        ]
+    print(visible(f"user {user}, {len(there)} questions\n\n{evaluation_text(judged, worst)}\n"))
+    print(visible(readability_text(readability(told))))
+    if json_file is not None:
+        json_file.write_text(json.dumps(class_figures(judged), indent=1) + "\n", encoding="utf-8")
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
 
 
 @app.command()
+@takes_groups
 def leak(
     data_dir: _Data = None,
     user: _User = "rule",
@@ -63,6 +106,7 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -71,8 +115,14 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    with make_game("c-interact", data_dir=folder, user=user) as arena:
-        leaks = fish(arena, secrets.randbelow(2**31) if seed is None else seed, limit)
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    with (
+        make_game("c-interact", data_dir=folder, user=user) as arena,
+        closing(Models(models.settings())) as llm,
+    ):
+        leaks = fish(arena, drawn, limit, llm)
     print(visible(leaks_text(leaks)))
+    if line := llm.ledger.line():
+        print(f"Models: {line}")
     if not leaks.passed:
         raise typer.Exit(1)

@@ -10,6 +10,7 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
+from birdenv.databases._limits import Limits
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
 from birdenv.databases._results import (
@@ -17,7 +18,6 @@ from birdenv.databases._results import (
     Checkpoint,
     DatabaseState,
     ErrorKind,
-    Limits,
     NoAnswerError,
     QueryError,
     QueryResult,

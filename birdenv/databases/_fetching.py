@@ -19,6 +19,7 @@ _CONTAINERS: Final = frozenset({list, dict})
 _BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
 _RISKED_BYTES: Final = 256 * 2**20  # the same, where the rows before are small
 _SLIM_BYTES: Final = 2**20
+_FEW_ROWS: Final = 100  # of a batch
 _PLAIN_FORM: Final = 2  # of `marshal`: the last one without references between equal values
 _SHOWN_TOGETHER: Final = 1_024  # rows
 
@@ -79,27 +80,37 @@ def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[li
 
     `widest`: bytes that one row may have. Rows are counted only once so many are there that they might be too
     many if all were that wide, and fetched in batches that cannot take much before that: one row may hold
-    2,000 cells of 10 MB.
+    2,000 cells of 10 MB. Where the batches would be of a few rows, more is risked after rows that are small.
     """
-    cap, left, counted = allowance.rows, allowance.bytes, 0
+    cap, left, counted, uncounted = allowance.rows, allowance.bytes, 0, 0
     most = _most_bytes(cursor, widest)
     batch = cap + 1
     if batch * widest > _BATCH_BYTES:
         batch = min(max(_BATCH_BYTES // widest, 1), batch)
-    rows: list[Row] = cursor.fetchmany(batch)
-    if len(rows) < batch and len(rows) * most <= left:
-        return rows, False  # as nearly always
-    fetched = rows
-    while fetched:
-        if (len(rows) - counted) * most > left:
+    rows: list[Row] = []
+    while True:
+        asked = min(batch, cap + 1 - len(rows))
+        fetched = cursor.fetchmany(asked)
+        rows += fetched
+        are_few = batch < _FEW_ROWS
+        uncounted += _at_most(fetched) if are_few else len(fetched) * most
+        if uncounted > left:
             left -= bytes_of(rows[counted:])
-            counted = len(rows)
+            counted, uncounted = len(rows), 0
             if left < 0:
                 return None, False
-        fetched = cursor.fetchmany(min(batch, cap + 1 - len(rows))) if len(rows) <= cap else []
-        rows += fetched
+        if len(fetched) < asked or len(rows) > cap:
+            break
+        if are_few and allowance.bytes - left + uncounted <= _SLIM_BYTES:
+            batch = max(batch, _RISKED_BYTES // widest)
     is_cut = len(rows) > cap
     return rows[:cap] if is_cut else rows, is_cut
+
+
+def _at_most(rows: list[Row]) -> int:
+    """What Python takes for rows, or more than that; quicker than `bytes_of`."""
+    cells = len(rows) * len(rows[0]) if rows else 0
+    return _ROW_BYTES * len(rows) + _CELL_BYTES * cells + 4 * len(marshal.dumps(rows, _PLAIN_FORM))
 
 
 def show(

@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Any, Final, Protocol
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, Result, Scope
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 
 
 class EpisodeDatabase(Protocol):

@@ -119,14 +119,14 @@ class ResultCache:
 
         A database with changes of its own is always asked.
         """
+        if self.store is None and sql not in self._statements:  # most: a text of its own, and quick
+            value = database.execute(sql, rows)
+            if value.elapsed > _LONG and value.repeatable and (scope := database.scope) is not None:
+                self._keep(Key(scope, "execute", rows, sql), value, True, False)
+            return value
         scope = database.scope
         if scope is None:
             return database.execute(sql, rows)
-        if self.store is None and sql not in self._statements:  # most: a text of its own, and quick
-            value = database.execute(sql, rows)
-            if value.elapsed > _LONG and value.repeatable:
-                self._keep(Key(scope, "execute", rows, sql), value, True, False)
-            return value
         return self.get(Key(scope, "execute", rows, sql), lambda: database.execute(sql, rows))
 
     def get(
@@ -135,7 +135,7 @@ class ResultCache:
         run: Callable[[], _V],
         *,
         reuse: Callable[[_V], _V | None] | None = None,
-        lasts: bool = False,
+        lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
         """Give the value of a key, from `run()` if it is not known.
@@ -144,8 +144,8 @@ class ResultCache:
             key: what the value depends on.
             run: gets the value.
             reuse: makes what is needed now of a known value; None where that does not suffice.
-            lasts: True if the caller knows that the value lasts although the engine does not say so. Such a
-                value is kept in memory only.
+            lasts: tells whether the value lasts although the engine does not say so. Such a value is kept in
+                memory only.
             is_current: asked after `run` whether the database is still the one of the key.
 
         Raises:
@@ -158,9 +158,10 @@ class ResultCache:
             if self.store is not None:
                 self.store.count(executed=1)
             value = run()
-            places = self._places_for(value, lasts=lasts)
-            if any(places) and (is_current is None or is_current()):
-                self._keep(key, value, *places)
+            in_memory = value.elapsed > _LONG and (value.repeatable or _asked(lasts, value))
+            on_disk = value.repeatable and self.store is not None
+            if (in_memory or on_disk) and (is_current is None or is_current()):
+                self._keep(key, value, in_memory, on_disk)
             return value
         if self._is_checked():
             if self.store is not None:
@@ -181,7 +182,7 @@ class ResultCache:
         run: Callable[[], _V],
         *,
         reuse: Callable[[_V], _V | None] | None = None,
-        lasts: bool = False,
+        lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
         """Give what `get` gives; threads that ask for the same key at the same time run it one by one."""
@@ -205,18 +206,14 @@ class ResultCache:
             self._size = 0
 
     def _find(self, key: Key) -> Any | None:
-        with self._lock:
-            found = self._results.get(key)
+        if key.statement in self._statements:
+            with self._lock:
+                found = self._results.get(key)
+                if found is not None:
+                    self._results.move_to_end(key)
             if found is not None:
-                self._results.move_to_end(key)
-        if found is not None:
-            return _with_rows(found[0], list)
+                return _with_rows(found[0], list)
         return None if self.store is None else self.store.find(key)
-
-    def _places_for(self, value: Lasting, *, lasts: bool) -> tuple[bool, bool]:
-        """Whether a value is worth keeping in memory, and whether it may be kept on disk."""
-        lasts = value.repeatable or (lasts and not isinstance(value, QueryError))
-        return lasts and value.elapsed > _LONG, self.store is not None and value.repeatable
 
     def _keep(self, key: Key, value: Lasting, in_memory: bool, on_disk: bool) -> None:
         if on_disk and self.store is not None:
@@ -253,6 +250,10 @@ class ResultCache:
         """A thread of the parent may have held a lock."""
         self._lock = threading.Lock()
         self._in_progress = {}
+
+
+def _asked(lasts: Callable[[], bool] | None, value: Lasting) -> bool:
+    return lasts is not None and not isinstance(value, QueryError) and lasts()
 
 
 def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any:

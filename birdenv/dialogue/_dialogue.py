@@ -35,13 +35,12 @@ class Dialogue:
         self.rules = rules
         self.events: list[Event] = []
         self.open: Collection[int] = rules.open()
-        seats = range(len(rules.seats))
-        self._heard: list[list[Event]] = [[] for _ in seats]
-        self._views: list[View | None] = [None for _ in seats]  # until the next event
-        self._constants: list[tuple[str, Any] | None] = [None for _ in seats]  # instruction, knowledge
-        self._openings = [rules.opening(seat) for seat in seats]
-        self._since = [0 for _ in seats]  # in what a seat has heard: its last move
-        self._declared = [seat.by_name for seat in rules.seats]
+        count = len(rules.seats)
+        self._heard: list[list[Event]] = [[] for _ in range(count)]
+        self._views: list[View | None] = [None] * count  # until the next event
+        self._constants: list[tuple[str, Any] | None] = [None] * count  # instruction, knowledge
+        self._openings = [rules.opening(seat) for seat in range(count)]
+        self._since = [0] * count  # in what a seat has heard: its last move
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
     @property
@@ -142,7 +141,7 @@ class Dialogue:
         fault: Fault | None = None
         if seat not in self.open:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
-        elif (declared := self._declared[seat].get(action)) is None:
+        elif (declared := rules.seats[seat].by_name.get(action)) is None:
             if action == QUIT:
                 reply = rules.leave(seat)
             else:
@@ -159,7 +158,9 @@ class Dialogue:
             data = replaced
         elif fault is not None:
             data = _kept(data)
-        metadata = None if text is None else {"sender": sender, "reply": text}
+        metadata: dict[str, Any] | None = None if text is None else {"sender": sender, "reply": text}
+        if refused and metadata is not None:
+            metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = Event(seat, stamp, action, data, start_time, metadata)
         self._append(event, only=seat if refused else None)
@@ -234,6 +235,11 @@ def words_of(
 
 def _is_text(action: Any) -> bool:
     return len(action.fields) == 1 and action.fields[0].is_text
+
+
+def spoken(event: Event) -> str:
+    """Return a move as words: a text as it is, else the action and its data."""
+    return event.data if isinstance(event.data, str) else _told(event)
 
 
 def _told(event: Event) -> str:

@@ -116,6 +116,10 @@ class Rules(ABC):
         """Return the values that `item` fields may have."""
         return ()
 
+    def scale(self, seat: int) -> Mapping[str, float]:
+        """Return the largest number that makes sense in this episode, by field; action spaces end there."""
+        return {}
+
     def extras(self, seat: int) -> Mapping[str, Any]:
         """Return public extras of the game."""
         return {}

@@ -59,26 +59,21 @@ class Field:
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
         """Return why `value` does not fit this field, or None if it fits. NaN and booleans are no numbers."""
-        if self.kind in _TEXTS:
-            return self._text_fault(value)
         if value is None and self.optional:
             return None
+        if self.kind in _TEXTS:
+            if not isinstance(value, str):
+                is_cut = isinstance(value, Mapping) and value.keys() == {CUT}
+                return "too_long" if is_cut else "malformed"
+            if len(value) > self.max_length:
+                return "too_long"
+            return "empty" if not self.empty and (not value or value.isspace()) else None
         if self.kind == "item":
             return None if any(value == choice for choice in choices) else "malformed"
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole and (self.kind == "integer" or not isinstance(value, float)):
             return "malformed"
         return None if isfinite(value) and self.low <= value <= self.high else "malformed"
-
-    def _text_fault(self, value: Any) -> Fault | None:
-        if not isinstance(value, str):
-            if value is None and self.optional:
-                return None
-            is_cut = isinstance(value, Mapping) and value.keys() == {CUT}
-            return "too_long" if is_cut else "malformed"
-        if len(value) > self.max_length:
-            return "too_long"
-        return "empty" if not self.empty and (not value or value.isspace()) else None
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""
@@ -141,9 +136,9 @@ class Action:
 
     def data_of_text(self, text: str) -> Any:
         """Return the data of a move from one text: that of several text fields stands between separators."""
-        texts = [each.name for each in self.fields if each.is_text]
         if len(self.fields) == 1:
             return text
+        texts = [each.name for each in self.fields if each.is_text]
         parts = text.split(SEPARATOR, max(len(texts) - 1, 0))
         return dict(zip(texts, parts, strict=False)) if texts else None
 
@@ -176,6 +171,7 @@ class Seat:
         phases: the number of phases.
         waits: silence may be a move here.
         items: the most `choices` an episode can have.
+        guide: tells a person in the seat what the game is about; models and programs read the instruction.
     """
 
     name: str
@@ -185,6 +181,7 @@ class Seat:
     phases: int = 1
     waits: bool = False
     items: int = 0
+    guide: str = ""
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

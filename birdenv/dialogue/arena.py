@@ -184,6 +184,7 @@ class Arena:
         seed: int = 0,
         repeat: int = 0,
         but: int | None = None,
+        models: Any = None,
     ) -> list[Player | None]:
         """Return the players of all seats of a dialogue, None for those that are answered from outside."""
         made: list[Player | None] = []
@@ -193,9 +194,8 @@ class Arena:
                 made.append(None)
                 continue
             factory, argument = found
-            made.append(
-                factory(argument, self.context(dialogue, instance_id, seat, seed=seed, repeat=repeat))
-            )
+            context = self.context(dialogue, instance_id, seat, seed=seed, repeat=repeat, models=models)
+            made.append(factory(argument, context))
         return made
 
     def context(

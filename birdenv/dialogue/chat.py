@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._move import Move
 from birdenv.dialogue._seat import Seat
@@ -80,7 +81,7 @@ def _said(event: Event) -> str:
     """Another seat's words, and what the house added to them."""
     if event.agent == HOUSE:
         return f"The dialogue was ended: {event.data}."
-    words = event.data if isinstance(event.data, str) else json.dumps(event.data, ensure_ascii=False)
+    words = spoken(event)
     return words if event.metadata is None else f"{words}\n{event.metadata['reply']}"
 
 

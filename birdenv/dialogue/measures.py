@@ -82,6 +82,10 @@ def _no_fields(folder: Path) -> Mapping[str, Record]:
     return {}
 
 
+def _nothing_more(arena: Any, folder: Path) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
     """All that a game's summary is made of, beside what every game has (statuses, what an agent used).
@@ -99,6 +103,8 @@ class GameMeasures:
         settings: The fields of `config.json` that the summary repeats, because figures depend on them.
         fields: Gives further fields of the public records, by episode name, that other files of the run
             folder hold.
+        finish: Is called with the arena and the folder of a run whose last episode has ended, before it is
+            summed up.
     """
 
     measures: tuple[Measure, ...]
@@ -110,3 +116,4 @@ class GameMeasures:
     details: Callable[[Sequence[Record], Sequence[Record]], Details] = _no_details
     settings: tuple[str, ...] = ()
     fields: Callable[[Path], Mapping[str, Record]] = _no_fields
+    finish: Callable[[Any, Path], None] = _nothing_more

@@ -13,7 +13,7 @@ from gymnasium.utils import EzPickle
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
 from birdenv.dialogue.episode import advance
-from birdenv.envs import _observation as seat_spaces
+from birdenv.envs._observation import SeatSpaces
 from birdenv.envs._sampling import Sampler
 from birdenv.errors import InfrastructureError, InputError
 
@@ -64,8 +64,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._index = played.evaluated if seat is None else played.seat_index(seat)
         self._seat = played.seats[self._index]
         self.kinds = self._seat.kinds
-        self.observation_space: spaces.Dict = seat_spaces.observation_space(self._seat)
-        self.action_space: spaces.Dict = seat_spaces.action_space(self._seat)
+        self._has_choices = self._seat.items > 0
+        self._has_others = len(played.seats) > 1
+        self._spaces = SeatSpaces(self._seat)
+        self.observation_space: spaces.Dict = self._spaces.observations
+        self.action_space: spaces.Dict = self._spaces.actions
         self._dialogue: Dialogue | None = None
         self._players: list[Player | None] = []
         self._title: dict[str, Any] = {}
@@ -100,7 +103,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             InputError: an option or a task is not known.
         """
         view, info = self._begin(seed, options)
-        return seat_spaces.observation(view, self._seat), info
+        return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Apply one action. What is no member of the action space is played as an illegal action.
@@ -111,7 +114,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             ResetNeeded: no episode is running.
         """
         view, reward, terminated, truncated, info = self._play(action)
-        return seat_spaces.observation(view, self._seat), reward, terminated, truncated, info
+        return self._spaces.observation(view), reward, terminated, truncated, info
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[View, dict[str, Any]]:
         super().reset(seed=seed)
@@ -128,27 +131,30 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         advance(dialogue, self._players, self._index)
         view = dialogue.view(self._index)
         self._printed = 0
-        self._show()
+        if self.render_mode == "human":
+            self.render()
         return view, self._info(dialogue, view)
 
     def _play(self, action: Any) -> tuple[View, float, bool, bool, dict[str, Any]]:
         dialogue = self._dialogue
         if dialogue is None or not dialogue.open:
             raise ResetNeeded("no episode is running: call reset() first")
-        index, seat = self._index, self._seat
-        before = dialogue.rewards[index]
-        choices = dialogue.view(index).choices if seat.items else ()
-        made: _Move | None = seat_spaces.move(action, seat, self.action_space, choices)
+        index, rules = self._index, dialogue.rules
+        before = rules.rewards[index]
+        choices = dialogue.view(index).choices if self._has_choices else ()
+        made: _Move | None = self._spaces.move(action, choices, rules.scale(index))
         try:
             if made is not None:
                 dialogue.apply(index, made)
-            advance(dialogue, self._players, index)
+            if self._has_others:
+                advance(dialogue, self._players, index)
         except InfrastructureError:
             dialogue.stop("infra_error")
         view = dialogue.view(index)
-        earned = dialogue.rewards[index] - before
-        truncated = dialogue.truncated
-        self._show()
+        earned = rules.rewards[index] - before
+        truncated = rules.truncated
+        if self.render_mode == "human":
+            self.render()
         return (
             view,
             round(earned, 10) if earned else 0.0,
@@ -172,10 +178,6 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             print(text[self._printed :].lstrip("\n"))
             self._printed = len(text)
         return None
-
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
 
     def close(self) -> None:
         """End the episode, and let go of the game."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from birdenv.dialogue import Move, Seat, View
+from birdenv.dialogue import Action, Move, Seat, View
 from birdenv.envs._spaces import UnicodeText
 from birdenv.errors import BenchmarkError
 
@@ -19,14 +19,100 @@ TEXT_LENGTH: Final = 2**16
 """Characters of one message, in either direction."""
 
 _MALFORMED: Final = Move("malformed")
-_SQL_FIELDS: Final = 2  # kind, text
 
 
-def observation_space(seat: Seat, mask: str = "action_mask") -> spaces.Dict:
-    """Return the space of a seat's observations; `mask` names the field that tells the legal actions.
+class SeatSpaces:
+    """The spaces of a seat, and the ways through them: views become observations, actions become moves.
 
-    Each gauge is a field of its own: `Discrete` if its largest value is whole, else a `Box` of shape (1,).
+    Args:
+        seat: the seat.
+        mask: the field of observations that tells the legal actions.
+
+    Attributes:
+        observations: the space of the seat's observations. Each gauge is a field of its own: `Discrete` if
+            its largest value is whole, else a `Box` of shape (1,).
+        actions: the space of the seat's actions. `kind` is the position in `seat.actions`; one more means to
+            wait, where the seat may. One field `text` holds the texts of all actions, `item` the place of a
+            choice, and each number has a field of its name, shape (1,), from 0 to 1 between its bounds (see
+            `Rules.scale`).
     """
+
+    def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
+        self.observations = _observation_space(seat, mask)
+        self.actions = _action_space(seat)
+        self._seat = seat
+        self._mask = mask
+        self._masks: dict[tuple[str, ...], npt.NDArray[np.int8]] = {}  # by the legal actions, to be copied
+        self._voices = {voice: place for place, voice in enumerate(seat.voices)}
+        self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
+        self._has_text_only = self.actions.spaces.keys() == {"kind", "text"}
+
+    def observation(self, view: View) -> dict[str, Any]:
+        """Return a new observation. A message that is too long is cut and says so.
+
+        Raises:
+            BenchmarkError: the instruction is too long; a schema must not be cut.
+        """
+        instruction, message, legal, gauges = view.instruction, view.message, view.legal, view.gauges
+        if len(instruction) > INSTRUCTION_LENGTH:
+            raise BenchmarkError(
+                f"the instruction of this task has {len(instruction)} characters, more than"
+                f" {INSTRUCTION_LENGTH}"
+            )
+        mask = self._masks.get(legal)
+        if mask is None:
+            mask = self._masks[legal] = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
+        made: dict[str, Any] = {
+            "instruction": instruction,
+            "message": message if len(message) <= TEXT_LENGTH else _cut(message),
+            "sender": self._voices.get(view.sender, len(self._voices) - 1),
+            "phase": view.phase,
+            self._mask: mask.copy(),
+        }
+        for name, most, is_whole in self._gauges:
+            left = min(gauges.get(name, 0), most)
+            made[name] = left if is_whole else np.array([float(left)])
+        return made
+
+    def move(
+        self, action: Any, choices: Sequence[Any] = (), scale: Mapping[str, float] = MappingProxyType({})
+    ) -> Move | None:
+        """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts.
+
+        Args:
+            action: a member of `actions`, a `Move`, or anything else.
+            choices: the values of `item`.
+            scale: the largest numbers, by field; else those of the fields. An action's lie from 0 to 1.
+        """
+        if type(action) is Move:
+            return action
+        if self._has_text_only and isinstance(action, dict) and len(action) == len(self.actions.spaces):
+            # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
+            # cost.
+            kind, text = action.get("kind"), action.get("text")
+            if (
+                type(kind) is int
+                and 0 <= kind < len(self._seat.actions)
+                and type(text) is str
+                and len(text) <= TEXT_LENGTH
+            ):
+                declared = self._seat.actions[kind]
+                return Move(declared.name, text if len(declared.fields) == 1 else declared.data_of_text(text))
+        try:
+            is_member = self.actions.contains(action)
+        except OverflowError:  # Gymnasium 1.2, for a number of any size
+            is_member = False
+        if not is_member:
+            return _MALFORMED
+        kind = int(action["kind"])
+        return (
+            None
+            if kind == len(self._seat.actions)
+            else _whole_move(self._seat.actions[kind], action, choices, scale)
+        )
+
+
+def _observation_space(seat: Seat, mask: str) -> spaces.Dict:
     fields: dict[str, spaces.Space[Any]] = {
         "instruction": UnicodeText(INSTRUCTION_LENGTH),
         "message": UnicodeText(TEXT_LENGTH),
@@ -40,13 +126,7 @@ def observation_space(seat: Seat, mask: str = "action_mask") -> spaces.Dict:
     return spaces.Dict(fields)
 
 
-def action_space(seat: Seat) -> spaces.Dict:
-    """Return the space of a seat's actions.
-
-    `kind` is the position in `seat.actions`; one more means to wait, where the seat may. One field `text`
-    holds the texts of all actions, `item` the place of a choice, and each number has a field of its name,
-    shape (1,), from 0 to 1 between its bounds.
-    """
+def _action_space(seat: Seat) -> spaces.Dict:
     fields: dict[str, spaces.Space[Any]] = {"kind": spaces.Discrete(len(seat.actions) + seat.waits)}
     declared = [field for action in seat.actions for field in action.fields]
     if any(field.is_text for field in declared):
@@ -59,32 +139,6 @@ def action_space(seat: Seat) -> spaces.Dict:
     return spaces.Dict(fields)
 
 
-def observation(view: View, seat: Seat, mask: str = "action_mask") -> dict[str, Any]:
-    """Return a new observation, a member of `observation_space(seat, mask)`.
-
-    A message that is too long is cut and says so.
-
-    Raises:
-        BenchmarkError: the instruction is too long; a schema must not be cut.
-    """
-    _, instruction, message, sender, legal, phase, gauges = view[:7]
-    if len(instruction) > INSTRUCTION_LENGTH:
-        raise BenchmarkError(
-            f"the instruction of this task has {len(instruction)} characters, more than {INSTRUCTION_LENGTH}"
-        )
-    made: dict[str, Any] = {
-        "instruction": instruction,
-        "message": message if len(message) <= TEXT_LENGTH else _cut(message),
-        "sender": _place(seat.voices, sender),
-        "phase": phase,
-        mask: _mask(legal, seat.kinds).copy(),
-    }
-    for name, most in seat.gauges.items():
-        left = min(gauges.get(name, 0), most)
-        made[name] = left if isinstance(most, int) else np.array([float(left)])
-    return made
-
-
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
     """Return observations as one member of the batched space: arrays, and tuples of texts."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
@@ -94,33 +148,9 @@ def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, An
     }
 
 
-def move(action: Any, seat: Seat, space: spaces.Dict, choices: Any = ()) -> Move | None:
-    """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts."""
-    if type(action) is Move:
-        return action
-    if isinstance(action, dict) and len(action) == _SQL_FIELDS == len(space.spaces):
-        # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the cost.
-        kind, text = action.get("kind"), action.get("text")
-        if (
-            type(kind) is int
-            and 0 <= kind < len(seat.actions)
-            and type(text) is str
-            and len(text) <= TEXT_LENGTH
-        ):
-            declared = seat.actions[kind]
-            return Move(declared.name, text if len(declared.fields) == 1 else declared.data_of_text(text))
-    try:
-        is_member = space.contains(action)
-    except OverflowError:  # Gymnasium 1.2, for a number of any size
-        is_member = False
-    if not is_member:
-        return _MALFORMED
-    kind = int(action["kind"])
-    return None if kind == len(seat.actions) else _whole_move(action, seat, kind, choices)
-
-
-def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) -> Move:
-    declared = seat.actions[kind]
+def _whole_move(
+    declared: Action, action: Mapping[str, Any], choices: Sequence[Any], scale: Mapping[str, float]
+) -> Move:
     data = declared.data_of_text(str(action["text"])) if "text" in action else None
     values = declared.arguments_of(data)
     for field in declared.fields:
@@ -128,21 +158,12 @@ def _whole_move(action: Mapping[str, Any], seat: Seat, kind: int, choices: Any) 
             place = int(action["item"])
             values[field.name] = choices[place] if place < len(choices) else None
         elif not field.is_text:
-            value = field.low + float(action[field.name][0]) * (field.high - field.low)
+            high = scale.get(field.name, field.high)
+            value = field.low + float(action[field.name][0]) * (high - field.low)
             values[field.name] = round(value) if field.kind == "integer" else value
     if not declared.fields:
         return Move(declared.name)
     return Move(declared.name, values[declared.fields[0].name] if len(declared.fields) == 1 else values)
-
-
-def _place(voices: tuple[str, ...], sender: str) -> int:
-    return voices.index(sender) if sender in voices else len(voices) - 1
-
-
-@cache
-def _mask(legal: tuple[str, ...], kinds: tuple[str, ...]) -> npt.NDArray[np.int8]:
-    """Which of the kinds are legal, to be copied."""
-    return np.array([kind in legal for kind in kinds], dtype=np.int8)
 
 
 def _cut(text: str) -> str:

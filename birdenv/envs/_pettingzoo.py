@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -11,13 +12,16 @@ from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
-from birdenv.envs import _observation as seat_spaces
 from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs._observation import SeatSpaces
 from birdenv.envs._sampling import RESET_OPTIONS, Sampler
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
 """Not `action_mask`: PettingZoo's convention is to sample with anything of that name."""
+
+_NUMBERED: Final = re.compile(r"_\d+$")
+"""PettingZoo's names of agents have a number; a seat may have brought its own."""
 
 _PATIENCE: Final = 2  # rounds in which all open seats are silent; then the dialogue is over
 
@@ -41,11 +45,12 @@ class _AllSeats(EzPickle):
         self._arena: Arena = make_game(game, **settings)
         self._sampler = Sampler(self._arena)
         self._seats = self._arena.game.seats
-        self.possible_agents = [f"{seat.name}_0" for seat in self._seats]
         self.agents: list[str] = []
-        named = list(zip(self.possible_agents, self._seats, strict=True))
-        self._actions = {name: seat_spaces.action_space(seat) for name, seat in named}
-        self._observations = {name: seat_spaces.observation_space(seat, MASK) for name, seat in named}
+        self._spaces = {
+            seat.name if _NUMBERED.search(seat.name) else f"{seat.name}_0": SeatSpaces(seat, MASK)
+            for seat in self._seats
+        }
+        self.possible_agents = list(self._spaces)
         self._rng: np.random.Generator | None = None
         self._dialogue: Dialogue | None = None
         self._title: dict[str, Any] = {}
@@ -53,16 +58,16 @@ class _AllSeats(EzPickle):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return self._observations[agent]
+        return self._spaces[agent].observations
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return self._actions[agent]
+        return self._spaces[agent].actions
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees now."""
         index = self.possible_agents.index(agent)
-        return seat_spaces.observation(self._running().view(index), self._seats[index], MASK)
+        return self._spaces[agent].observation(self._running().view(index))
 
     def render(self) -> str | None:
         """Return (`ansi`) or print (`human`) the dialogue so far."""
@@ -96,9 +101,9 @@ class _AllSeats(EzPickle):
         return self._dialogue
 
     def _read(self, index: int, action: Any) -> Move | None:
-        choices = self._running().view(index).choices
-        name = self.possible_agents[index]
-        return seat_spaces.move(action, self._seats[index], self._actions[name], choices)
+        dialogue = self._running()
+        choices, scale = dialogue.view(index).choices, dialogue.rules.scale(index)
+        return self._spaces[self.possible_agents[index]].move(action, choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
         """Play a move, or silence."""

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 
-from birdenv.envs import _observation as seat_spaces
 from birdenv.envs._gymnasium import INLINE, DialogueEnv
+from birdenv.envs._observation import batch
 from birdenv.errors import InputError
 
 _MODES = (AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
@@ -102,7 +102,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         infos: dict[str, Any] = {}
         for i in np.flatnonzero(mask):
             view, info = self.envs[i]._begin(seeds[i], options)
-            self._observations[i] = seat_spaces.observation(view, self.envs[i]._seat)
+            self._observations[i] = self.envs[i]._spaces.observation(view)
             infos = self._add_info(infos, info, int(i))
         return self._batched(), infos
 
@@ -123,10 +123,10 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         for i, (env, action) in enumerate(zip(self.envs, given, strict=True)):
             view, rewards[i], terminations[i], truncations[i], info = env._play(action)
             if self._autoreset is AutoresetMode.SAME_STEP and (terminations[i] or truncations[i]):
-                last = seat_spaces.observation(view, env._seat)
+                last = env._spaces.observation(view)
                 infos = self._add_info(infos, {"final_obs": last, "final_info": info}, i)
                 view, info = env._begin(None, None)
-            self._observations[i] = seat_spaces.observation(view, env._seat)
+            self._observations[i] = env._spaces.observation(view)
             infos = self._add_info(infos, info, i)
         return self._batched(), rewards, terminations, truncations, infos
 
@@ -147,7 +147,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return mask
 
     def _batched(self) -> dict[str, Any]:
-        return seat_spaces.batch(self._observations, self._fields)
+        return batch(self._observations, self._fields)
 
 
 class CInteractVectorEnv(DialogueVectorEnv):

@@ -1,7 +1,8 @@
 """Does the benchmark's own SQL read the clock or random numbers?
 
-Where the engine does not say whether a statement is repeatable, this is asked of golds. It is never asked of
-predictions: SQL can hide what it reads.
+Where the engine does not say that a statement is repeatable, this is asked of golds: SQLite says it of
+queries on the file as it is, never of what writes or comes after, nor of any date function; PostgreSQL says
+it of nothing. It is never asked of predictions: SQL can hide what it reads.
 """
 
 from __future__ import annotations

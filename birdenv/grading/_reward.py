@@ -1,7 +1,4 @@
-"""What a pass earns in c-Interact (BIRD-Interact §5.1).
-
-The version of what verdicts mean: a change that can move one is a new version, and a release note.
-"""
+"""What a pass earns in c-Interact (BIRD-Interact §5.1), and the version of what verdicts mean."""
 
 from __future__ import annotations
 
@@ -31,4 +28,4 @@ def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
 
-GRADER_VERSION: Final = "4"
+GRADER_VERSION: Final = "5"

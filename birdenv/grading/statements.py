@@ -80,7 +80,7 @@ class Statements:
             Key(scope, "query", None, sql),
             lambda: self._query(db_id, sql),
             reuse=_if_whole,
-            lasts=not reads_clock(sql),
+            lasts=lambda: not reads_clock(sql),
             is_current=lambda: self.scope(db_id) == scope,
         )
         result = whole(found if isinstance(found, QueryError) else found.result)

@@ -59,7 +59,10 @@ class Prompt:
 
 
 @cache
-def package_prompt(package: str, name: str) -> Prompt:
-    """Return the template `prompts/NAME.j2` of a package."""
-    file = resources.files(package).joinpath("prompts", f"{name}.j2")
+def package_prompt(package: str, name: str, form: str = "") -> Prompt:
+    """Return the template `prompts/NAME-FORM.j2` of a package, or `prompts/NAME.j2` if there is none."""
+    folder = resources.files(package).joinpath("prompts")
+    file = folder.joinpath(f"{name}-{form}.j2")
+    if not form or not file.is_file():
+        file = folder.joinpath(f"{name}.j2")
     return Prompt(file.read_text(encoding="utf-8"), name)

@@ -46,6 +46,7 @@ class ModelSettings:
         max_cost: US dollars after which the run ends.
         max_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
+        prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
         answer_tokens: most tokens of one answer; None leaves it to the endpoint.
         service_tier: `flex` and the like; `flex` waits longer.
@@ -67,6 +68,7 @@ class ModelSettings:
     max_cost: float | None = None
     max_tokens: int | None = None
     prompt: Path | None = None
+    prompts: Literal["full", "compact"] = "full"
     temperature: float | None = None
     answer_tokens: int | None = None
     service_tier: str | None = None
@@ -128,6 +130,7 @@ class ModelSettings:
             "user_model": self.user_model,
             "temperature": self.temperature,
             "answer_tokens": self.answer_tokens,
+            "prompts": None if self.prompts == "full" else self.prompts,
             "prompt_sha256": None if self.prompt is None else file_digest(self.prompt),
         }
         return {name: value for name, value in found.items() if value is not None}

@@ -12,6 +12,7 @@ import json
 import math
 import pickle
 import socket
+import struct
 import time as clock
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -20,23 +21,52 @@ from typing import Any, Final
 
 _LENGTH_BYTES: Final = 8
 _AT_A_TIME: Final = 2**20
+_SENT_AT_A_TIME: Final = 2**16
+_ABOUT: Final = 1.01  # times as long as it was to be may a wait take
 
 
 class MessageError(ValueError):
     """What came over the connection is no message, or not one that makes sense here."""
 
 
+class TimedSocket(socket.socket):
+    """A socket whose waits the kernel ends, so that waiting takes one system call and not three.
+
+    Reading or writing after the limit raises `BlockingIOError`.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """Take a socket over."""
+        super().__init__(fileno=descriptor)
+        self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
+
+    def limit(self, which: int, seconds: float) -> None:
+        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to so many seconds, or a hundredth more."""
+        known = self._limits[which]
+        if not seconds <= known <= seconds * _ABOUT:
+            whole = int(seconds)
+            microseconds = int((seconds - whole) * 1e6) or (1 if 0 < seconds < 1 else 0)
+            self.setsockopt(socket.SOL_SOCKET, which, struct.pack("ll", whole, microseconds))
+            self._limits[which] = seconds
+
+
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
-    """Send one frame by `deadline` (`time.monotonic`).
+    """Send one frame by `deadline` (`time.monotonic`), which only a `TimedSocket` can have.
 
     Raises `TimeoutError`, or another `OSError` if the other side is gone.
     """
-    _set_timeout(connection, deadline)
-    connection.sendall(len(data).to_bytes(_LENGTH_BYTES, "little") + data)
+    frame = len(data).to_bytes(_LENGTH_BYTES, "little") + data
+    sent = 0
+    while sent < len(frame):
+        _limit(connection, socket.SO_SNDTIMEO, deadline)
+        try:
+            sent += connection.send(memoryview(frame)[sent : sent + _SENT_AT_A_TIME])
+        except BlockingIOError:
+            raise TimeoutError from None
 
 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
-    """Receive the next frame, whole by `deadline`.
+    """Receive the next frame, whole by `deadline`, which only a `TimedSocket` can have.
 
     Raises `TimeoutError`, `EOFError` or another `OSError` if the other side is gone, and `MessageError` if
     the frame is longer than `most_bytes`; it is not read then.
@@ -50,8 +80,11 @@ def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: f
 def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
     pieces = bytearray()
     while True:
-        _set_timeout(connection, deadline)
-        piece = connection.recv(min(length - len(pieces), _AT_A_TIME))
+        _limit(connection, socket.SO_RCVTIMEO, deadline)
+        try:
+            piece = connection.recv(min(length - len(pieces), _AT_A_TIME))
+        except BlockingIOError:
+            raise TimeoutError from None
         if len(piece) == length:  # which it mostly is: no copy
             return piece
         if not piece:
@@ -61,15 +94,14 @@ def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
             return bytes(pieces)
 
 
-def _set_timeout(connection: socket.socket, deadline: float) -> None:
-    if deadline == math.inf:
-        if connection.gettimeout() is not None:  # asking costs no system call
-            connection.settimeout(None)
-        return
-    left = deadline - clock.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    connection.settimeout(left)
+def _limit(connection: socket.socket, which: int, deadline: float) -> None:
+    if isinstance(connection, TimedSocket):
+        left = deadline - clock.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        connection.limit(which, 0.0 if deadline == math.inf else left)
+    elif deadline != math.inf:
+        raise ValueError("a deadline needs a TimedSocket")
 
 
 def packed(plain: Any) -> bytes:

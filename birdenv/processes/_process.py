@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.errors import BirdenvError, InputError
-from birdenv.processes._messages import MessageError, decoded, encoded, receive, send
+from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send
 
 Sees: TypeAlias = Literal["modules", "nothing", "everything"]
 """What a child process sees of its owner's surroundings.
@@ -83,7 +83,8 @@ class Process:
     def __init__(self, module: str, descriptors: Sequence[int] = (), sees: Sees = "modules") -> None:
         """Start it; `descriptors` stay open for it. Raises `InputError` if no process can be started."""
         self._owner = os.getpid()
-        self.connection, child_end = socket.socketpair()
+        our_end, child_end = socket.socketpair()
+        self.connection = TimedSocket(our_end.detach())
         with child_end:
             passed = [child_end.fileno(), *descriptors]
             try:

@@ -20,6 +20,7 @@ from birdenv.runs._seating import Seating
 from birdenv.runs._summary import Summary
 from birdenv.runs.analysis._recorded_run import recorded_run
 from birdenv.runs.analysis._report import report
+from birdenv.runs.measures._games import game_measures
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
@@ -186,6 +187,7 @@ def run(
     if plan.models is not None:
         plan.models.sort_calls()
     directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
+    game_measures(plan.arena.game.name).finish(plan.arena, directory.path)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)

@@ -8,7 +8,7 @@
 `users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 
-from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes
+from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._rule_user import ASKING_BACK, RuleUser
 from birdenv.users._temperaments import TEMPERAMENTS
@@ -24,5 +24,6 @@ __all__ = [
     "Notes",
     "RulePlayer",
     "RuleUser",
+    "UserStyle",
     "rule_player",
 ]

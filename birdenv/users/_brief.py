@@ -13,6 +13,10 @@ Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
 and UNA), or not understood: the user asks back."""
 
 
+UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
+"""How the rule-based user words its answers: in whole sentences, as the bare content, or with small talk."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
     """One annotated point that the ambiguous wording leaves open, and the SQL that settles it."""
@@ -43,7 +47,8 @@ class Brief:
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table and
     column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
     about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
-    false where the protocol answers each question by itself and never asks back.
+    false where the protocol answers each question by itself and never asks back; `style` is how a
+    rule-based user words its answers.
     """
 
     clear_query: str
@@ -54,6 +59,7 @@ class Brief:
     notes: Notes | None = None
     request: str = ""
     converses: bool = True
+    style: UserStyle = "plain"
 
 
 @dataclass(frozen=True, slots=True)

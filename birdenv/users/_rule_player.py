@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
@@ -11,8 +13,13 @@ from birdenv.users._brief import Answer, Brief
 from birdenv.users._conversation import Conversation
 from birdenv.users._proposal import verdict
 from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser, decode, said_again
+from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
 from birdenv.users.understanding import Choice
+
+_CONFIRM = re.compile(
+    r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
+)
 
 
 class RulePlayer:
@@ -22,10 +29,13 @@ class RulePlayer:
     no to proposals, and asks back. Otherwise each question is answered by itself and nothing is asked back.
     """
 
-    def __init__(self, briefs: Sequence[Brief], temperament: Temperament | None = None) -> None:
+    def __init__(
+        self, briefs: Sequence[Brief], temperament: Temperament | None = None, rng: Random | None = None
+    ) -> None:
         self._briefs = briefs
         self._temperament = temperament or Temperament()
         self._conversations = [Conversation(brief) for brief in briefs]
+        self._rng = rng or Random(0)
         self._answered = 0
 
     def move(self, view: View) -> Move:
@@ -39,8 +49,11 @@ class RulePlayer:
             answer = RuleUser().answer(self._briefs[at], question)
             if answer.call == "unclear":
                 answer = Answer(OUT_OF_SCOPE, "unanswerable")
+        text = answer.text
+        if self._briefs[at].style == "chatty" and answer.granted:
+            text = chatty(text, self._rng)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
-        return Move("answer", answer.text, trace)
+        return Move("answer", text, trace)
 
     def _in_conversation(self, conversation: Conversation, question: str) -> Answer:
         temper = self._temperament
@@ -48,6 +61,8 @@ class RulePlayer:
             return Answer(NO_TIME, "unanswerable")
         self._answered += 1
         choice = conversation.understand(question)
+        if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(question):
+            choice = conversation.told[-1]
         if temper.name == "literal":
             choice = _first(choice)
         again = conversation.was_told(choice)
@@ -55,7 +70,7 @@ class RulePlayer:
         if temper.name == "vague" and choice.call == "labelled" and not again:
             term = " ".join(choice.items[0].term.split())
             return Answer(
-                f"By '{term}' I mean what is usual. Please ask again if you need it exactly.",
+                f"By '{term}' I mean the usual thing. Do you need it exactly?",
                 "labelled",
                 choice.target,
             )
@@ -100,4 +115,4 @@ def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
         raise InputError(
             f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}"
         )
-    return RulePlayer(briefs, temperament)
+    return RulePlayer(briefs, temperament, context.rng)

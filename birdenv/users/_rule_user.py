@@ -7,8 +7,11 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from birdenv.users._brief import Answer, Brief
-from birdenv.users.sql_in_words import read_aloud
+from birdenv.users._styles import bare
+from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._clauses import Paraphrase
 from birdenv.users.sql_in_words._words import Wording, quoted
 from birdenv.users.understanding import Choice, understand
@@ -22,6 +25,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 NO_PREFERENCE = "I have no preference about that."
 """What a user says to a question about a kind of clause that is not in the gold SQL."""
 
+_QUOTES = "'\""
 _NOTHING = "I have nothing particular in mind for that."
 
 
@@ -38,29 +42,32 @@ def decode(choice: Choice, brief: Brief) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(
-            read_aloud(item.snippet, brief.identifiers, brief.notes), term, brief.identifiers
-        )
+        sentence = _sentence(in_words(item.snippet, brief), term, brief)
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [
-        _sentence(read_aloud(part.sql, brief.identifiers, brief.notes), "", brief.identifiers)
-        for part in choice.parts
-    ]
+    sentences += [_sentence(in_words(part.sql, brief), "", brief) for part in choice.parts]
     return " ".join(sentences)
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
     """The same answer in other words, for who asks a second time."""
-    readings = [read_aloud(sql, brief.identifiers, brief.notes).text for sql in choice.granted()]
+    readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
-    names = frozenset(name.lower() for name in brief.identifiers)
-    return Wording(names).say("To say it once more: {}.", told) if told else decode(choice, brief)
+    if not told:
+        return decode(choice, brief)
+    return Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
 
 
-def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> str:
+@lru_cache(maxsize=256)
+def _lower(identifiers: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in identifiers)
+
+
+def _sentence(reading: Paraphrase, term: str, brief: Brief) -> str:
     if not reading.text:
         return _NOTHING
+    if brief.style == "terse":
+        return bare(reading.text, reading.form == "condition")
     templates = {
         "noun": "{} I mean {}.",
         "condition": "{} I mean that {}.",
@@ -70,13 +77,16 @@ def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str]) -> st
         "request": "{} please {}.",
     }
     by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    names = frozenset(name.lower() for name in identifiers) | reading.hidden
-    wording = Wording(names)
+    wording = Wording(_lower(brief.identifiers) | reading.hidden)
     lead = wording.say(by, term) if term else wording.say("For that,")
-    template = templates[reading.form]
+    template, text = templates[reading.form], reading.text
+    if reading.form == "condition" and text.startswith("there are "):
+        template, text = templates["noun"], text.removeprefix("there are ")
+    if term:
+        text = text.removesuffix(f", called {term.strip(_QUOTES).lower()}")
     if reading.form == "arrangement" and reading.text.startswith("out of"):
         template = "{} I mean {}."
-    return wording.say(template, lead, reading.text)
+    return wording.say(template, lead, text)
 
 
 class RuleUser:

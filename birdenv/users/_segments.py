@@ -35,7 +35,7 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
     from sqlglot.errors import SqlglotError
 
     cutter = _Cutter(dialect)
-    with _quiet_parser():
+    with quiet_parser():
         for text in gold:
             before = len(cutter.found)
             try:
@@ -49,8 +49,8 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
 
 
 @contextmanager
-def _quiet_parser() -> Iterator[None]:
-    """sqlglot logs each statement that it keeps unparsed; the log would quote gold SQL."""
+def quiet_parser() -> Iterator[None]:
+    """Keep sqlglot from logging each statement that it keeps unparsed; the log would quote gold SQL."""
     logger = logging.getLogger("sqlglot")
 
     def drop(record: logging.LogRecord) -> bool:

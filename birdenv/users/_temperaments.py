@@ -18,6 +18,7 @@ TEMPERAMENTS: Final = {
 """What distinguishes the users `rule:NAME`."""
 
 _PATIENCE = 3
+_QUOTED = re.compile(r"'(?:[^']|'')*'?")
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?:\.\d+)?(?![\w.'])")
 
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
@@ -56,10 +57,13 @@ def read_temperament(argument: str) -> Temperament:
 def misremembered(snippet: str) -> str | None:
     """Return a snippet with its last number one higher; None if it has no number in a comparison.
 
-    >>> misremembered("b.seats >= 40")
-    'b.seats >= 41'
+    What stands in quotation marks, such as a date, is remembered.
+
+    >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
+    "b.seats >= 41 AND b.opened >= '2024-01-01'"
     """
-    found = list(_NUMBER.finditer(snippet))
+    hidden = _QUOTED.sub(lambda match: "x" * len(match.group()), snippet)
+    found = list(_NUMBER.finditer(hidden))
     if not found or not re.search(r"[<>=]", snippet):
         return None
     last = found[-1]

@@ -52,6 +52,7 @@ def test_bird_and_the_golds_of_the_demo(
     assert checked.code == 0 and "42/42 golds pass their own grading" in checked.out
 
 
+@pytest.mark.slow
 def test_a_interact(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None:
     ran = birdenv("a-interact", "--dialect", "postgres", "--agent", "oracle", *TASKS, "-o", tmp_path)
     assert ran.code == 0, ran.err

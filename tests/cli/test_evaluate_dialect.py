@@ -88,7 +88,7 @@ def test_what_a_run_on_postgres_exports(
 
 
 def test_sql_of_postgres_on_sqlite_is_told(birdenv: Command, demo: Path, run_dir: Path) -> None:
-    options = ("--isolation", "inline", "--exec_timeout", "0.5")
+    options = ("--isolation", "inline", "--exec_timeout", "0.2")
     ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, *options)
     assert ran.code == 0
     assert [record["bucket"] for record in details(run_dir)][:2] == ["gold_fail", "gold_fail"]

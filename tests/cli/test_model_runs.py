@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from model_servers import KEY
 
-from birdenv.testing.openai_server import Dialogue, Script, Server, Trouble, Turn, serve
+from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Trouble, Turn, serve
 
 Start = Callable[..., Server]
 FILES = ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt", "private_calls.jsonl")
@@ -43,6 +43,32 @@ def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tm
     assert len(lines) == 4 and lines[-1].endswith("cost unknown]")
     ran = birdenv("bird", "--agent", "llm", "--model", "scripted", "--base-url", demo_server.url, "-n", "2")
     assert ran.code == 0 and "results/scripted-bird/run-" in ran.out
+
+
+@pytest.mark.real_tasks
+def test_one_command_evaluates_an_endpoint_on_mini_dev(
+    birdenv: Any, server: Start, shared_data: Path, tmp_path: Path
+) -> None:
+    data = shared_data / "mini_dev"
+    tasks = json.loads((data / "mini_dev_sqlite.json").read_text())
+    there = {folder.name for folder in (data / "dev_databases").iterdir()}
+    chosen = [task for task in tasks if task["db_id"] in there][:40]
+    (file := tmp_path / "mini_dev_sqlite.json").write_text(json.dumps(chosen))
+    dialogues = tuple(
+        Dialogue(when=(task["question"],), turns=(turn("SELECT 1", "execute_sql"), turn(task["SQL"])))
+        for task in chosen
+    )
+    running = server(dialogues=dialogues)
+    where = (file, data / "dev_databases", "--base-url", running.url, "-p", "8")
+    ran = birdenv("bird", *where, "--agent", "llm:own", "-o", tmp_path / "runs")
+    assert ran.code == 0, ran
+    overall = json.loads((newest(tmp_path / "runs") / "overall.json").read_text())
+    assert overall["status"]["completed"] == 40 and overall["figures"]["ex"]["value"] == 1.0
+    assert len(running.requests) == 80 and "Models: 80 calls, " in ran.out
+
+
+def turn(sql: str, tool: str = "submit_sql") -> Turn:
+    return Turn(calls=(Call(name=tool, arguments={"sql": sql}),))
 
 
 def test_a_replay_needs_no_server_and_gives_the_same_bytes(
@@ -129,6 +155,23 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
     assert not (tmp_path / "results").exists()
+
+
+def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tmp_path: Path) -> None:
+    encoder = Dialogue(when=("Decide what one question is about",), turns=(Turn(content="labelled(A1)"),))
+    running = server(dialogues=(encoder, Dialogue(turns=(Turn(content="With 40 seats or more."),))))
+    question = {"instance_id": "library_1", "question": "What is roomy?", "kind": "labelled"}
+    asked = [question | {"must": [["40"]]}, question | {"kind": "extraction", "question": "Give me the SQL."}]
+    (file := tmp_path / "q.jsonl").write_text("".join(json.dumps(each) + "\n" for each in asked))
+    user = ("--user", "llm:u", "--base-url", running.url)
+    ran = birdenv("users", "eval", "--questions", file, "-p", "2", *user)
+    assert ran.code == 0 and "Models: 4 calls, " in ran.out
+    lines = [line.split() for line in reversed(ran.out.splitlines()) if line[:1].islower()]
+    rows = {words[0]: words[1:7] for words in lines}  # of the first table
+    assert rows["labelled"] == ["1", "100.0", "0.0", "0.0", "0.0", "0.0"]
+    assert rows["refusals"] == ["1", "0.0", "0.0", "0.0", "0.0", "100.0"]
+    ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
+    assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
 
 
 def both_seats(url: str, folder: Path) -> list[str]:

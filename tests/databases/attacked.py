@@ -15,7 +15,7 @@ from birdenv.databases import EpisodeDatabase, Limits, QueryError, QueryResult, 
 DOORS = ("grading", "grading what was written", "agent", "agent that wrote before")
 """Where SQL comes in: `query` and `execute`, each before and after the episode has an image of its own."""
 
-SECONDS = 0.3
+SECONDS = 0.15
 GRACE = 1.0
 SLACK = 3.0  # by the wall clock, for a machine that does other things besides
 LIMITS = Limits(seconds=SECONDS, rows=1_000, bytes=20_000_000)

@@ -291,10 +291,10 @@ def test_a_known_value_that_does_not_suffice_is_made_anew(cache: ResultCache) ->
 
 
 def test_what_the_caller_vouches_for_is_kept_but_no_error(cache: ResultCache) -> None:
-    cache.get(key("k"), lambda: result(1, repeatable=False), lasts=True)
+    cache.get(key("k"), lambda: result(1, repeatable=False), lasts=lambda: True)
     assert rows(cache.get(key("k"), lambda: result(2))) == [(1,)]
     errors = [QueryError("timeout", str(number), 9.0) for number in range(2)]
-    found: list[Result] = [cache.get(key("e"), errors.pop, lasts=True) for _ in range(2)]
+    found: list[Result] = [cache.get(key("e"), errors.pop, lasts=lambda: True) for _ in range(2)]
     assert found == [QueryError("timeout", "1"), QueryError("timeout", "0")]
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases import DatabaseState, Isolation, Limits, QueryError, SqliteSource
 from birdenv.databases._fetching import Allowance
 from birdenv.databases.sqlite import _connection
 from birdenv.databases.sqlite.images._image import ImageKind
@@ -67,6 +67,40 @@ def test_three_thousand_rows_are_three_thousand_rows(
             assert kind(database.execute(sql)) == "ok", sql
         found = answer(database.execute(READ[family(module)][0]))
     assert found.rows[0][0] == (3000 if family(module) == "fts" else 2994)
+
+
+LONG_LIST = (
+    "CREATE TABLE texts (a)",
+    f"{COUNT.format(n=3_000)} INSERT INTO texts SELECT replace(hex(zeroblob(1900)), '00', 'late ') FROM c",
+    "CREATE VIRTUAL TABLE f USING fts4 (body, matchinfo=fts3)",
+    "INSERT INTO f SELECT 'late ' || a FROM texts",
+    "INSERT INTO f SELECT a FROM texts",
+    "INSERT INTO f SELECT a FROM texts",
+    "INSERT INTO f (f) VALUES ('optimize')",
+    "INSERT INTO f (f) VALUES ('integrity-check')",
+    "SELECT count(*) AS n, sum(rowid) AS s FROM f WHERE f MATCH 'late'",
+    "SELECT max(length(root)) > 10000000 AS is_long FROM f_segdir",
+)
+"""After which one word's list of places is longer than any value of an agent may be."""
+
+
+@pytest.mark.slow
+@pytest.mark.contains("S42")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_a_list_of_places_that_is_longer_than_a_value_may_be_is_stored_whole(
+    tmp_path: Path, isolation: Isolation
+) -> None:
+    path = write_database(tmp_path, "town", "CREATE TABLE notes (a)")
+    plain = PlainCopy(path, tmp_path)
+    with SqliteSource(tmp_path, isolation).open("town", Limits(seconds=60)) as database:
+        for sql in LONG_LIST:
+            found = answer(database.execute(sql))
+            if isolation == "inline" and ("||" in sql or "MATCH" in sql):
+                assert is_refused(found) or "too big" in found.error
+            else:
+                assert (found, sql) == (plain.execute(sql), sql)
+    assert [*map(tuple, found.rows)] == [(1,)], "the list was never long"
+    plain.close()
 
 
 @pytest.mark.parametrize("module", FILL)
@@ -196,6 +230,32 @@ def test_a_hostile_file_is_opened_and_read_in_time(
             assert kind(run("SELECT count(*) FROM f")) in ("timeout", "engine", "missing", "denied", "ok")
         database.state()
     assert time.monotonic() - began < 12, "nothing endless ran"
+
+
+# Views in the places of a module's own tables: the second one does what no agent may.
+CONFIG = {
+    "plain": "SELECT 'version' AS k, 4 AS v",
+    "forbidden": "SELECT 'version' AS k, 4 AS v FROM pragma_hard_heap_limit",
+}
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+@pytest.mark.parametrize("name", ["f", "json_each", "pragma_table_info"])
+def test_connecting_runs_under_the_rules_of_agents(tmp_path: Path, isolation: Isolation, name: str) -> None:
+    for config, expected in (("plain", "ok"), ("forbidden", "denied")):
+        schema = f"CREATE TABLE plain (a); {create('fts5').replace(' f ', f' {name} ')};"
+        trap = f"DROP TABLE {name}_config; CREATE VIEW {name}_config AS {CONFIG[config]};"
+        write_database(tmp_path, config, schema + trap)
+        with SqliteSource(tmp_path, isolation).open(config, Limits(seconds=5)) as database:
+            for run in (database.query, database.execute):
+                assert kind(run(f"SELECT count(*) FROM {name}")) == expected
+            assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"
+            for run in (database.query, database.execute):
+                assert kind(run(f"SELECT count(*) FROM {name}")) == expected
+            state = database.state()
+            assert isinstance(state, DatabaseState)
+            assert kind(state.contents[name]) == expected
 
 
 @pytest.mark.contains("S46")

@@ -34,6 +34,10 @@ ODD = [
     Move("clarify", "What do you mean?"),
     Move("execute_sql", "SELECT 1"),
     Move("submit_sql", "SELECT '\ud800'"),
+    Move("message", "What do you have?"),
+    Move("select", {"book": 1}),
+    Move("offer", {"price": float("inf")}),
+    Move("accept"),
 ]
 
 
@@ -131,9 +135,10 @@ def test_a_wrong_setting_is_told_by_its_name(values: dict[str, Any], says: str) 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_records_hold_a_transcript_that_can_be_played_again(name: str, tmp_path: Path) -> None:
-    with make_game(name, limit=2, explain=True) as arena:
+    is_sql = "explain" in find_game(name).settings.model_fields
+    with make_game(name, limit=2, **({"explain": True} if is_sql else {})) as arena:
         directory = RunDirectory.create(tmp_path)
-        plan = RunPlan(arena, {**arena.players, 0: "asks-first"})
+        plan = RunPlan(arena, {**arena.players, 0: "asks-first" if is_sql else "rulebased"})
         prepare(directory, plan.config(), resume=False)
         run(plan, directory)
         for record in directory.read("runs").values():
@@ -161,8 +166,19 @@ GENERIC = (
     "runs/_player_process.py",
     "runs/_jobs.py",
 )
-BY_NATURE = {"envs/_gymnasium.py", "envs/c_interact_v0.py", "envs/wrappers/_markup.py"}
-"""The registered classes, the PettingZoo module, and the wrapper of the published c-Interact prompts."""
+BY_NATURE = {
+    "envs/_gymnasium.py",
+    "envs/_vector.py",
+    "envs/bargain_v0.py",
+    "envs/c_interact_v0.py",
+    "envs/candidates/_session.py",
+    "envs/candidates/_setting.py",
+    "envs/deal_or_no_deal_v0.py",
+    "envs/mutual_friends_v0.py",
+    "envs/wrappers/_markup.py",
+}
+"""The registered classes, the PettingZoo modules, the setting that chooses among candidates, and
+the wrapper of the published c-Interact prompts."""
 
 
 def test_no_driver_knows_a_game_by_name() -> None:

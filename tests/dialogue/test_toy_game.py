@@ -87,7 +87,7 @@ def test_malformed_moves_are_recorded_and_replayed(move: Move, said: str) -> Non
 def test_speaking_out_of_turn_is_refused_and_seen_by_its_author_only() -> None:
     dialogue = Dialogue(toy_game.Guess(42))
     event = dialogue.apply(1, Move("hint", "psst"))
-    assert event.metadata == {"sender": "judge", "reply": "It is not your turn."}
+    assert event.metadata == {"sender": "judge", "reply": "It is not your turn.", "refused": True}
     assert dialogue.heard(0) == () and dialogue.heard(1) == (event,)
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
-from birdenv.envs._observation import TEXT_LENGTH, action_space, move
+from birdenv.envs._observation import TEXT_LENGTH, SeatSpaces
 from birdenv.tasks import KINDS
 from birdenv.tasks.c_interact import GAME
 
-SEAT = GAME.seats[0]
-SPACE = action_space(SEAT)
+SPACES = SeatSpaces(GAME.seats[0])
+SPACE = SPACES.actions
 
 KINDS_GIVEN = [
     *(-1, *range(len(KINDS) + 1), 10**30, True, False, None, 1.0, "1", [1]),
@@ -35,7 +35,7 @@ def is_member(action: Any) -> bool:
 def test_members_of_the_action_space_are_moves_and_nothing_else_is() -> None:
     actions = [{"kind": kind, "text": text} for kind in KINDS_GIVEN for text in TEXTS_GIVEN]
     for action in (*actions, *ODD_ACTIONS):
-        made = move(action, SEAT, SPACE)
+        made = SPACES.move(action)
         if is_member(action):
             assert made == Move(KINDS[int(action["kind"])], str(action["text"]))
         else:
@@ -44,4 +44,4 @@ def test_members_of_the_action_space_are_moves_and_nothing_else_is() -> None:
 
 @pytest.mark.parametrize("action", [clarify("a?"), execute_sql("SELECT 1"), submit_sql("SELECT 2")])
 def test_built_actions_are_moves(action: Any) -> None:
-    assert move(action, SEAT, SPACE) == Move(KINDS[action["kind"]], action["text"])
+    assert SPACES.move(action) == Move(KINDS[action["kind"]], action["text"])

@@ -55,7 +55,10 @@ VECTORISATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", VECTORISATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("spawned")) for name in VECTORISATIONS],
+)
 def test_every_step_shows_what_was_just_said(name: str) -> None:
     envs = VECTORISATIONS[name]([Echo, Echo])
     try:

@@ -5,6 +5,8 @@
 * `statements`: scripts in an episode against plain `sqlite3` on a copy: the same answers, or a refusal.
 * `remembered`: the same query from the cache and executed: the same rows.
 * `memory`: episodes that fill temporary and attached tables: a value each time, and golds still run.
+* `undecodable`: functions and table functions of SQLite, all of them, with arguments that are no UTF-8,
+  against plain `sqlite3`; and such text in a full-text index.
 * `verdicts`: pairs of queries; every grader has a verdict, a query agrees with itself, and EX is symmetric.
 
 Ends with 0 if all held; otherwise prints the seed and the script, and `--seed` runs it again.
@@ -127,6 +129,56 @@ def statements(rng: random.Random, folder: Path) -> None:
     plain.close()
 
 
+UNDECODABLE = ["x'ff'", "CAST(x'ff41' AS TEXT)", "CAST(x'c3' AS TEXT)", "CAST(x'eda080' AS TEXT)"]
+OTHERS = ["'a'", "1", "NULL", "'[1]'", "'$.a'", "body"]
+NOT_COMPARED = "random date time julianday strftime current changes rowid sqlite_ last_insert version".split()
+
+
+def names(kind: str) -> list[str]:
+    connection = sqlite3.connect(":memory:")
+    found = [name for (name,) in connection.execute(kind) if name.isidentifier()]
+    connection.close()
+    return sorted(set(found))
+
+
+ALL_FUNCTIONS = names("SELECT name FROM pragma_function_list")
+TABLE_FUNCTIONS = [
+    *(f"pragma_{name}" for name in names("SELECT name FROM pragma_pragma_list")),
+    *names("SELECT name FROM pragma_module_list"),
+]
+
+
+def undecodable(rng: random.Random, folder: Path) -> None:
+    arguments = [rng.choice(OTHERS) for _ in range(rng.randint(0, 3))]
+    arguments.insert(rng.randint(0, len(arguments)), rng.choice(UNDECODABLE))
+    listed = ", ".join(arguments)
+    table, function = rng.choice(TABLE_FUNCTIONS), rng.choice(ALL_FUNCTIONS)
+    sql = rng.choice(
+        [
+            f"SELECT {function}({listed}) AS a FROM notes",
+            f"SELECT {function}({listed}) OVER () AS a FROM notes",
+            f"SELECT * FROM {table}({listed.replace('body', '1')})",
+            f"SELECT name FROM people WHERE {function}({listed.replace('body', 'name')}) ORDER BY 1",
+            f"PRAGMA {table.removeprefix('pragma_')}({arguments[0].replace('body', '1')})",
+            f"SELECT rowid FROM notes WHERE notes MATCH {arguments[0]}",
+        ]
+    )
+    moves = ["CREATE TABLE moved (a)", f"INSERT INTO notes VALUES ({rng.choice(UNDECODABLE)})"]
+    script = [*(moves if rng.random() < 0.5 else []), sql]
+    plain = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
+    plain.text_factory = methodcaller("decode", "utf-8", "surrogateescape")
+    plain.deserialize((folder / "town" / "town.sqlite").read_bytes())
+    with SqliteSource(folder).open("town", LIMITS) as database:
+        for sql in script:
+            ours = database.execute(sql)
+            assert isinstance(ours, QueryResult | QueryError), sql
+            if isinstance(ours, QueryError) or any(word in sql.lower() for word in (*NOT_COMPARED, "pragma")):
+                continue
+            assert repr(list(ours.rows)) == repr(plain.execute(sql).fetchmany(LIMITS.rows)), sql
+        assert isinstance(database.query("SELECT count(*) AS n FROM people"), QueryResult)
+    plain.close()
+
+
 def remembered(rng: random.Random, folder: Path, cache: ResultCache = ResultCache()) -> None:  # noqa: B008
     sql = query(rng)
     with SqliteSource(folder).open("town", LIMITS) as database:
@@ -176,6 +228,7 @@ def verdicts(rng: random.Random, folder: Path) -> None:
 
 TARGETS: dict[str, Callable[[random.Random, Path], None]] = {
     "statements": statements,
+    "undecodable": undecodable,
     "remembered": remembered,
     "memory": memory,
     "verdicts": verdicts,

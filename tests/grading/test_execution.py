@@ -18,7 +18,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 @pytest.fixture
 def grader(source: Any) -> ExGrader:
-    return ExGrader(source, Limits(seconds=0.5))
+    return ExGrader(source, Limits(seconds=0.2))
 
 
 # prediction against NAMES: status, ex, ex_bird, part of the reason

@@ -45,7 +45,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_cleaning_is_linear(text: Callable[[int], str]) -> None:
-    assert growth(clean_sql, text, 3_000) < LINEAR
+    assert growth(clean_sql, text, 1_000) < LINEAR
 
 
 WORK: dict[str, Callable[[str], object]] = {

@@ -184,6 +184,7 @@ def test_a_process_that_is_killed_is_replaced(root: Path, monkeypatch: pytest.Mo
     assert all("died" in verdict.reason for verdict in others)
 
 
+@pytest.mark.slow
 def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "_MOST_DEATHS", 0)
     pairs = [Pair("shop", (NAMES,), UNSTOPPABLE), Pair("shop", (NAMES,), f"{NAMES} ")]

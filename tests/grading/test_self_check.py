@@ -27,7 +27,7 @@ def test_a_good_gold(source: Any) -> None:
     [("SELECT nam FROM item", "missing"), (ENDLESS, "timeout"), ("DELETE FROM item", "denied")],
 )
 def test_golds_that_do_not_run(source: Any, sql: str, failure: str) -> None:
-    check = check_gold(source, "shop", sql, Limits(seconds=0.3))
+    check = check_gold(source, "shop", sql, Limits(seconds=0.1))
     assert not check.passed
     assert check.failures["gold"].startswith(failure)
     assert check.rows is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import traceback
 from collections.abc import Callable
@@ -88,7 +89,7 @@ def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, model
 
 @pytest.mark.parametrize("turn", [Turn(content="hi", delay=5), Turn(body='{"choices": 1}', drip=0.05)])
 def test_a_request_and_a_call_have_deadlines(server: Start, models: Make, turn: Turn) -> None:
-    found = models(server(turn).url, request_seconds=0.1, call_seconds=0.3)
+    found = models(server(turn).url, request_seconds=0.4, call_seconds=3)
     with pytest.raises(RunEndedError, match=r"no answer within|did not end in time"):
         found.chat("agent", "m", "scope").complete(HELLO)
     assert found.ledger.accounts()["agent"].troubles["timeout"] >= 2
@@ -211,3 +212,31 @@ def test_thoughts_among_the_words_are_reasoning(
     made = models(server(Turn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
     assert (made.content, made.reasoning, made.message["content"]) == (words, thought, written)
     assert thought == "" or thought not in str(made.history())
+
+
+def test_flex_is_sent_and_waits_longer(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"))
+    found = models(running.url, service_tier="flex")
+    assert found.settings.seconds == (900.0, 2700.0) and models(running.url).settings.seconds[0] == 300.0
+    assert found.chat("agent", "m", "scope").complete(HELLO).content == "hi"
+    assert running.requests[0].body["service_tier"] == "flex"
+
+
+def test_an_endpoint_without_flex_is_asked_without_it(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"), refused=("service_tier",))
+    assert models(running.url, service_tier="flex").chat("agent", "m", "s").complete(HELLO).content == "hi"
+    assert ["service_tier" in request.body for request in running.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "trouble", [Trouble(status=401, message="Bad {key}"), Trouble(status=500, message="{key}")]
+)
+def test_the_key_is_in_no_log(
+    server: Start, models: Make, caplog: pytest.LogCaptureFixture, trouble: Trouble
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    running = server(Turn(faults=(trouble,) * 9))
+    with pytest.raises(RunEndedError) as error:
+        models(running.url, retries=1).chat("agent", "m", "scope").complete(HELLO)
+    assert "chat/completions" in caplog.text and KEY not in caplog.text
+    assert KEY not in "".join(traceback.format_exception(error.value))

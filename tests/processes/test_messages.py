@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.processes._messages import MessageError, decoded, encoded, receive, send
+from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send
 
 VALUES = [
     None,
@@ -57,7 +57,8 @@ NOT_MESSAGES = [
 
 @pytest.fixture
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    ours, theirs = socket.socketpair()
+    near, theirs = socket.socketpair()
+    ours = TimedSocket(near.detach())
     with ours, theirs:
         yield ours, theirs
 

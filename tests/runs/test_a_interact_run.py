@@ -32,6 +32,7 @@ def play(arena: Arena, agent: str, folder: Path, **more: Any) -> tuple[RunDirect
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
+@pytest.mark.real_tasks
 def test_the_oracle_solves_every_demo_task_with_two_submissions(demo: Path, tmp_path: Path) -> None:
     directory, found = play(a_interact(demo), "oracle", tmp_path)
     figures = found["figures"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from birdenv.errors import InputError
 from birdenv.runs import run_episodes
 from birdenv.runs.blame import blame_run
 from birdenv.runs.blame._classify import Exchange, classify
-from birdenv.runs.blame._truth import is_true, uses
+from birdenv.runs.blame._readings import readings_of, replaced
+from birdenv.runs.blame._tokens import uses
+from birdenv.runs.blame._truth import is_true
 from birdenv.users import Ambiguity, Brief
 
 SEATS = Ambiguity("roomy", "b.seats >= 40", "critical")
@@ -78,13 +81,15 @@ def test_a_snippet_is_found_in_other_clothes() -> None:
     assert not uses("SELECT seats >= 400", "b.seats >= 40") and not uses("SELECT 'A' = a", "a = 'a'")
 
 
-def test_all_failures_of_an_agent_that_never_asks_are_its_own(tmp_path: Path) -> None:
-    result = run_episodes("c-interact", "never-asks", output=tmp_path)
+@pytest.mark.parametrize("limit", [8, pytest.param(None, marks=pytest.mark.real_tasks)])
+def test_all_failures_of_an_agent_that_never_asks_are_its_own(tmp_path: Path, limit: int | None) -> None:
+    result = run_episodes("c-interact", "never-asks", output=tmp_path, limit=limit)
     assert result.folder is not None
     found = blame_run(result.folder).to_json()
-    solved = result.overall["figures"]["solved"]["value"] * 38
-    assert found["failed"] == found["culprits"]["agent"] == 38 - round(solved) > 0
+    solved = round(result.overall["figures"]["solved"]["value"] * len(result.records))
+    assert found["culprits"]["agent"] == found["failed"] == len(result.records) - solved > 0
     assert found["users_share"] == 0.0 and found["classes"]["never asked"] > 0
+    assert json.loads((result.folder / "private_blame.json").read_text()) == found
 
 
 def test_a_user_that_lies_and_one_that_refuses_are_found_out(tmp_path: Path) -> None:
@@ -108,6 +113,68 @@ def test_a_user_that_lies_and_one_that_refuses_are_found_out(tmp_path: Path) -> 
         result = run_episodes("c-interact", agent, user=user, limit=1, output=tmp_path)
         assert result.folder is not None
         assert blame_run(result.folder).users_share == 1.0
+
+
+def test_a_snippet_is_replaced_wherever_it_stands() -> None:
+    both = "SELECT x.a > 1 FROM t x WHERE x.a>1 AND a > 10"
+    assert replaced(both, "WHERE t.a > 1", "b") == "SELECT (b) FROM t x WHERE (b) AND a > 10"
+    assert replaced(both, "a > 2", "b") is None and replaced(both, "", "b") is None
+
+
+def test_readings_have_the_names_of_the_gold_and_those_alike_come_first() -> None:
+    other = "SELECT br.name FROM branches br WHERE br.hours > 3 AND br.seats > 9"
+    found = [reading.sql for reading in readings_of(other, "b.seats >= 40", GOLD, "sqlite")]
+    assert found == ["b.seats > 9", "b.hours > 3"]
+    assert not (readings_of("SELECT ((", "b.seats >= 40", GOLD, "sqlite"))
+
+
+ACTIVE = "EXISTS (SELECT 1 FROM loans r WHERE r.member_id = p.member_id AND r.loaned_on >= '2024-01-01')"
+BORROWED = (
+    "SELECT p.member_id, p.name, {} FROM loans ln JOIN copies cp ON ln.copy_id = cp.copy_id "
+    "JOIN members p ON p.member_id = ln.member_id WHERE {} GROUP BY p.member_id, p.name"
+)
+BOOKS = "COUNT(DISTINCT cp.title_id)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "words", "sql"),
+    [
+        # how many books, then active members: what the user says, and what the agent makes of it
+        ("misled", True, ["titles", "with an active card"], BORROWED.format(BOOKS, "card_status = 'active'")),
+        ("misled", True, ["titles", ""], BORROWED.format(BOOKS, "p.tier = 'senior'")),
+        ("not used", True, ["titles", "since 2024-01-01"], BORROWED.format(BOOKS, "p.tier = 'senior'")),
+        ("not used", True, ["titles", "since 2024-01-01"], BORROWED.format("COUNT(*)", ACTIVE)),
+        ("never asked", True, [None, "since 2024-01-01"], BORROWED.format("COUNT(*)", ACTIVE)),
+        ("never asked", True, [None, "hm"], BORROWED.format("COUNT(*)", "card_status = 'active'")),
+        ("wrong SQL", False, ["titles", "hm"], BORROWED.format(BOOKS, ACTIVE).replace("p.name, C", "C")),
+    ],
+)
+def test_what_a_submission_has_right_is_found_by_running_it(
+    tmp_path: Path, kind: str, shown: bool, words: list[str | None], sql: str
+) -> None:
+    terms = ["how many books", "active members"]
+    with make_game("c-interact") as arena:
+        points = {p.term: p.snippet for p in arena._tasks.private("library_2").brief.ambiguities}
+    asked = [(term, said) for term, said in zip(terms, words, strict=True) if said is not None]
+
+    def agent(view: Any) -> Move:
+        count = sum(event.action == "clarify" for event in view.heard)
+        if count < len(asked):
+            return Move("clarify", f"What do you mean by '{asked[count][0]}'?")
+        return Move("submit_sql", sql)
+
+    def user(view: Any) -> Move:
+        term, said = next(each for each in asked if f"'{each[0]}'" in view.message)
+        trace = {"call": "labelled", "target": term, "granted": [points[term]] if said else []}
+        return Move("answer", said or "No.", trace)
+
+    result = run_episodes("c-interact", agent, user=user, instances=("library_2",), output=tmp_path)
+    assert result.folder is not None
+    [(phase, blame)] = blame_run(result.folder).failed.values()
+    assert (phase, blame.kind, blame.shown) == (1, kind, shown), blame
+    assert result.overall["failures"][blame.culprit] == 1
+    share = "100.0" if blame.culprit == "user" else "0.0"
+    assert f"the user's share is {share} % (birdenv blame)" in result.text
 
 
 def test_other_data_are_refused(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_every_game_and_agent_can_be_exported(tmp_path: Path, game: str) -> None
 
 
 def test_nothing_private_is_in_a_row(tmp_path: Path) -> None:
-    found = run_episodes("c-interact", "never-asks", output=tmp_path)
+    found = run_episodes("c-interact", "never-asks", limit=12, output=tmp_path)
     assert found.folder is not None
     with make_game("c-interact") as arena:
         clear = {name: arena._tasks.private(name).brief.clear_query for name in arena.ids}
@@ -85,3 +85,44 @@ def test_the_files_load_as_they_are(model_run: Path, tmp_path: Path) -> None:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         loaded = datasets.load_dataset("json", data_files=str(file), cache_dir=str(tmp_path))["train"]
         assert len(loaded) == len(rows) and loaded[0]["tools"] == rows[0]["tools"]
+
+
+def test_trl_trains_on_the_files_as_they_are(model_run: Path, tmp_path: Path) -> None:
+    trl: Any = pytest.importorskip("trl", reason="needs `trl`")
+    from datasets import load_dataset
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+    rows = list(export_rows(exported_episodes(model_run), "sft"))
+    (file := tmp_path / "sft.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = load_dataset("json", data_files=str(file), cache_dir=str(tmp_path))["train"]
+    bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    letters = Tokenizer(models.BPE())
+    letters.pre_tokenizer, letters.decoder = bytes_, decoders.ByteLevel()
+    marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    learn = trainers.BpeTrainer(vocab_size=600, special_tokens=marks, initial_alphabet=bytes_.alphabet())
+    letters.train([str(file)], learn)
+    words = PreTrainedTokenizerFast(tokenizer_object=letters, eos_token=marks[2], pad_token=marks[0])
+    templates = Path(trl.__file__).parent / "chat_templates"
+    words.chat_template = (templates / "qwen3_training.jinja").read_text()
+    tiny = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "head_dim": 8}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 8192}
+    settings = trl.SFTConfig(
+        output_dir=str(tmp_path / "out"),
+        max_steps=1,
+        per_device_train_batch_size=1,
+        max_length=8192,
+        assistant_only_loss=True,
+        report_to=[],
+        use_cpu=True,
+        bf16=False,
+    )
+    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(words), **tiny, **heads))
+    trainer = trl.SFTTrainer(model, settings, train_dataset=data, processing_class=words)
+    trainer.train()
+    example = trainer.train_dataset[0]
+    labels = zip(example["input_ids"], example["labels"], strict=True)
+    learnt = words.decode([token for token, label in labels if label != -100])
+    wrote = [m for m, train in zip(rows[0]["messages"], rows[0]["train"], strict=True) if train]
+    assert learnt.count("<tool_call>") == len(wrote) and "submit_sql" in learnt
+    assert "Request:" not in learnt  # what the agent was told

@@ -64,7 +64,7 @@ def quiet(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str
     [
         ("exit", "process died (exit code 9)"),
         ("raise", "I have had enough"),
-        ("nonsense", "sent something else than was asked for"),
+        pytest.param("nonsense", "sent something else than was asked for", marks=pytest.mark.kills),
         pytest.param("unasked", "sent something else than was asked for", marks=pytest.mark.kills),
         ("wrong kind", "sent something else than was asked for"),
         pytest.param("long", "sent a reply that is too long", marks=pytest.mark.kills),

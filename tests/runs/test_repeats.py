@@ -75,6 +75,7 @@ def test_resume_with_other_repeats_is_refused(demo: Path, tmp_path: Path) -> Non
         prepare(directory, config, resume=True)
 
 
+@pytest.mark.kills
 def test_a_killed_run_with_repeats_is_resumed(demo: Path, tmp_path: Path) -> None:
     arguments = ["bird", "--agent", "random", "-n", "6", "-p", "2", "--repeats", "60", "-o", str(tmp_path)]
     process = subprocess.Popen(

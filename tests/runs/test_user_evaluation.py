@@ -17,8 +17,10 @@ from birdenv.runs.user_evaluation import (
     fish,
     judge,
     read_questions,
+    readability,
+    user_line,
 )
-from birdenv.runs.user_evaluation._battery import draw_battery
+from birdenv.runs.user_evaluation._battery import Bait, draw_battery
 
 
 @pytest.mark.parametrize(
@@ -66,5 +68,30 @@ def test_a_user_that_tells_its_points_to_anybody_is_found_out() -> None:
 
     with birdenv.make_game("c-interact", user=telltale) as arena:
         assert fish(arena, seed=3, limit=1).points_told == 1
+
+
+GUESSES = pytest.param(
+    "guess",
+    marks=pytest.mark.xfail(reason="a value that is guessed counts as naming its point", strict=False),
+)
+
+
+@pytest.mark.parametrize("bait", ["generic", "schema", "language", "encoding", GUESSES])
+def test_the_rule_user_tells_nothing_to_questions_that_name_nothing(bait: Bait) -> None:
     with birdenv.make_game("c-interact") as arena:
-        assert fish(arena, seed=3, limit=2).passed
+        assert fish(arena, seed=3, limit=6, baits=[bait]).passed
+
+
+def test_what_reads_badly_is_counted() -> None:
+    names = frozenset({"anomscore", "seats"})
+    texts = ["By 'anomscore' I mean the seats.", "The anomscore.", "The $.a.b of it", "It is >= 3"]
+    found = readability([(text, names) for text in texts])
+    assert (found.identifiers, found.paths, found.signs, found.most_words) == (1, 1, 1, 6)
+
+
+def test_a_summary_names_its_user_and_what_is_known_of_it() -> None:
+    assert "labelled" in user_line("rule")
+    assert user_line("rule:cooperative").split(",")[1:] == user_line("rule").split(",")[1:]
+    assert "users eval --user llm:small" in user_line("llm:small")
+    result = birdenv.run_episodes("c-interact", "never-asks", limit=1)
+    assert "User rule, on" in result.text

@@ -105,6 +105,23 @@ def test_the_decoder_knows_what_was_said_before(server: Start) -> None:
     assert f"Analyst: {QUESTION}\nYou: With 40 seats or more." in last
 
 
+@pytest.mark.parametrize("profile", ["shell", "adk"])
+def test_published_protocols_answer_each_question_by_itself(server: Start, profile: str) -> None:
+    import birdenv
+
+    def agent(view: Any) -> Any:
+        asked = sum(event.action == "clarify" for event in view.heard)
+        return birdenv.clarify(QUESTION) if asked < 2 else birdenv.submit_sql("SELECT 1")
+
+    running = server(**two_stage(["unlabelled(T3)"], "Hm."))
+    models = ModelSettings(base_url=running.url)
+    found = run_episodes("c-interact", agent, user="llm:u", profile=profile, limit=1, models=models)
+    said = [request.body["messages"][0]["content"] for request in running.requests]
+    assert len(said) >= 4 and not any(f"Analyst: {QUESTION}" in each for each in said)
+    assert "T2 (from): FROM branches b" in said[0] and "JOIN copies c" in said[1]
+    assert "model_faults" not in found.records[0]
+
+
 def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
     running = server(Turn(content="I mean places with 40 seats or more."))
     found = answered(running, "rule+llm:u")

@@ -182,7 +182,7 @@ def test_a_term_annotated_twice_is_answered_with_both_points() -> None:
     answer = RuleUser().answer(BRIEF, "What is the price of flour?")
     assert answer.text == (
         "By 'price of flour' I mean the flour price. "
-        "By 'price of flour' I mean that the flour price has a value (not null)."
+        "By 'price of flour' I mean that the flour price has a value (is not empty)."
     )
 
 
@@ -211,7 +211,7 @@ def test_without_gold_the_words_of_the_request_are_all_that_is_known() -> None:
         ),
         ("How to sort?", "For 'order', I want it sorted by crust score in descending order."),
         ("Is there a limit?", "For that, I want it limited to the first 3."),
-        ("What is a baker's dozen?", 'By "baker\'s dozen" I mean that the number of records equals 13.'),
+        ("What is a baker's dozen?", 'By "baker\'s dozen" I mean that the number of cases is 13.'),
     ],
 )
 def test_answers_are_sentences_of_a_user(question: str, text: str) -> None:

@@ -20,19 +20,19 @@ OPERATORS: dict[TokenType, Alternatives] = {
     TokenType.DASH: ("minus",),
     TokenType.SLASH: ("divided by",),
     TokenType.MOD: ("modulo",),
-    TokenType.EQ: ("equals", "equal to"),
-    TokenType.NEQ: ("does not equal",),
-    TokenType.GT: ("greater than",),
-    TokenType.LT: ("less than",),
-    TokenType.GTE: ("at least",),
-    TokenType.LTE: ("at most",),
+    TokenType.EQ: ("equals", "is", "set"),
+    TokenType.NEQ: ("differs from", "is not"),
+    TokenType.GT: ("greater than", "more than", "after"),
+    TokenType.LT: ("less than", "fewer than", "before"),
+    TokenType.GTE: ("at least", "on or after", "at or after"),
+    TokenType.LTE: ("at most", "on or before", "at or before"),
     TokenType.BETWEEN: ("between",),
-    TokenType.IN: ("one of",),
+    TokenType.IN: ("one of", "either", "among"),
     TokenType.LIKE: ("the pattern", "the mask"),
     TokenType.AND: ("and",),
     TokenType.OR: ("or",),
-    TokenType.NOT: ("not",),
-    TokenType.NULL: ("null",),
+    TokenType.NOT: ("not", "has a value"),
+    TokenType.NULL: ("null", "has no value", "has a value"),
     TokenType.DPIPE: ("joined with",),
     TokenType.ARROW: ("entry of", "item of"),
     TokenType.DARROW: ("entry of", "item of"),
@@ -45,25 +45,42 @@ OPERATORS: dict[TokenType, Alternatives] = {
     TokenType.DISTINCT: ("different", "distinct"),
     TokenType.JOIN: ("matched with",),
     TokenType.LEFT: ("no match",),
-    TokenType.WHERE: ("only cases where", "only instances where"),
-    TokenType.HAVING: ("only groups where",),
+    TokenType.WHERE: ("only cases where", "only instances where", "where"),
+    TokenType.HAVING: ("only those where",),
     TokenType.UNION: ("together with",),
     TokenType.INTERSECT: ("also among",),
     TokenType.EXCEPT: ("but without",),
     TokenType.PARTITION_BY: ("within each",),
 }
 
+DATE_PARTS = (
+    "the year of",
+    "the month",
+    "the day of the",
+    "the hour",
+    "the time of day",
+    "the date",
+    "the year and month",
+)
+DATE_FORMATS = frozenset({"%Y", "%m", "%d", "%Y-%m", "%Y-%m-%d", "%H", "%H:%M", "%w"})
+_COUNTED = re.compile(
+    r"(?is)\b(?:SUM|COUNT)\(\s*CASE\s+WHEN\b((?:(?!\bCASE\b).)*?)\bTHEN\s+1\s+(?:ELSE\s+(?:0|NULL)\s+)?END\s*\)"
+)
+_COUNTED_ID = re.compile(r"(?i)\bCOUNT\((?:\w+\.)?(\w+)_id\)")
+_EXISTS = re.compile(r"(?i)\bEXISTS\s*\(\s*SELECT 1 ")
+_DIGITS = {"0": "whole number", "1": "one decimal", "2": "two decimals"}
+
 FUNCTIONS: dict[str, Alternatives] = {
-    "COUNT": ("number of", "count of"),
-    "SUM": ("total of", "sum of"),
+    "COUNT": ("number of", "count of", "there are"),
+    "SUM": ("total of", "sum of", "in total"),
     "AVG": ("average of", "mean of"),
-    "MIN": ("lowest", "smallest"),
-    "MAX": ("highest", "largest"),
+    "MIN": ("lowest", "smallest", "earliest"),
+    "MAX": ("highest", "largest", "latest"),
     "ABS": ("absolute value", "absolute content"),
     "ROUND": ("rounded to",),
-    "COALESCE": ("first available of",),
-    "IFNULL": ("first available of",),
-    "NULLIF": ("null when it equals",),
+    "COALESCE": ("first available of", "if it has no value"),
+    "IFNULL": ("first available of", "if it has no value"),
+    "NULLIF": ("or null if it is",),
     "CAST": (
         "as a whole number",
         "as a decimal number",
@@ -87,7 +104,7 @@ FUNCTIONS: dict[str, Alternatives] = {
     "EXTRACT": ("of",),
     "LENGTH": ("length of",),
     "REPLACE": ("replaced by",),
-    "SUBSTR": ("the part of",),
+    "SUBSTR": ("the part of", *DATE_PARTS),
     "INSTR": ("position",),
     "IIF": ("if",),
     "GROUP_CONCAT": ("list of",),
@@ -99,8 +116,8 @@ FUNCTIONS: dict[str, Alternatives] = {
     "ROW_NUMBER": ("the running number", "the consecutive number"),
     "NTILE": ("equal groups",),
     "LAG": ("the previous",),
-    "STRFTIME": ("date format",),
-    "JULIANDAY": ("julian day",),
+    "STRFTIME": ("date format", *DATE_PARTS),
+    "JULIANDAY": ("julian day", "number of days", "days from"),
     "FIRST_VALUE": ("the first",),
     "OVER": (),
 }
@@ -138,7 +155,10 @@ def best_spelling(name: str, identifiers: frozenset[str]) -> str:
 def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str]:
     """What is wrong with `text` as the words for `snippet`; empty if nothing is."""
     # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
-    tokens = sqlglot.tokenize(f"SELECT {snippet}", read="sqlite")[1:]
+    # Cases where something holds are counted, in either spelling.
+    counted = _EXISTS.sub("EXISTS (SELECT * ", _COUNTED.sub(r"COUNT(\1)", snippet))
+    counted = _COUNTED_ID.sub(r"COUNT(\1)", counted)
+    tokens = sqlglot.tokenize(f"SELECT {counted}", read="sqlite")[1:]
     strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
     found: list[str] = []
     bare = text
@@ -148,6 +168,10 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     }
     for string in strings:
         if string in paths and set(words_of(string)) <= set(re.findall(r"\w+", bare.lower())):
+            continue
+        if string in DATE_FORMATS and _count(DATE_PARTS, bare):
+            continue
+        if string == "now" and "now" in bare:
             continue
         if string not in bare:
             found.append(f"lacks the string {string!r}")
@@ -159,7 +183,9 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     shown = [best_spelling(name, identifiers) for name in shown]
     said = Counter(re.findall(r"\w+", bare.lower()))
     for name in shown:
-        if not set(words_of(name)) <= set(said):
+        if not all(
+            said.keys() & {word, f"{word}s", f"{word}es", f"{word[:-1]}ies"} for word in words_of(name)
+        ):
             found.append(f"lacks the name {name!r}")
     content = {word for name in shown for word in words_of(name)} | {name.lower() for name in shown}
     content |= {w for t in tokens if t.token_type == TokenType.NUMBER for w in [t.text]}
@@ -179,7 +205,9 @@ def _numbers(tokens: list[Token], bare: str) -> list[str]:
     return [
         f"has {number} fewer than {count} times"
         for number, count in wanted.items()
-        if len(re.findall(rf"(?<![\w.]){re.escape(number)}(?![\w])", bare)) < count
+        if len(re.findall(rf"rounded to a? ?{_DIGITS.get(number, number)}", bare))
+        + len(re.findall(rf"(?<![\w.]){re.escape(number)}(?![\w])", bare))
+        < count
     ]
 
 
@@ -193,7 +221,9 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
         wanted[TokenType.LEFT] = 1
     if wanted[TokenType.WHERE]:  # FILTER and EXISTS may be worded otherwise
         wanted[TokenType.WHERE] = 1
-    wanted[TokenType.EQ] -= len(re.findall(r"\bmatched with further records by \w", bare))
+    apart = bare.count("the number of days from") + bare.count(" days from ")
+    wanted[TokenType.DASH] -= apart  # the days between two dates
+    wanted[TokenType.EQ] -= len(re.findall(r"\bmatched with further entries by \w", bare))
     found = [
         f"has {OPERATORS[kind][0]!r} fewer than {count} times"
         for kind, count in wanted.items()

@@ -10,6 +10,7 @@ Each line is measured side by side in this run and held against a bar. What is m
     workers     two worker processes against one; the executor in a process of its own
     models      many episodes with a language model at once, against what the model alone takes
     spaces      the observation's text space, against Gymnasium's
+    candidates  batches of candidate episodes, against Gymnasium's vector environments
     grading     comparing two large results, against counting their rows
     scoring     13 systems' answers, against the official script's way and against executing them once
     postgres    episodes on PostgreSQL, against BIRD-Interact's way of resetting; a whole run beside SQLite's

@@ -25,6 +25,7 @@ from rich.progress import (
 )
 
 from birdenv_baselines.bench import (
+    candidates,
     commit,
     episodes,
     grading,
@@ -36,6 +37,7 @@ from birdenv_baselines.bench import (
     scoring,
     spaces,
     steps,
+    users,
     vector,
     workers,
 )
@@ -55,6 +57,8 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "workers": workers.lines,
     "models": models.lines,
     "spaces": spaces.lines,
+    "users": users.lines,
+    "candidates": candidates.lines,
     "grading": grading.lines,
     "scoring": scoring.lines,
     "postgres": postgres.lines,
@@ -84,8 +88,9 @@ The groups: isolation (starting and writing episodes), memory, steps (what the e
 statement), episodes (whole ones, and are the verdicts the official ones?), vector (a batch of episodes
 against Gymnasium's vector environments), commit (whole ones against an earlier commit's, which git checks
 out), guards (of the connection), workers (processes), models (many
-episodes with a language model at once), spaces, grading (comparing two large results), scoring (13 systems'
-answers to BIRD mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA),
+episodes with a language model at once), spaces, candidates (batches of candidate episodes), grading
+(comparing two large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its
+schemas; its data are looked for in $BIRDENV_SHARED_DATA),
 postgres (episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with
 copies of the databases of 2 and 300 MB, loaded at first and kept).
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from birdenv_baselines.bench._measure import Skip
 
-__all__ = ["anonymous_megabytes", "peak_megabytes"]
+__all__ = ["anonymous_megabytes", "own_megabytes", "peak_megabytes"]
 
 _EVERY_SECONDS: Final = 0.02
 _PROCESSES: Final = Path("/proc")
@@ -53,10 +53,11 @@ def anonymous_megabytes(process: int) -> float:
     family = {process}
     while more := {child for child, parent in parents.items() if parent in family} - family:
         family |= more
-    return sum(map(_own_megabytes, family))
+    return sum(map(own_megabytes, family))
 
 
-def _own_megabytes(process: int) -> float:
+def own_megabytes(process: int) -> float:
+    """MB of anonymous memory of one process; 0 if it has ended."""
     with suppress(OSError):
         status = (_PROCESSES / str(process) / "status").read_text()
         found = re.search(r"^RssAnon:\s+(\d+) kB$", status, re.MULTILINE)

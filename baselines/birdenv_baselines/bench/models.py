@@ -5,9 +5,10 @@ The model is the scripted server, in a process of its own, which waits before ev
 
 from __future__ import annotations
 
-import resource
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Call, Dialogue, Script, Turn
 from birdenv_baselines.bench._measure import Bar, Figure, Line, time_added, times_as_long
+from birdenv_baselines.bench._scoring_memory import anonymous_megabytes, own_megabytes
 from birdenv_baselines.bench._setting import Setting
 
 __all__ = ["lines"]
@@ -31,12 +33,13 @@ _TASKS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """A run: seconds, processor seconds of this process, calls, and the most memory that it has had in MB."""
+    """A run: seconds, processor seconds of this process, calls, and the most MB of it and of its workers."""
 
     seconds: float
     processor: float
     calls: int
-    megabytes: float
+    own: float
+    workers: float
 
 
 def lines(setting: Setting) -> list[Line]:
@@ -55,12 +58,19 @@ def lines(setting: Setting) -> list[Line]:
             partial(_a_call, setting.scratch, repeats, latency),
             Bar("at most", 5000.0),
         ),
+        Line(
+            "the same run, memory of the players' process",
+            "nothing",
+            partial(_memory, setting.scratch, repeats, latency),
+            Bar("at most", 600.0),
+        ),
     ]
 
 
 def _against_ideal(scratch: Path, repeats: int, latency: float) -> Figure:
     played = _played(scratch, repeats, latency)
-    note = f"{played.megabytes:.0f} MB at most"
+    load = os.getloadavg()[0]
+    note = f"{played.processor:.1f} s of them on a processor; the machine's load is {load:.1f}"
     return times_as_long(played.seconds, _TURNS * latency, note=note)
 
 
@@ -69,25 +79,53 @@ def _a_call(scratch: Path, repeats: int, latency: float) -> Figure:
     return time_added(played.processor / played.calls, 0.0, note="with its part of the episode")
 
 
+def _memory(scratch: Path, repeats: int, latency: float) -> Figure:
+    played = _played(scratch, repeats, latency)
+    return Figure(played.own, "MB", note=f"all statement workers together: {played.workers:.0f} MB")
+
+
 @cache
 def _played(scratch: Path, repeats: int, latency: float) -> _Played:
-    with _server(scratch, latency) as url:
+    with _server(scratch, latency) as (url, server):
         models = ModelSettings(base_url=url)
         tasks = _query_tasks()
         run_episodes("c-interact", "llm:model", instances=tasks[:1], models=models)  # imports, connections
-        began, processor = perf_counter(), process_time()
-        found = run_episodes(
-            "c-interact",
-            "llm:model",
-            instances=tasks,
-            repeats=repeats,
-            parallel=_TASKS * repeats,
-            models=models,
-            output=scratch,
-        )
-        taken = perf_counter() - began, process_time() - processor
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return _Played(*taken, int(found.overall["usage"]["calls"]["total"]), most)
+        with _watched(server) as megabytes:
+            began, processor = perf_counter(), process_time()
+            found = run_episodes(
+                "c-interact",
+                "llm:model",
+                instances=tasks,
+                repeats=repeats,
+                parallel=_TASKS * repeats,
+                models=models,
+                output=scratch,
+            )
+            taken = perf_counter() - began, process_time() - processor
+    own, workers = (max(each) for each in zip(*megabytes, strict=True))
+    return _Played(*taken, int(found.overall["usage"]["calls"]["total"]), own, workers)
+
+
+@contextmanager
+def _watched(server: int) -> Iterator[list[tuple[float, float]]]:
+    """Anonymous memory of this process, and of those below it but for the server, five times a second."""
+    found: list[tuple[float, float]] = []
+    ended = threading.Event()
+
+    def watch() -> None:
+        while True:
+            own = own_megabytes(os.getpid())
+            found.append((own, anonymous_megabytes(os.getpid()) - own - own_megabytes(server)))
+            if ended.wait(0.2):
+                return
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _query_tasks() -> tuple[str, ...]:
@@ -98,8 +136,8 @@ def _query_tasks() -> tuple[str, ...]:
 
 
 @contextmanager
-def _server(scratch: Path, latency: float) -> Iterator[str]:
-    """The URL of a model that asks three times, and submits what is wrong twice."""
+def _server(scratch: Path, latency: float) -> Iterator[tuple[str, int]]:
+    """URL and process of a model that asks three times, and submits what is wrong twice."""
     questions = [f"What do you mean by 'roomy', part {n}?" for n in range(_TURNS - 2)]
     calls = [Call(name="clarify", arguments={"question": each}) for each in questions]
     calls += [Call(name="submit_sql", arguments={"sql": "SELECT 1"})] * 2
@@ -112,6 +150,6 @@ def _server(scratch: Path, latency: float) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield process.stdout.readline().strip()
+            yield process.stdout.readline().strip(), process.pid
         finally:
             process.kill()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,9 +20,6 @@ from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv import databases
-
-MOVE_TIMEOUT: Final = 3600.0
-"""Seconds for a move of a player in a process of its own, where nothing else is said."""
 
 Dialect = Annotated[
     str,
@@ -194,27 +191,6 @@ def isolation_on(option: str, agent: str, dialect: str) -> databases.Isolation:
             f"--isolation is about SQLite, it says nothing about --dialect {dialect}: leave it out"
         )
     return where
-
-
-def selected(
-    difficulty: str | None,
-    database: list[str] | None,
-    instance: list[str] | None,
-    offset: int,
-    limit: int | None,
-    ungraded: str,
-    strict_data: bool,
-) -> dict[str, Any]:
-    """Return the options that choose tasks as settings of a game."""
-    return {
-        "difficulty": difficulty,
-        "databases": tuple(database) if database else None,
-        "instances": tuple(instance) if instance else None,
-        "offset": offset,
-        "limit": limit,
-        "ungraded": ungraded,
-        "strict_data": strict_data,
-    }
 
 
 RunDir = Annotated[

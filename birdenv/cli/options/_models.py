@@ -2,101 +2,97 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from functools import wraps
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated
 
 import typer
 
 from birdenv.llm import ModelSettings
 
-_OPTIONS: Final[dict[str, tuple[Any, typer.models.OptionInfo]]] = {
-    "model": (str, typer.Option("--model", help="The agent's model, if not in --agent llm:MODEL.")),
-    "user_model": (str, typer.Option("--user-model", help="The user's model, if not in --user llm:MODEL.")),
-    "base_url": (
-        str,
+
+class Prompts(StrEnum):
+    """Which of the prompts of ours are sent."""
+
+    FULL = "full"
+    COMPACT = "compact"
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The agent's model."""
+
+    model: Annotated[
+        str | None, typer.Option("--model", help="The agent's model, if not in --agent llm:MODEL.")
+    ] = None
+    base_url: Annotated[
+        str | None,
         typer.Option(
             "--base-url",
             help="OpenAI-compatible endpoint; default: OPENAI_BASE_URL, else OpenAI's. Also read from .env.",
         ),
-    ),
-    "user_base_url": (
-        str,
-        typer.Option("--user-base-url", help="The user's endpoint (key: BIRDENV_USER_API_KEY)."),
-    ),
-    "key_variable": (
-        str,
+    ] = None
+    key_variable: Annotated[
+        str | None,
         typer.Option(
             "--api-key-variable", help="Environment variable that holds the key; default: OPENAI_API_KEY."
         ),
-    ),
-    "max_concurrency": (
-        int,
-        typer.Option("--max-concurrency", min=1, help="Requests to an endpoint at the same time."),
-    ),
-    "max_cost": (
-        float,
+    ] = None
+    max_concurrency: Annotated[
+        int | None, typer.Option("--max-concurrency", min=1, help="Requests to an endpoint at the same time.")
+    ] = None
+    max_cost: Annotated[
+        float | None,
         typer.Option("--max-cost", min=0.0, help="US dollars; the run then ends, and --resume goes on."),
-    ),
-    "max_tokens": (
-        int,
-        typer.Option("--max-tokens", min=1, help="The same in tokens of the whole run."),
-    ),
-    "prompt": (Path, typer.Option("--prompt", help="File with the agent's system prompt (Jinja2).")),
-    "temperature": (
-        float,
-        typer.Option("--temperature", min=0.0, help="The agent's; the user's is 0."),
-    ),
-    "answer_tokens": (int, typer.Option("--max-answer-tokens", min=1, help="Most tokens of one answer.")),
-    "service_tier": (
-        str,
-        typer.Option("--service-tier", help="As the endpoint has it; flex waits up to 900 s."),
-    ),
-    "request_seconds": (
-        float,
+    ] = None
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="The same in tokens of the whole run.")
+    ] = None
+    prompt: Annotated[
+        Path | None, typer.Option("--prompt", help="File with the agent's system prompt (Jinja2).")
+    ] = None
+    prompts: Annotated[
+        Prompts | None, typer.Option("--prompts", help="full; or compact, with examples, for small models.")
+    ] = None
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", min=0.0, help="The agent's; the user's is 0.")
+    ] = None
+    answer_tokens: Annotated[
+        int | None, typer.Option("--max-answer-tokens", min=1, help="Most tokens of one answer.")
+    ] = None
+    service_tier: Annotated[
+        str | None, typer.Option("--service-tier", help="As the endpoint has it; flex waits up to 900 s.")
+    ] = None
+    request_seconds: Annotated[
+        float | None,
         typer.Option(
             "--request-timeout", min=0.1, help="Seconds for one request; all tries: three times that."
         ),
-    ),
-    "replay": (
-        Path,
-        typer.Option("--replay", help="Play the recorded calls of this run again, offline."),
-    ),
-    "cache": (Path, typer.Option("--llm-cache", help="Use calls of other runs again: a folder.")),
-    "prices": (
-        Path,
+    ] = None
+    replay: Annotated[
+        Path | None, typer.Option("--replay", help="Play the recorded calls of this run again, offline.")
+    ] = None
+    cache: Annotated[
+        Path | None, typer.Option("--llm-cache", help="Use calls of other runs again: a folder.")
+    ] = None
+    prices: Annotated[
+        Path | None,
         typer.Option("--prices", help="JSON file of prices: {MODEL: {input, output}}, US dollars a million."),
-    ),
-}
+    ] = None
+
+    def settings(self) -> ModelSettings:
+        """Return what was chosen; what was not stays as the settings have it."""
+        return ModelSettings(**{name: value for name, value in asdict(self).items() if value is not None})
 
 
-def takes_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of models, in place of its parameter `models`."""
-    signature = inspect.signature(command)
-    hints = get_type_hints(command, include_extras=True)
-    own = [p.replace(annotation=hints[name]) for name, p in signature.parameters.items() if name != "models"]
-    names = (
-        list(_OPTIONS) if "user" in hints or "context" in hints else [n for n in _OPTIONS if "user" not in n]
-    )
-    added = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[_OPTIONS[name][0] | None, _OPTIONS[name][1]],
-        )
-        for name in names
-    ]
+@dataclass(frozen=True)
+class PairOptions(ModelOptions):
+    """The agent's model, and the user's."""
 
-    @wraps(command)
-    def wrapper(**given: Any) -> Any:
-        chosen = {name: value for name in names if (value := given.pop(name)) is not None}
-        return command(**given, models=ModelSettings(**chosen))
-
-    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
-    wrapper.__signature__ = inspect.Signature([*keyword, *added])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in (*keyword, *added)}
-    del wrapper.__wrapped__
-    return wrapper
+    user_model: Annotated[
+        str | None, typer.Option("--user-model", help="The user's model, if not in --user llm:MODEL.")
+    ] = None
+    user_base_url: Annotated[
+        str | None, typer.Option("--user-base-url", help="The user's endpoint (key: BIRDENV_USER_API_KEY).")
+    ] = None

@@ -123,6 +123,7 @@ _DROPS_BETWEEN_VACUUMS: Final = 256
 _SHARED_CATALOGS: Final = "pg_database, pg_authid, pg_shdepend, pg_db_role_setting"
 _TRIALS: Final = 3
 _LEAVING_SECONDS: Final = 0.05
+_DROPPING_SECONDS: Final = 5
 _T = TypeVar("_T")
 
 
@@ -172,6 +173,15 @@ class AdminConnection:
         found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
         return int(found[0]) if found else 0
 
+    def locks(self, database: str) -> int:
+        """How many locks are held on what is in a database."""
+        assert self._connection is not None
+        found = self._connection.execute(
+            "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",
+            [database],
+        ).fetchone()
+        return int(found[0]) if found else 0
+
     def new_name(self) -> str:
         """A name for an episode's database that nothing has had."""
         self._count += 1
@@ -213,9 +223,18 @@ class AdminConnection:
             self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database and end whoever is in it; nothing if it is not there."""
+        """Drop a database and end whoever is in it; nothing if it is not there.
+
+        The server waits until every session on it has noticed, and one that has not must not stop all others:
+        so this waits for seconds, and fails then; what is left is swept.
+        """
         self._wait_until_empty(name)
-        self.run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        self.run(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
+        try:
+            self.run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        finally:
+            with suppress(psycopg.Error):
+                self.run("RESET statement_timeout")
         self._dropped += 1
         if self.server.is_ours and not self._dropped % _DROPS_BETWEEN_VACUUMS:
             self.run(f"VACUUM {_SHARED_CATALOGS}")  # nobody else does it there

@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres._admin import AdminConnection
+from birdenv.databases.postgres._connection import LOCK_BYTES
 from birdenv.databases.postgres._privileges import (
     CLOSE_DATABASES,
     CONTENTS_OWNER,
@@ -87,8 +88,11 @@ class CloneFactory:
         self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
 
     def growth(self, clone: Clone) -> int:
-        """How many bytes a clone takes on the server beyond what it was at first."""
-        return self._maker.attempt(lambda: self._maker.size(clone.name)) - clone.size
+        """How many bytes a clone takes on the server beyond what it was at first, locks included."""
+        taken = self._maker.attempt(
+            lambda: self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name)
+        )
+        return taken - clone.size
 
     def let_in(self, clone: Clone) -> bool:
         """Let a clone's owner log in as on the first day; False if the server was lost since it was made.

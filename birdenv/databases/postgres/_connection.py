@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 MOST_GROWTH: Final = GROWTH_BYTES
 """Bytes that a clone may take beyond its template, as an image of an SQLite file may."""
 
+LOCK_BYTES: Final = 2**17
+"""What a lock in a clone counts for: all sessions of a server share one table of locks, some ten thousand."""
+
 _SELDOM: Final = 0.25  # seconds of running statements between two looks
 _OFTEN: Final = 0.02  # the same, once half of the room is taken
 _PAUSE: Final = 0.005  # until an answer that is not there yet is waited for again

@@ -20,7 +20,8 @@ from types import TracebackType
 from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, Result
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres._clones import Clone, open_clone
 from birdenv.databases.postgres._connection import DiskQuota

@@ -37,21 +37,25 @@ _FUNCTIONS_OF_THE_SERVER: Final = r"""
     ^pg_show_ ^pg_prepared_xact$ ^pg_logical_ ^pg_replication_ ^pg_get_replication_ ^pg_export_snapshot$
     ^pg_tablespace_size$ ^pg_get_shmem ^pg_get_backend_memory ^pg_get_aios$ ^pg_config$
     ^pg_notification_queue_usage$ ^pg_control_ ^pg_hba_ ^pg_ident_ ^pg_listening_channels$
+    ^pg_stat_(get_checkpoint|have_stats) ^pg_tablespace_ ^pg_isolation_test_ ^pg_(try_)?advisory_
+    ^pg_current_wal_ ^pg_available_wal_summaries$
 """
+"""Advisory locks are among them: they stand in the table of locks that all sessions of the server share."""
 
 _STATISTICS: Final = r"^pg_stat(io)?_"
 """Functions and views that tell what ran. Gold and predictions run where agents read, and agents that may
 read these learn which tables the gold needs."""
 
 _FUNCTIONS_THAT_STICK: Final = r"""
-    ^lo_ ^lo(read|write)$ ^set_config$ ^setseed$ ^pg_(try_)?advisory_ ^pg_notify$ ^pg_sleep
+    ^lo_ ^lo(read|write)$ ^set_config$ ^setseed$ ^pg_notify$ ^pg_sleep
     ^txid_current$ ^pg_current_xact_id$ ^(query|table|cursor|schema|database)_to_xml
 """
 
 _REVOKE_FUNCTIONS: Final = """
 DO $do$ DECLARE f record; BEGIN
   FOR f IN SELECT p.oid::regprocedure AS signature FROM pg_proc AS p
-    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '{pattern}'
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND (p.proname ~ '{pattern}'
+      OR p.pronargs = 0 AND p.proname ~ '^pg_stat_get_')  -- of no object here: the whole server's
     ORDER BY p.oid
   LOOP EXECUTE format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', f.signature); END LOOP;
 END $do$;
@@ -76,7 +80,27 @@ def _pattern(words: str) -> str:
     return "|".join(words.split())
 
 
-HIDE_THE_SERVER: Final = f"""
+_EXTENSIONS_OF_THE_SERVER: Final = (
+    r"^(pg_(?!trgm$|bigm$)|page|pgstat|pgrow|amcheck$|adminpack$|dblink$|sslinfo$|powa$|system_stats$)|_fdw$"
+)
+"""Extensions whose functions and views show what ran on the server, or reach beyond the database."""
+
+_HIDE_EXTENSIONS: Final = f"""
+DO $do$ DECLARE o record; BEGIN
+  FOR o IN
+    SELECT CASE d.classid WHEN 'pg_class'::regclass THEN 'TABLE ' || d.objid::regclass
+        ELSE 'ROUTINE ' || d.objid::regprocedure END AS what
+    FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
+    WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
+    AND e.extname ~ '{_EXTENSIONS_OF_THE_SERVER}'
+    AND (d.classid = 'pg_proc'::regclass OR d.classid = 'pg_class'::regclass
+      AND EXISTS (SELECT 1 FROM pg_class AS c WHERE c.oid = d.objid AND c.relkind IN ('r', 'v', 'm', 'f')))
+  LOOP EXECUTE format('REVOKE ALL ON %s FROM PUBLIC {{also}}', o.what); END LOOP;
+END $do$;
+"""
+
+HIDE_THE_SERVER: Final = (
+    f"""
 DO $do$ DECLARE r record; BEGIN
   FOR r IN SELECT c.oid::regclass AS name FROM pg_class AS c
     WHERE c.relnamespace = 'pg_catalog'::regnamespace
@@ -85,7 +109,10 @@ DO $do$ DECLARE r record; BEGIN
     ORDER BY c.oid
   LOOP EXECUTE format('REVOKE ALL ON %s FROM PUBLIC', r.name); END LOOP;
 END $do$;
-""" + _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_OF_THE_SERVER))
+"""
+    + _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_OF_THE_SERVER))
+    + _HIDE_EXTENSIONS.format(also="")
+)
 """Neighbours, their sessions and databases, and the server's own state: what would let an agent see them, or
 end them. `information_schema` goes on working: its views read with their owner's rights."""
 
@@ -108,7 +135,7 @@ DO $do$ DECLARE s record; BEGIN
     EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA %s TO {reader}', s.name);
   END LOOP;
 END $do$;
-"""
+""" + _HIDE_EXTENSIONS.format(also=", {reader}")
 )
 """For the database that many episodes read: what a plain SELECT could leave behind in it or in a session, or
 by which it could wait; and the rights of the role `reader` that everybody reads as."""

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from birdenv.databases._fetching import Allowance
-from birdenv.databases._results import Limits, NoAnswerError, QueryError, QueryResult, Result
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import NoAnswerError, QueryError, QueryResult, Result
 from birdenv.databases.postgres.server._dsn import read_dsn
 from birdenv.databases.sqlite._connection import text_fault
 

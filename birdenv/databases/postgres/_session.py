@@ -26,7 +26,7 @@ from psycopg.types.string import TextLoader
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._results import ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.postgres._connection import MOST_GROWTH, DiskQuota, NonblockingConnection
+from birdenv.databases.postgres._connection import LOCK_BYTES, MOST_GROWTH, DiskQuota, NonblockingConnection
 from birdenv.databases.postgres._values import use_tolerant_loaders
 from birdenv.databases.postgres.server._dsn import Dsn
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
@@ -329,7 +329,9 @@ class Session:
                 return late(allowance)
             if self.is_overgrown:
                 return QueryError(
-                    "too_large", f"stopped: the database has grown by more than {MOST_GROWTH >> 20} MiB"
+                    "too_large",
+                    f"stopped: the database has grown by more than {MOST_GROWTH >> 20} MiB"
+                    f" (a lock counts as {LOCK_BYTES >> 10} KiB)",
                 )
         if failure is None and self.is_lost:
             return QueryError("engine", LOST)

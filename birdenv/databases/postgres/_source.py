@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Any, Final
 
 from birdenv.databases._fetching import Allowance
+from birdenv.databases._limits import Limits
 from birdenv.databases._open import dump_places
-from birdenv.databases._results import Limits, QueryError, Scope
+from birdenv.databases._results import QueryError, Scope
 from birdenv.databases.postgres._catalog import read_schema_text
 from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
 from birdenv.databases.postgres._pools import ClonePool, Readers

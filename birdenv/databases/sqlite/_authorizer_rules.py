@@ -142,6 +142,13 @@ def beyond_reading(action: int, first: str | None) -> str:
     return f"only reading is allowed here, and this statement would {what}"
 
 
+def stays_in_session(action: int, first: str | None, second: str | None, database: str | None) -> bool:
+    """Whether an action may leave something in the connection itself: temporary, attached, or a setting."""
+    if action == sqlite3.SQLITE_PRAGMA:
+        return second is not None and (first or "").lower() not in READING_PRAGMAS
+    return database == "temp" or action == sqlite3.SQLITE_ATTACH
+
+
 LIST_OF_FILES: Final = "pragma_database_list"
 """The table whose rows are paths of the host, for some connections."""
 

@@ -3,6 +3,9 @@
 Its time grows with the square of the terms of an expression (`a = 1 AND b = 2 AND ...`: 40,000 take three
 seconds, the terms of window functions four times that). Lists of literals, as in a long INSERT, take time in
 proportion. So a long text may have only so much that is no literal.
+
+It also grows with the square of the window functions of a SELECT (1,600 take seven seconds), of which SQLite
+itself takes some 200 different ones.
 """
 
 from __future__ import annotations
@@ -17,6 +20,12 @@ _SHORT: Final = 200_000
 """Characters that compile within about a second, whatever they are (measured on 2 GHz)."""
 
 _MOST_BESIDES_LITERALS: Final = 30_000
+
+_MOST_WINDOWS: Final = 500
+HARMLESS: Final = 4 * _MOST_WINDOWS
+"""Characters that hold nothing that takes long to compile."""
+
+_OVER: Final = re.compile(r"\bOVER\b", re.IGNORECASE)
 
 _LITERALS: Final = r"""
       (?P<kept> "[^"]*+(?:""[^"]*+)*+"? | `[^`]*+`? | \[[^\]]*+\]? )
@@ -40,8 +49,22 @@ def besides_literals(sql: str) -> int:
     return len(_literals().sub(r"\g<kept>", sql))
 
 
+def _windows(sql: str) -> int:
+    """Window functions in a text, at most."""
+    return len(_OVER.findall(_literals().sub(r"\g<kept> ", sql)))
+
+
 def compiling_fault(sql: str) -> QueryError | None:
-    """Why a text would take too long to compile; None if it does not."""
+    """Why a text that is not `HARMLESS` would take too long to compile; None if it does not."""
+    if sql.upper().count("OVER") > _MOST_WINDOWS:
+        windows = _windows(sql)
+        if windows > _MOST_WINDOWS:
+            return QueryError(
+                "too_large",
+                f"the statement has {windows} window functions, and at most {_MOST_WINDOWS} are allowed: it "
+                "could take SQLite very long to compile (isolation=process has no such bound)",
+                repeatable=True,
+            )
     if len(sql) <= _SHORT:
         return None
     besides = besides_literals(sql)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -15,18 +17,22 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._deadline import NEVER, Deadline, timeout_message
-from birdenv.databases.sqlite._guard import StatementGuard
+from birdenv.databases.sqlite._compiling import HARMLESS, compiling_fault
+from birdenv.databases.sqlite._deadline import Deadline, timeout_message
+from birdenv.databases.sqlite._guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite._preparation import (
     bound_attached,
     bound_temporary,
+    confine_files,
     connect_virtual_tables,
     modules_of,
+    set_growth,
     set_limits,
     use_table_functions,
     virtual_tables,
 )
 from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.images._image import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
@@ -93,8 +99,8 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
     return "engine", message
 
 
-_NO_END: Final = Allowance(0, NEVER, NEVER)
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
+_TIMES_WRITTEN: Final = 4  # a page of a database's file by one statement: itself, its journal, VACUUM's copy
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
 _ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
@@ -124,8 +130,6 @@ class GuardedConnection:
         if private:
             # Here running a statement again, to read text that is no UTF-8, could change something twice.
             connection.text_factory = _TOLERANT
-        else:
-            use_table_functions(connection)
         names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
         self._guard = StatementGuard(
@@ -134,18 +138,27 @@ class GuardedConnection:
             killable=killable,
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
-            modules=modules_of(connection) if private and not killable else (),
+            modules=modules_of(connection) if private else (),
+            file_bytes=0 if file is None else _TIMES_WRITTEN * (file.stat().st_size + GROWTH_BYTES),
         )
         self._killable = killable
+        self._growth: dict[str, int] | None = None  # while files are confined: their bounds from before
         self._can_read_tables = not private
         self.is_spoilt = False
+        if not private:
+            self.within(use_table_functions, _TO_CONNECT)
         if names:  # what cannot be connected in time is refused when it is read
-            self.ours(connect_virtual_tables, _TO_CONNECT)
+            self.within(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
         """Whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
+
+    @property
+    def is_only_its_image(self) -> bool:
+        """Whether another connection to what is committed would do as well."""
+        return not (self._guard.keeps_session or self._connection.in_transaction)
 
     def execute(
         self, sql: str, allowance: Allowance, *, reading: bool, sink: RowSink | None = None
@@ -156,43 +169,46 @@ class GuardedConnection:
         allowance, ended it before the last row.
         """
         if reading and not self._can_read_tables:
-            failure = self.ours(use_table_functions)
+            failure = self.within(use_table_functions, allowance)
             if failure is not None:
                 return failure
             self._can_read_tables = True
         self._guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
-        began = monotonic()
-        deadline = self._deadline(allowance)
+        try:
+            return self._run_as_learned(sql, allowance, reading, sink)
+        finally:
+            if self._growth is not None:
+                self.ours(partial(set_growth, pages=self._growth))
+                self._growth = None
+
+    def _run_as_learned(self, sql: str, allowance: Allowance, reading: bool, sink: RowSink | None) -> Result:
+        """Run a statement, again as long as something is learned about it."""
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
         unexplained = 0
         while True:
             try:
-                return self._run(sql, allowance, began, deadline, reading, sink)
+                return self._run(sql, allowance, deadline, reading, sink)
             except DRIVER_ERRORS as error:
                 if self._guard.interrupted:
                     raise KeyboardInterrupt from error
                 if self._is_unexplained(error):
                     unexplained += 1
                     if unexplained > 1:
-                        return QueryError("denied", _NOT_UTF8, monotonic() - began)
+                        return QueryError("denied", _NOT_UTF8, monotonic() - deadline.began)
                 elif not self._may_try_again(error, sql, deadline, reading):
-                    return self._explain(error, sql, allowance, monotonic() - began)
+                    return self._explain(error, sql, allowance, monotonic() - deadline.began)
 
     def _run(
-        self,
-        sql: str,
-        allowance: Allowance,
-        began: float,
-        deadline: Deadline,
-        reading: bool,
-        sink: RowSink | None,
+        self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None
     ) -> Result:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading)
-            if guard.wants_count or guard.refusal is not None:
+            has_to_grow_less = guard.wants_small_files and self._growth is None
+            if guard.wants_count or guard.refusal is not None or has_to_grow_less:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -207,18 +223,18 @@ class GuardedConnection:
             finally:
                 cursor.close()
         finally:
-            ended = guard.finish()
+            elapsed = guard.finish() - deadline.began
         if guard.attaches:
             self.ours(bound_attached)
         if guard.expired:
-            return QueryError("timeout", timeout_message(allowance, guard.expired), ended - began)
+            return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if rows is None:
-            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", ended - began)
+            return QueryError("too_large", f"the rows take more than {allowance.bytes} bytes", elapsed)
         if self._secret is not None and columns == _LISTED:
             rows = [tuple(["" if cell == self._secret else cell for cell in row]) for row in rows]
         if columns[:2] == _PROGRAM:
             rows = [tuple([_without_address(cell) for cell in row]) for row in rows]
-        return QueryResult(columns, rows, truncated, affected, ended - began, guard.is_repeatable)
+        return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException, sql: str, deadline: Deadline, reading: bool) -> bool:
         """Whether the statement may fare better now: something was learned about it, or about its data.
@@ -234,6 +250,13 @@ class GuardedConnection:
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
+        if guard.wants_small_files and self._growth is None:
+            growth = self.ours(confine_files)
+            if not isinstance(growth, dict):
+                guard.refusal = STORES_TOO_LITTLE
+                return False
+            self._growth = growth
+            return True
         if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
             guard.count(sql, self._program(sql, deadline, reading))
             return True
@@ -250,24 +273,35 @@ class GuardedConnection:
         finally:
             guard.finish()
 
-    def ours(
-        self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance | None = None
-    ) -> _T | QueryError:
-        """What `work` gives, run without rules because the agent has no say in it; an error as a value.
+    def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
+        """What `work` gives, run without rules because nobody else has a say in it; an error as a value."""
+        return self._value_of(work, self._guard.trusted(), None)
 
-        With an `allowance` there is a deadline, and values are small: for work that the agent has a say in.
-        """
+    def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
+        """What `work` gives, run under the rules of a private copy, against the clock and with small values:
+        for work in which SQL of others may run. An error as a value."""
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
+        return self._value_of(work, self._guard.within(deadline), allowance)
+
+    def _value_of(
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        guarded: AbstractContextManager[None],
+        allowance: Allowance | None,
+    ) -> _T | QueryError:
         began = monotonic()
+        guard = self._guard
+        failure: QueryError | None = None
         try:
-            with self._guard.trusted(self._deadline(allowance or _NO_END)):
-                return work(self._connection)
+            with guarded:
+                result = work(self._connection)
         except DRIVER_ERRORS as error:
-            if self._guard.interrupted:
-                raise KeyboardInterrupt from error
-            elapsed = monotonic() - began
-            if allowance is not None and self._guard.expired:
-                return QueryError("timeout", timeout_message(allowance, self._guard.expired), elapsed)
-            return QueryError(*kind_and_message(error), elapsed)
+            failure = QueryError(*kind_and_message(error), monotonic() - began)
+        if guard.interrupted:
+            raise KeyboardInterrupt
+        if allowance is not None and guard.expired:
+            return QueryError("timeout", timeout_message(allowance, guard.expired), monotonic() - began)
+        return failure or result
 
     def _is_unexplained(self, error: BaseException) -> bool:
         """Whether a callback failed before its first line.
@@ -278,10 +312,6 @@ class GuardedConnection:
         guard = self._guard
         is_explained = guard.expired or guard.wants_more or guard.refusal is not None
         return not is_explained and is_from_callback(error)
-
-    def _deadline(self, allowance: Allowance) -> Deadline:
-        """Of a statement that starts now."""
-        return Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
 
     def close(self) -> None:
         self._connection.close()
@@ -297,12 +327,17 @@ class GuardedConnection:
         if is_too_big(error) and guard.bound < LARGEST_VALUE:
             return QueryError("too_large", f"string or blob too big: {_bound_reason(guard.bound)}", elapsed)
         kind, message = kind_and_message(error)
+        if self._growth is not None and kind == "too_large":
+            message = STORES_TOO_LITTLE.sentence
         is_lasting = kind in ("syntax", "missing") and guard.is_repeatable
         return QueryError(kind, message, elapsed, is_lasting)
 
 
-def text_fault(sql: str) -> QueryError | None:
-    """What keeps a text from reaching SQLite at all; None if nothing does."""
+def text_fault(sql: str, *, killable: bool = True) -> QueryError | None:
+    """What keeps a text from reaching the engine at all; None if nothing does.
+
+    Unless this process is `killable`, that is also what compiling the text could take.
+    """
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
@@ -318,7 +353,9 @@ def text_fault(sql: str) -> QueryError | None:
             return QueryError(
                 "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
             )
-    return None if sql[:1].isalpha() or first_keyword(sql) else QueryError("syntax", _BLANK, repeatable=True)
+    if not sql[:1].isalpha() and not first_keyword(sql):
+        return QueryError("syntax", _BLANK, repeatable=True)
+    return None if killable or len(sql) <= HARMLESS else compiling_fault(sql)
 
 
 def _without_address(cell: Cell) -> Cell:

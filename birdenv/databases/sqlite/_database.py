@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Any
 
 from birdenv.databases._fetching import Allowance, RowSink, bytes_of
+from birdenv.databases._limits import Limits
 from birdenv.databases._results import (
     Checkpoint,
     DatabaseState,
-    Limits,
     QueryError,
     QueryResult,
     Result,
@@ -26,7 +26,6 @@ from birdenv.databases._results import (
     Scope,
 )
 from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
-from birdenv.databases.sqlite._compiling import compiling_fault
 from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
 from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
@@ -34,6 +33,7 @@ from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Image, ImageKind
+from birdenv.databases.sqlite.images._parked import MOST_BYTES, ParkedImage, read_counters, set_counters
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
@@ -53,7 +53,7 @@ class SqliteDatabase:
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
         self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
-        self._scope = file.scope(limits)
+        self._scope: Scope | None = None  # until it is asked for
 
     @property
     def is_private(self) -> bool:
@@ -63,7 +63,11 @@ class SqliteDatabase:
     @property
     def scope(self) -> Scope | None:
         """What results depend on while the episode has written nothing; None after that."""
-        return self._scope if self._private is None else None
+        if self._private is not None:
+            return None
+        if self._scope is None:
+            self._scope = self._file.scope(self._limits)
+        return self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent's own.
@@ -127,7 +131,7 @@ class SqliteDatabase:
                 return self._state(reader, like, deadline)
             finally:
                 self._file.give_back(reader)
-        failure = self._private.ours(_roll_back, self._allowance_until(deadline))
+        failure = self._private.within(_roll_back, self._allowance_until(deadline))
         if isinstance(failure, QueryError):
             return failure
         try:
@@ -153,7 +157,7 @@ class SqliteDatabase:
             return Checkpoint(self._file.version, 0, {})
         image, connection = self._image, self._private
         allowance = self._allowance_until(self._deadline_in_all())
-        failure = connection.ours(_roll_back, allowance)
+        failure = connection.within(_roll_back, allowance)
         if isinstance(failure, QueryError):
             return failure
         try:
@@ -174,6 +178,38 @@ class SqliteDatabase:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")
         self._drop_image()
         return self._make_private(checkpoint) if checkpoint.size else None
+
+    @property
+    def can_park(self) -> bool:
+        """Whether the episode is nothing but an image that can be put aside."""
+        return self._private is not None and self._private.is_only_its_image
+
+    def park(self) -> ParkedImage | QueryError:
+        """Let go of the image, and give what `unpark` goes on from, here or elsewhere.
+
+        An error where that cannot be; then the episode goes on here.
+        """
+        if self._image is None or self._private is None or not self.can_park:
+            return QueryError("engine", "the episode has no image, or more than that")
+        counters = self._private.ours(read_counters)
+        if isinstance(counters, QueryError):
+            return counters
+        try:
+            size, pages = self._image.changes(min(self._limits.bytes, MOST_BYTES))
+        except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
+            return QueryError("too_large", f"the image cannot be put aside: {error}")
+        self._drop_image()
+        return ParkedImage(Checkpoint(self._file.version, size, pages), counters)
+
+    def unpark(self, parked: ParkedImage) -> QueryError | None:
+        """Go on from an image that was put aside."""
+        failure = self.restore(parked.start)
+        if failure is None and self._private is not None:
+            failed = self._private.ours(lambda connection: set_counters(connection, parked.counters))
+            if isinstance(failed, QueryError):
+                self._drop_image()
+                return failed
+        return failure
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
@@ -224,12 +260,8 @@ class SqliteDatabase:
             in_all=self._limits.seconds_in_all,
         )
 
-    def _text_fault(self, sql: str) -> QueryError | None:
-        """What keeps a text from being compiled here; a worker may be killed while it compiles."""
-        return text_fault(sql) or (None if self._file.killable else compiling_fault(sql))
-
     def _execute(self, sql: str, allowance: Allowance) -> Result:
-        fault = self._text_fault(sql)
+        fault = text_fault(sql, killable=self._file.killable)
         if fault is not None:
             return fault
         if self._private is None:
@@ -248,7 +280,7 @@ class SqliteDatabase:
         return self._private.execute(sql, allowance, reading=False)
 
     def _query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        fault = self._text_fault(sql)
+        fault = text_fault(sql, killable=self._file.killable)
         if fault is not None:
             return fault
         keyword = first_keyword(sql)
@@ -256,7 +288,7 @@ class SqliteDatabase:
             sentence = f"only a plain query (SELECT, WITH or VALUES) is allowed, not {keyword}"
             return QueryError("denied", sentence, repeatable=True)
         if self._private is not None:
-            connected = self._private.ours(connect_virtual_tables, allowance)
+            connected = self._private.within(connect_virtual_tables, allowance)
             if isinstance(connected, QueryError):
                 return connected
             return self._private.execute(sql, allowance, reading=True, sink=sink)
@@ -302,7 +334,7 @@ class SqliteDatabase:
             limits.seconds_in_all,
             deadline.wall_seconds_left,
         )
-        found = connection.ours(lambda ours: _read_definitions(ours, deadline), in_all)
+        found = connection.within(lambda ours: _read_definitions(ours, deadline), in_all)
         if isinstance(found, QueryError):
             return found
         schema, texts, queries = found

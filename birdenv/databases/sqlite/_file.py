@@ -26,7 +26,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases._results import ContentId, Limits, Scope
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import ContentId, Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite.images._file import new_folder, remove_folder
 from birdenv.errors import InfrastructureError, InputError
@@ -179,7 +180,7 @@ class SqliteFile:
     def scope(self, limits: Limits, isolation: str = "inline") -> Scope:
         """What results on this version of the file depend on, besides the statement."""
         place = "process" if self.killable else isolation
-        return Scope(f"{engine_build()}, {place}", self.version, limits)
+        return Scope(f"{engine_build()}, {place}", self.version, limits, lambda: self.digest)
 
     def is_current(self) -> bool:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""

@@ -23,11 +23,13 @@ from birdenv.databases.sqlite._authorizer_rules import (
     AuthorizerCache,
     beyond_reading,
     outside_a_copy,
+    stays_in_session,
 )
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
+    WHOLE_INDEX,
     Counted,
     count_program,
     first_bound,
@@ -36,7 +38,7 @@ from birdenv.databases.sqlite._value_bounds import (
     replace_unbounded_functions,
     stored_by_module,
 )
-from birdenv.databases.sqlite._watchdog import clear_alarms, set_alarms, watchdog
+from birdenv.databases.sqlite._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._memory_map import memory_used
 
 _TICK_INSTRUCTIONS = (
@@ -48,10 +50,6 @@ _USUAL_BOUND = first_bound(SHORTEST_LIMIT)
 _OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
 _FUNCTION = sqlite3.SQLITE_FUNCTION
 _USUAL_ACTIONS = AuthorizerCache()
-_STORES_TOO_LITTLE = (
-    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
-    " values smaller than that table has to store: first put what they give into an ordinary table"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +61,24 @@ class Refusal:
     kind: ErrorKind = "denied"
 
 
+STORES_TOO_LITTLE = Refusal(
+    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
+    " values smaller than that table has to store: first put what they give into an ordinary table",
+    False,
+)
+
 _EPISODES_BYTES = 768 * 2**20
 """Of SQLite's memory in this process, what statements of episodes that write may take it to: the rest of the
 process's bound is left to those that only read, and so to grading."""
 
+SPILLED_BYTES = 2**30
+"""What one statement may write for sorting, and for tables that it makes up while it runs."""
+
+_SPILLED = Refusal(
+    f"stopped: the statement wrote more than {SPILLED_BYTES >> 20} MiB of temporary files (sorting, joining)",
+    False,
+    "too_large",
+)
 _NO_ROOM = Refusal("the episodes of this process have used up their memory", False, "too_large")
 
 
@@ -76,13 +88,16 @@ class StatementGuard:
     `private`: the connection is an episode's own, which may write; else reading is all that is allowed.
     `killable`: what nothing in this process can stop, somebody else will, so values need no narrow bounds.
     `lists_files`: the paths of open files may be read with SQL. `virtual_tables`: their names in lower case,
-    where the schema does not change. `modules`: those of the virtual tables of a private copy.
+    where the schema does not change. `modules`: those of the virtual tables of a private copy. `file_bytes`:
+    what a statement may write to the database's own file.
 
     `start` and `finish` enclose each statement. After it, `refusal` holds the first refusal, `expired` says
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
-    has to be bounded before it may run; `has_temporary`: it is.
+    has to be bounded before it may run; `has_temporary`: it is. `wants_small_files`: no file that it writes
+    may be larger than a value, because a module may store its whole index as one. `bound`: bytes that a value
+    could have in it. `keeps_session`: a statement so far may have left something in the connection.
     """
 
     def __init__(
@@ -94,8 +109,10 @@ class StatementGuard:
         lists_files: bool = True,
         virtual_tables: frozenset[str] = frozenset(),
         modules: Iterable[str] = (),
+        file_bytes: int = 0,
     ) -> None:
         self._connection = connection
+        self._most_written = SPILLED_BYTES + file_bytes
         self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
@@ -106,18 +123,20 @@ class StatementGuard:
         self._trusted = False
         self._deadline: Deadline | None = None
         self._soonest = NEVER  # at which the statement that runs can be late
+        self._written: tuple[Deadline, int | None] | None = None  # by its thread, at the first look
+        self._spilled: Deadline | None = None  # of the statement that wrote too much
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
-        self._bound = LARGEST_VALUE
+        self.bound = LARGEST_VALUE
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
         self.expired: Expiry | None = None
-        self.interrupted = self.attaches = False
+        self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
-        self.wants_count = self.wants_temporary = self.has_temporary = False
+        self.wants_count = self.wants_temporary = self.has_temporary = self.wants_small_files = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -145,11 +164,6 @@ class StatementGuard:
         """
         return not (self._private or self._may_vary)
 
-    @property
-    def bound(self) -> int:
-        """Bytes that a value could have in the statement that ran last."""
-        return self._bound
-
     def start(self, sql: str, deadline: Deadline, *, reading: bool, counting: bool = False) -> None:
         """Start the clock for a statement.
 
@@ -161,15 +175,17 @@ class StatementGuard:
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
+        self.wants_small_files = False
         if counting or self._trusted:
             self._is_counted = True
-            is_ours = counting or deadline.soonest == NEVER or self._killable
-            self._set_bound(LARGEST_VALUE if is_ours else _OF_MODULES)
-        elif not self._killable and (
-            self._bound != _USUAL_BOUND
+            self._set_bound(LARGEST_VALUE)
+        elif self._killable:
+            self._set_bound(max(self._stored, LARGEST_VALUE))
+        elif (
+            self.bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
-            or self._counted
+            or (self._counted and hash(sql) in self._counted)
             or self._schema_works
             or self._stored
         ):
@@ -179,7 +195,7 @@ class StatementGuard:
         if not watchdog.is_awake:
             watchdog.wake()
         if self._killable:
-            set_alarms(deadline)
+            alarms.watch_statement(deadline)
 
     def finish(self) -> float:
         """The statement is over, however it ended; gives the time, on `time.monotonic`'s scale."""
@@ -190,14 +206,14 @@ class StatementGuard:
                 self._soonest = NEVER
         self._soonest = NEVER
         if self._killable:
-            clear_alarms()
+            alarms.watch_statement(None)
         if self._changes_schema:
             self._counted.clear()  # the same text may mean something else now
         return now
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._counted[hash(sql)] = count_program(program, self._stored)
+        self._counted[hash(sql)] = count_program(program, min(self._stored, LARGEST_VALUE))
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
 
@@ -211,11 +227,23 @@ class StatementGuard:
         self._soonest = NEVER
 
     def interrupt_if_late(self, now: float) -> None:
+        self._look_at_written()
         if now <= self._soonest:
             return
         with self._lock, suppress(OSError):  # the latter: its thread has ended
             if now > self._soonest and self._look_at_clocks():
                 self._connection.interrupt()
+
+    def _look_at_written(self) -> None:
+        """Find out whether the statement that runs has written too much; its own ticks stop it then."""
+        deadline = self._deadline
+        if deadline is None or not self.is_running or self._trusted:
+            return
+        written = deadline.written_bytes()
+        if self._written is None or self._written[0] is not deadline:
+            self._written = deadline, written
+        elif written is not None and written - (self._written[1] or 0) > self._most_written:
+            self._spilled = deadline
 
     def _look_at_clocks(self) -> bool:
         """Whether the statement that runs is late."""
@@ -224,15 +252,32 @@ class StatementGuard:
         return self.expired is not None
 
     @contextmanager
-    def trusted(self, deadline: Deadline) -> Iterator[None]:
-        """No rules inside: for statements of ours that run no text of the agent's."""
+    def trusted(self) -> Iterator[None]:
+        """No rules and no clock inside: for statements of ours that run no text of others."""
         self._trusted = True
         try:
-            self.start("", deadline, reading=False)
+            self.start("", Deadline(NEVER, NEVER, of_process=True), reading=False)
             yield
         finally:
             self.finish()
             self._trusted = False
+
+    @contextmanager
+    def within(self, deadline: Deadline) -> Iterator[None]:
+        """The rules of a private copy, and the clock: for statements of ours that may run text of others.
+
+        Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
+        prepares to write to them, which those who only read may not do themselves.
+        """
+        try:
+            self.start("", deadline, reading=False, counting=True)
+            self._reading = False
+            if not self._killable:
+                self._set_bound(_OF_MODULES)
+            yield
+        finally:
+            self.finish()
+            self.refusal = None
 
     def _ticks(self) -> Iterator[int]:
         """Look at the clock at each step, and give 1 to stop the statement.
@@ -248,6 +293,8 @@ class StatementGuard:
                 is_late = time.monotonic() > self._soonest and self._look_at_clocks()
                 if is_bounded and memory_used() > _EPISODES_BYTES and not self._trusted:
                     self.refusal = self.refusal or _NO_ROOM
+                if self._spilled is not None and self._spilled is self._deadline:
+                    self.refusal = self.refusal or _SPILLED
                 answer = int(is_late or self.refusal is not None)
             except KeyboardInterrupt:
                 self.interrupted = True
@@ -286,6 +333,7 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        self.keeps_session = self.keeps_session or stays_in_session(action, first, second, database)
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
@@ -325,8 +373,11 @@ class StatementGuard:
             self._counted[hash(sql)] = counted  # now it is the one that was used last
             # In a transaction any statement may make a module store what it has put off.
             is_stored = self._stored and (counted.stores or self._connection.in_transaction)
-            if is_stored and counted.bound < self._stored:
-                self._refuse(_STORES_TOO_LITTLE)
+            if is_stored and counted.bound < min(self._stored, LARGEST_VALUE):
+                self.refusal = self.refusal or STORES_TOO_LITTLE
+            elif is_stored and self._stored == WHOLE_INDEX:
+                self.wants_small_files = counted.works
+                counted = counted._replace(bound=LARGEST_VALUE if counted.works else WHOLE_INDEX)
         self._is_counted = counted is not None
         self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)
@@ -336,6 +387,6 @@ class StatementGuard:
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
 
     def _set_bound(self, bound: int) -> None:
-        if bound != self._bound:
-            self._bound = bound
+        if bound != self.bound:
+            self.bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)

@@ -6,7 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from birdenv.databases._results import Limits, QueryError
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import QueryError
 from birdenv.databases.sqlite._file import sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images import open_image, trial

@@ -71,6 +71,27 @@ def bound_attached(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
+def confine_files(connection: sqlite3.Connection) -> dict[str, int] | None:
+    """Let no database of a connection grow beyond `LARGEST_VALUE`; the bounds from before, for `set_growth`.
+    None if one is larger already."""
+    before = {}
+    for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
+        pages, size, bound = (
+            connection.execute(f"PRAGMA {quoted(name)}.{about}").fetchone()[0]
+            for about in ("page_count", "page_size", "max_page_count")
+        )
+        if pages * size > LARGEST_VALUE:
+            return None
+        before[name] = bound, LARGEST_VALUE // size
+    set_growth(connection, {name: small for name, (_, small) in before.items()})
+    return {name: bound for name, (bound, _) in before.items()}
+
+
+def set_growth(connection: sqlite3.Connection, pages: dict[str, int]) -> None:
+    for name, most in pages.items():
+        connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {most}").close()
+
+
 def modules_of(connection: sqlite3.Connection) -> list[str]:
     """The modules of the schema's virtual tables."""
     declared = connection.execute(

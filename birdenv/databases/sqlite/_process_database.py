@@ -1,7 +1,10 @@
 """An episode's database whose statements run in worker processes.
 
 While nothing is written any worker may run the next statement. The first one that writes moves the episode to
-an image in the worker that ran it, and the episode keeps that worker to its end.
+an image in the worker that ran it, and the episode keeps that worker until it ends or another episode needs
+one: then the image is put aside, as a value here, and the next statement goes on from it in any worker. An
+episode that has more than an image (a transaction, something temporary or attached, a setting) keeps its
+worker to the end of that.
 """
 
 from __future__ import annotations
@@ -9,19 +12,24 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import threading
 import time
+import weakref
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._fetching import RowSink
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, Result, Scope
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._worker import (
     ANSWERED,
     BEGINS,
     GO_ON,
+    HAS_IMAGE,
     ROWS,
+    SHARES,
     STOP,
     UNUSABLE,
     Answer,
@@ -30,14 +38,14 @@ from birdenv.databases.sqlite._worker import (
 )
 from birdenv.databases.sqlite.images._file import sweep
 from birdenv.databases.sqlite.images._image import ImageKind
+from birdenv.databases.sqlite.images._parked import ParkedImage
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
-from birdenv.processes._pool import WorkerPool
-from birdenv.processes._process import Process, WorkerCrashError
+from birdenv.processes._process import WorkerCrashError
+from birdenv.processes._shared_pool import SharedPool, SharedWorker
 
-workers: Final = WorkerPool(
-    lambda: Process("birdenv.databases.sqlite._worker"), most_idle=2 * (os.cpu_count() or 1)
-)
+MOST_WORKERS: Final = 2 * (os.cpu_count() or 1)
+workers: Final = SharedPool(lambda: SharedWorker("birdenv.databases.sqlite._worker"), MOST_WORKERS)
 """Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
@@ -56,14 +64,18 @@ class ProcessDatabase:
         self._limits = limits
         self._episode = pickle.dumps(Episode(file.version, file.image_path, limits, image_kind))
         self._scope = file.scope(limits, "process")
-        self._worker: Process | None = None  # which holds the episode's image
-        self._start: Checkpoint | None = None
+        self._worker: SharedWorker | None = None  # which holds the episode's image
+        self._parked: ParkedImage | None = None  # the image, if no worker holds it
+        self._start: Checkpoint | None = None  # what a lost episode goes on from
+        self._lost: QueryError | None = None  # which the next statement is told
+        self._lock = threading.RLock()  # of who talks: this episode's thread, or one that needs a worker
+        self._gives_up = weakref.WeakMethod(self._give_up)
         self._is_closed = False
 
     @property
     def is_private(self) -> bool:
         """Whether the episode has an image of its own by now."""
-        return self._worker is not None or self._start is not None
+        return not (self._worker is None and self._parked is None and self._start is None)
 
     @property
     def scope(self) -> Scope | None:
@@ -102,13 +114,15 @@ class ProcessDatabase:
         self._check_open()
         if checkpoint.version != self._file.version:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")
-        self._let_worker_go()
-        self._start = checkpoint if checkpoint.size else None
-        return self._resume()
+        with self._lock:
+            self._let_image_go()
+            self._start = checkpoint if checkpoint.size else None
+            return self._resume()
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
-        self._let_worker_go()
+        with self._lock:
+            self._let_image_go()
         self._is_closed = True
 
     def __enter__(self) -> ProcessDatabase:
@@ -125,42 +139,71 @@ class ProcessDatabase:
 
     def _ask(self, method: str, *arguments: Any, sink: RowSink | None = None) -> Answer:
         self._check_open()
-        if self._worker is None and self._start is not None:
-            failure = self._resume()
-            if failure is not None:
-                return failure
-        return self._call(method, arguments, sink)
+        with self._lock:
+            failure, self._lost = self._lost, None
+            failure = failure or self._resume()
+            return failure or self._call(method, arguments, sink)
 
     def _resume(self) -> QueryError | None:
-        """Bring the episode to where it starts from, in a worker of its own."""
-        if self._start is None:
+        """Bring the episode's image, or what it starts from, into a worker, if it is in none."""
+        if self._worker is not None:
             return None
-        return cast("QueryError | None", self._call("restore", (self._start,)))
+        if self._parked is not None:
+            failure = cast("QueryError | None", self._call("unpark", (self._parked,)))
+            if failure is None:
+                self._parked = None
+            return failure
+        if self._start is not None:
+            return cast("QueryError | None", self._call("restore", (self._start,)))
+        return None
+
+    def _give_up(self) -> None:
+        """Put the image aside and release the worker: another episode needs it, in whose thread this runs."""
+        if not self._lock.acquire(blocking=False):
+            return  # a statement is about to run
+        try:
+            if self._worker is None:
+                return
+            answer = self._call("park", ())
+            if isinstance(answer, ParkedImage):
+                self._parked = answer
+            elif self._worker is None and isinstance(answer, QueryError):
+                self._lost = answer
+        finally:
+            self._lock.release()
 
     def _call(self, method: str, arguments: tuple[Any, ...], sink: RowSink | None = None) -> Answer:
         worker, self._worker = self._worker, None  # until it has answered
         episode = None if worker else self._episode
-        had_image = worker is not None
-        worker = worker or workers.lease()
+        had_image = worker is not None or self._parked is not None
+        if worker is None:
+            worker = workers.lease()
+        else:
+            workers.resume(worker)
         try:
-            answer, is_private = self._ask_worker(worker, (episode, method, arguments), sink)
+            answer, place = self._ask_worker(worker, (episode, method, arguments), sink)
         except WorkerCrashError as crash:
+            workers.lost(worker)
+            self._parked = None
             sweep()  # the private files that it may have had
             lost = "; what the episode had changed since its last checkpoint is lost" if had_image else ""
             return crash_error(crash, self._limits, lost)
         except BaseException:  # Ctrl-C, or a sink that fails: nobody waits for this answer any more
             worker.kill()
+            workers.lost(worker)
             raise
-        if is_private:
-            self._worker = worker
-        else:
+        if place == SHARES:
             workers.release(worker)
+        else:
+            self._worker = worker
+            can_park = place == HAS_IMAGE and method != "park"  # which has failed
+            workers.keep(worker, self._gives_up if can_park else None)
         return answer
 
     def _ask_worker(
-        self, worker: Process, request: tuple[Any, ...], sink: RowSink | None
-    ) -> tuple[Answer, bool]:
-        """The answer, and whether the episode now lives in this worker.
+        self, worker: SharedWorker, request: tuple[Any, ...], sink: RowSink | None
+    ) -> tuple[Answer, int]:
+        """The answer, and what the episode has in this worker now.
 
         `sink` gets the rows of a `scan`. Raises `InputError` if the database cannot be used.
         """
@@ -176,7 +219,7 @@ class ProcessDatabase:
                     if goes_on is not None:
                         worker.send(GO_ON if goes_on else STOP, time.monotonic() + patience)
                 elif kind == ANSWERED:
-                    return decoded(body[1:]), body[:1] == b"\1"
+                    return decoded(body[1:]), body[0] if body else SHARES
                 elif kind == UNUSABLE:
                     raise InputError(body[1:].decode(errors="replace"))
                 else:
@@ -184,7 +227,8 @@ class ProcessDatabase:
         except MessageError as error:
             raise worker.crash(f"its answer made no sense: {error}") from error
 
-    def _let_worker_go(self) -> None:
+    def _let_image_go(self) -> None:
+        self._parked = None
         if self._worker is not None:
             self._call("close", ())
 

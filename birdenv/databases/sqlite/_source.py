@@ -11,12 +11,12 @@ import os
 import resource
 import sqlite3
 from collections.abc import Hashable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
 
+from birdenv.databases._limits import Limits
 from birdenv.databases._protocols import EpisodeDatabase
-from birdenv.databases._results import Limits, QueryError, Scope
+from birdenv.databases._results import QueryError, Scope
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
@@ -121,8 +121,7 @@ class SqliteSource:
 
         Raises `InputError` as `path` does.
         """
-        file = self._file(db_id)
-        return replace(file.scope(limits, self.isolation), digest=lambda: file.digest)
+        return self._file(db_id).scope(limits, self.isolation)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """A database for one episode, private and with the contents of the file; `limits` hold for each

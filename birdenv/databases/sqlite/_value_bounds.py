@@ -78,9 +78,13 @@ _NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
 _WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
 
 
+WHOLE_INDEX: Final = 1_000_000_000
+"""SQLite's own bound on a value: that of a module whose values are as large as its whole index."""
+
+
 def stored_by_module(module: str) -> int:
     """Bytes of a value that a module of virtual tables must be able to store."""
-    return LARGEST_VALUE if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
+    return WHOLE_INDEX if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
 
 
 def longest_program(sql: str) -> int:
@@ -104,10 +108,12 @@ def kind_of_work(function: str) -> Work:
 
 
 class Counted(NamedTuple):
-    """What counting a program has shown: bytes that a value may have in it; does a module store values?"""
+    """What counting a program has shown: bytes that a value may have in it; does a module store values? does
+    it compute anything?"""
 
     bound: int
     stores: bool
+    works: bool
 
 
 def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
@@ -116,7 +122,7 @@ def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> 
     `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
     """
     if program is None:
-        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False)
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False, True)
     operations = calls = patterns = squares = indexing = 0
     stores = edits = False
     for _, opcode, _, _, _, p4, *_ in program:
@@ -130,12 +136,12 @@ def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> 
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
     if edits:
-        return Counted(LARGEST_VALUE, stores)
+        return Counted(LARGEST_VALUE, stores, False)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
     bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
     bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
-    return Counted(min(bounds), stores)
+    return Counted(min(bounds), stores, operations + calls > 0)
 
 
 _TRIMMING_A_BYTE = 2  # characters times characters to trim, for each byte that a value may have

@@ -102,32 +102,61 @@ watchdog = _Watchdog()
 os.register_at_fork(after_in_child=watchdog.start_again)
 
 
-def set_alarms(deadline: Deadline) -> None:
-    """Have the kernel end this process soon after the deadline: SIGPROF for processor time, SIGALRM for the
-    wall clock."""
-    signal.setitimer(signal.ITIMER_PROF, _alarm_in(deadline.seconds_left))
-    _set_wall_alarm(deadline.wall_seconds_left)
+class _Alarms:
+    """The kernel's alarms, which end this process: SIGPROF for processor time, SIGALRM for the wall clock.
+
+    They are set for what the watchdog finds at work, and so for nothing that is over in a moment.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._statement: Deadline | None = None
+        self._last = NEVER
+        self._are_set = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._statement is not None or self._last < NEVER
+
+    def watch_statement(self, deadline: Deadline | None) -> None:
+        """End this process soon after the deadline of the statement that runs now; None: it is over."""
+        with self._lock:
+            self._statement = deadline
+            self._clear()
+
+    def watch_all(self, last: float) -> None:
+        """End this process soon after `last` (`time.monotonic`), whatever runs, ours included."""
+        with self._lock:
+            self._last = last
+            self._clear()
+        if last < NEVER and not watchdog.is_awake:
+            watchdog.wake()
+
+    def interrupt_if_late(self, now: float) -> None:
+        """Set the alarms for what runs now."""
+        with self._lock:
+            if self._are_set or not self.is_running:
+                return
+            self._are_set = True
+            wall = self._last - now
+            if self._statement is not None:
+                signal.setitimer(signal.ITIMER_PROF, _alarm_in(self._statement.seconds_left))
+                wall = min(wall, self._statement.wall_seconds_left)
+            signal.setitimer(signal.ITIMER_REAL, _alarm_in(wall))
+
+    def forget_parent(self) -> None:
+        """In a forked child: alarms are not inherited."""
+        self.__init__()  # type: ignore[misc]
+
+    def _clear(self) -> None:
+        if self._are_set:
+            self._are_set = False
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def clear_alarms() -> None:
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    _set_wall_alarm(NEVER)
-
-
-_last_alarm = NEVER
-
-
-def set_last_alarm(deadline: float) -> None:
-    """From here on, have the kernel end this process soon after the deadline, on `time.monotonic`'s scale,
-    whatever runs, ours included."""
-    global _last_alarm
-    _last_alarm = deadline
-    _set_wall_alarm(NEVER)
-
-
-def _set_wall_alarm(seconds: float) -> None:
-    left = min(seconds, _last_alarm - time.monotonic())
-    signal.setitimer(signal.ITIMER_REAL, 0 if left == NEVER else _alarm_in(left))
+alarms = _Alarms()
+watchdog.watch(alarms)
 
 
 def _alarm_in(seconds: float) -> float:

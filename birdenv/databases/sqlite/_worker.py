@@ -20,18 +20,20 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
-from birdenv.databases._results import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, Result, Row
+from birdenv.databases._limits import Limits
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
-from birdenv.databases.sqlite._watchdog import set_last_alarm
+from birdenv.databases.sqlite._watchdog import alarms
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, ImageKind
+from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
 from birdenv.errors import InputError
 from birdenv.processes._child import set_limit
 from birdenv.processes._messages import MessageError, packed, receive, send, unpacked
 
-Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
+Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | ParkedImage | None
 
 
 def encoded(answer: Answer) -> bytes:
@@ -57,6 +59,8 @@ def _plain(answer: Answer) -> tuple[Any, ...]:
             return ("error", kind, message, elapsed, repeatable)
         case Checkpoint(version, size, pages):
             return ("checkpoint", astuple(version), size, pages)
+        case ParkedImage(start, counters):
+            return ("parked", _plain(start), tuple(counters))
         case DatabaseState(schema, contents, definitions):
             tables = {name: _plain(content) for name, content in contents.items()}
             return ("state", {name: dict(item) for name, item in schema.items()}, tables, definitions)
@@ -80,6 +84,8 @@ def _value(plain: Any) -> Answer:
             return QueryError(kind, message, elapsed, repeatable)  # type: ignore[arg-type]
         case ("checkpoint", tuple() as version, int() as size, dict() as pages):
             return Checkpoint(FileId(*version), size, pages)
+        case ("parked", ("checkpoint", tuple(), int(), dict()) as start, (int(), int(), int()) as counters):
+            return ParkedImage(cast(Checkpoint, _value(start)), Counters(*counters))
         case ("state", dict() as schema, dict() as tables, tuple() as definitions):
             return DatabaseState(schema, _contents(tables), definitions)
     raise MessageError("of no known kind")
@@ -96,8 +102,11 @@ def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
 
 
 ANSWERED, UNUSABLE = b"\0", b"\1"
-"""First byte of a reply: what follows is an answer, or why the database cannot be used. The second byte says
-whether the episode has an image of its own in this process."""
+"""First byte of a reply: what follows is an answer, or why the database cannot be used."""
+
+SHARES, HAS_IMAGE, IS_BOUND = range(3)
+"""Second byte of a reply: the episode has nothing of its own in this process, an image that can be put aside
+(`park`), or more than that."""
 
 BEGINS, ROWS = b"\2", b"\3"
 """First byte of a message ahead of the answer to a `scan`: the columns, as the statement begins, or rows."""
@@ -108,7 +117,7 @@ GO_ON, STOP = b"\1", b"\0"
 _PATIENCE_SECONDS: Final = 60.0  # beyond that: for making an image, moving rows, and an owner that is slow
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
-_FILE_BYTES: Final = 2**30  # of any file that this process writes, besides the image
+_FILE_BYTES: Final = 2**31  # of any file that this process writes, besides the image; the guard allows half
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +162,11 @@ class _Worker:
         if episode is not None and episode != self._episode:
             self._begin_episode(episode)
         assert self._database is not None
-        set_last_alarm(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
+        alarms.watch_all(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
         try:
             return self._answer(method, arguments)
         finally:
-            set_last_alarm(math.inf)
+            alarms.watch_all(math.inf)
 
     def _answer(self, method: str, arguments: tuple[Any, ...]) -> bytes:
         assert self._database is not None
@@ -166,10 +175,12 @@ class _Worker:
             answer: Answer = self._database.scan(sql, _OwnersSink(self._connection))
         else:
             answer = getattr(self._database, method)(*arguments)
-        is_private = self._database.is_private
-        if is_private or method == "close":
+        place = SHARES
+        if self._database.is_private:
+            place = HAS_IMAGE if self._database.can_park else IS_BOUND
+        if place != SHARES or method == "close":
             self._episode = None
-        return bytes([is_private]) + encoded(answer)
+        return bytes([place]) + encoded(answer)
 
     def _begin_episode(self, pickled: bytes) -> None:
         self._end_episode()

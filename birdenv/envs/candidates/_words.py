@@ -54,6 +54,15 @@ _ONE_FORM: Final = {
     "missing": "empty",
     "different": "distinct",
 }
+_BOUNDS: Final = tuple(  # as people say what SQL writes >= and <=
+    (re.compile(rf"\b(?:{said})\b"), meant)
+    for said, meant in (
+        ("at least|no fewer than|no less than", "more equal"),
+        ("at most|no more than|up to", "less equal"),
+        ("(?:on|at) or after", "more equal"),
+        ("(?:on|at) or before", "less equal"),
+    )
+)
 _SILENT: Final = frozenset(
     """select from as on join inner where and or by then end when case group exists in a an the of is that it
     with i mean for this""".split()
@@ -122,6 +131,8 @@ def phrases(request: str) -> tuple[Phrase, ...]:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text in comparable forms; what says nothing is left out."""
     broken = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").lower()
+    for said, meant in _BOUNDS:
+        broken = said.sub(meant, broken)
     return frozenset(form for word in _TOKEN.findall(broken) if (form := _form(word)) not in _SILENT)
 
 

@@ -79,8 +79,11 @@ class StrictQueryGrader:
             with self._source.open(job.database, self._limits) as database:
                 return prepare_gold(database, job) or whole(_run_gold(database, statements))
         key = Key(self._source.scope(job.database, self._limits), "script", None, statements)
-        lasts = not any(map(reads_clock, statements))
-        return result_cache.get_once(key, lambda: whole(self._run_pristine(job, statements)), lasts=lasts)
+        return result_cache.get_once(
+            key,
+            lambda: whole(self._run_pristine(job, statements)),
+            lasts=lambda: not any(map(reads_clock, statements)),
+        )
 
     def _run_pristine(self, job: GradingJob, statements: tuple[str, ...]) -> Result:
         with self._source.open(job.database, self._limits) as database:

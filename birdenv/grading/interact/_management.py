@@ -196,7 +196,10 @@ class ManagementGrader:
         )
 
     def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
-        """What the gold leaves; remembered if nothing in it reads the clock."""
+        """What the gold leaves; remembered if nothing in it reads the clock.
+
+        By its text: no engine says of a statement that writes whether it is repeatable.
+        """
         scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
         if any(reads_clock(script) for part in scripts for script in part):
             return self._run_gold(job)

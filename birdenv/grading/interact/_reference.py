@@ -258,11 +258,13 @@ class ReferenceGrader:
             with self._source.open(job.database, self._limits) as database:
                 return _prepare(database, job) or _run(database, gold_sqls)
 
-        scripts = (job.setup, _base(job), gold_sqls)
-        if job.start is not None or any(reads_clock(sql) for part in scripts for sql in part):
+        if job.start is not None:
             return run()
+        scripts = (job.setup, _base(job), gold_sqls)
         key = Key(self._source.scope(job.database, self._limits), "script", None, scripts)
-        return result_cache.get_once(key, run, lasts=True)
+        return result_cache.get_once(
+            key, run, lasts=lambda: not any(reads_clock(sql) for part in scripts for sql in part)
+        )
 
     def _grade_by_tests(
         self, database: EpisodeDatabase, job: GradingJob, prediction: str, result: QueryResult

@@ -85,6 +85,7 @@ class RunReport:
         head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
         settings = ", ".join(f"{name} {value}" for name, value in self._settings().items())
         head += [settings] if settings else []
+        head += self._users()
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
@@ -113,6 +114,15 @@ class RunReport:
         lines += ["", *self._notes(rated)]
         lines += [*(method_notes(databases) if has_intervals else ["One episode: no intervals."]), rule("=")]
         return "\n".join(lines) + "\n"
+
+    def _users(self) -> list[str]:
+        """Who answers the questions, in a game where somebody does, and how well."""
+        user = self.run.config.get("user")
+        if not isinstance(user, str) or "patience" not in self.run.config:
+            return []
+        from birdenv.runs.user_evaluation import user_line
+
+        return [user_line(user)]
 
     def summary(self) -> Summary:
         """What a run leaves in its folder: `overall.json` and `summary.txt`."""

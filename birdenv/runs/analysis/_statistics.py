@@ -176,6 +176,9 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
     batches = _kept_batches(count) if count * RESAMPLES <= _BATCH else _batches(count)
+    if (sizes == sizes[0]).all():  # then all resamples are of one size, too
+        size = count * sizes[0]
+        return np.concatenate([sums[drawn].sum(axis=1) / size for drawn in batches])
     return np.concatenate([sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1) for drawn in batches])
 
 

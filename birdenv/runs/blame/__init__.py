@@ -1,8 +1,10 @@
 """Whose fault the failed episodes of a run were: the agent's, the user's or the benchmark's."""
 
-from birdenv.runs.blame._blame import RunBlame, blame_run
+from birdenv.runs.blame._blame import RunBlame, blame_run, record_blame, recorded_culprits
 
 __all__ = [
     "RunBlame",
     "blame_run",
+    "record_blame",
+    "recorded_culprits",
 ]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import make_game
+from birdenv.dialogue import Arena, make_game
 from birdenv.errors import InputError
+from birdenv.files import read_json, write_text
+from birdenv.grading.interact import InteractGrader
+from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._episode import UNRATED
-from birdenv.runs.analysis._recorded_run import RecordedRun, read_run
+from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, recorded_run
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
+from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
+from birdenv.tasks.c_interact import InteractTasks, grading_job
 from birdenv.users import Brief
+
+BLAME = "private_blame.json"
+"""The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""
 
 _GAMES = ("c-interact", "a-interact")
 
@@ -55,6 +65,7 @@ class RunBlame:
                     "phase": phase,
                     "class": blame.kind,
                     "culprit": blame.culprit,
+                    "shown_by_execution": blame.shown,
                     "points": [point._asdict() for point in blame.points],
                 }
                 for name, (phase, blame) in self.failed.items()
@@ -70,6 +81,8 @@ class RunBlame:
             for kind, culprit in CULPRITS.items():
                 lines.append(f"{culprit:<12}{found['classes'][kind]:>9}  {TITLES[kind]}")
             lines += ["", f"The user's share of the failures: {100 * (self.users_share or 0):.1f} %"]
+            shown = sum(blame.shown for _, blame in self.failed.values())
+            lines.append(f"Shown by running the SQL under the agent's reading: {shown} of {len(self.failed)}")
         if episodes:
             lines.append("")
         for name, (phase, blame) in self.failed.items() if episodes else ():
@@ -94,17 +107,43 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
         raise InputError(f"{folder}: a run of {run.game}; only {' and '.join(_GAMES)} have a user to blame")
     place = place_of(run.config, "data_file", "--data", data)
     databases = place_of(run.config, "db_dir", "--data-dir", data_dir)
-    with make_game(run.game, data=str(place), data_dir=str(databases)) as arena:
+    dialect = str(run.config.get("dialect", "sqlite"))
+    with make_game(run.game, data=str(place), data_dir=str(databases), dialect=dialect) as arena:
         missing = [name for name in run.tasks if name not in arena.ids]
         if missing:
             raise InputError(f"{place} has no task {missing[0]!r}: it is not the file of the run")
-        briefs = {name: arena._tasks.private(name).brief for name in run.tasks}
-    return _blamed(run, briefs)
+        return _blamed(run, arena)
 
 
-def _blamed(run: RecordedRun, briefs: Mapping[str, Brief]) -> RunBlame:
+def record_blame(arena: Arena, folder: Path) -> None:
+    """Write into a run folder whose fault its failures were.
+
+    Args:
+        arena: the game of the run.
+        folder: the run, with all its records.
+
+    Raises:
+        InputError: the run cannot be read.
+    """
+    found = _blamed(recorded_run(RunDirectory(folder)), arena)
+    write_text(folder / BLAME, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+
+
+def recorded_culprits(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return `{"culprit": ...}` of each failed episode; nothing where a run does not say."""
+    if not (folder / BLAME).is_file():
+        return {}
+    try:
+        episodes = read_json(folder / BLAME)["by_episode"]
+        return {name: {"culprit": str(episode["culprit"])} for name, episode in episodes.items()}
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder / BLAME}: damaged; `birdenv blame` makes it anew") from None
+
+
+def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
     failed: dict[str, tuple[int, Blame]] = {}
     count = 0
+    blame_of = lru_cache(maxsize=None)(partial(_blame_of, _executions(arena)))  # repeats may be equal
     for record, private in zip(run.records, run.private, strict=True):
         if "example" not in record or record["status"] in UNRATED - {"test_error"}:
             continue
@@ -112,13 +151,41 @@ def _blamed(run: RecordedRun, briefs: Mapping[str, Brief]) -> RunBlame:
         phase = _failed_phase(record)
         if phase is None:
             continue
-        name = record["instance_id"] + (f" repeat {record['repeat']}" if "repeat" in record else "")
-        statuses = [each["status"] for each in record["attempts"] if each["phase"] == phase]
+        statuses = tuple(each["status"] for each in record["attempts"] if each["phase"] == phase)
         submitted = [e["data"] for e in record["example"]["events"] if e["action"] == "submit_sql"]
-        texts = [sql for sql in submitted if isinstance(sql, str)]
-        blame = classify(briefs[record["instance_id"]], _exchanges(record, private), texts, statuses, phase)
-        failed[name] = phase, blame
+        texts = tuple(sql for sql in submitted if isinstance(sql, str))
+        task = arena._tasks.private(record["instance_id"])
+        exchanges = _exchanges(record, private)
+        blame = blame_of(record["instance_id"], task.brief, exchanges, texts, statuses, phase)
+        failed[episode_name(record["instance_id"], record.get("repeat"))] = phase, blame
     return RunBlame(run.agent, count, failed)
+
+
+def _executions(arena: Arena) -> Callable[[str, str], Execution]:
+    tasks = arena._tasks
+    assert isinstance(tasks, InteractTasks)
+    grader = InteractGrader(tasks.source, tasks.settings.limits)
+    profile = tasks.settings.profiles()[tasks.settings.profile]
+
+    def execution(name: str, submission: str) -> Execution:
+        job = replace(grading_job(tasks.tasks[name], profile, 1), keeps_state=False)
+        return Execution(grader, job, submission, tasks.source.dialect)
+
+    return execution
+
+
+def _blame_of(
+    executions: Callable[[str, str], Execution],
+    name: str,
+    brief: Brief,
+    exchanges: tuple[Exchange, ...],
+    submissions: tuple[str, ...],
+    statuses: tuple[str, ...],
+    phase: int,
+) -> Blame:
+    last = submissions[-1] if submissions and brief.gold else ""
+    execution = executions(name, last) if last else None
+    return classify(brief, exchanges, submissions, statuses, phase, execution)
 
 
 def _failed_phase(record: Mapping[str, Any]) -> int | None:
@@ -129,11 +196,11 @@ def _failed_phase(record: Mapping[str, Any]) -> int | None:
     return 2 if 2 not in passed and record.get("follow_up") == "graded" else None
 
 
-def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> Sequence[Exchange]:
+def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[Exchange, ...]:
     """The questions of the first phase: the words are public, what they draw on is private."""
     entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
     words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
-    return [
+    return tuple(
         Exchange(
             str(entry["question"]),
             said if isinstance(said, str) else "",
@@ -141,4 +208,4 @@ def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> Sequenc
             stopped=bool(entry["guard"]),
         )
         for entry, said in zip(entries, words, strict=False)
-    ]
+    )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from birdenv.runs.blame._truth import is_true, uses
+from birdenv.runs.blame._execution import Execution, Readings
+from birdenv.runs.blame._tokens import uses
+from birdenv.runs.blame._truth import is_exact, is_true
 from birdenv.users import Ambiguity, Brief
+from birdenv.users.sql_in_words import read_aloud
 from birdenv.users.understanding import understand
 
 Class: TypeAlias = Literal["never asked", "misled", "not used", "wrong SQL", "benchmark"]
+State: TypeAlias = Literal["told", "misled", "never asked"]
 Culprit: TypeAlias = Literal["agent", "user", "benchmark"]
 
 CULPRITS: Final[dict[Class, Culprit]] = {
@@ -41,10 +46,10 @@ class Exchange(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What became of one annotated point: `told`, `misled` or `never asked`; and whether the SQL has it."""
+    """What became of one annotated point, and whether the SQL has it right."""
 
     term: str
-    state: Literal["told", "misled", "never asked"]
+    state: State
     used: bool
 
 
@@ -55,10 +60,13 @@ class Blame:
     Attributes:
         kind: the class of the failure.
         points: the annotated points that count.
+        shown: the submission was run: it is right if exactly the points that are not `used` are read as it
+            reads them.
     """
 
     kind: Class
     points: tuple[PointState, ...] = ()
+    shown: bool = False
 
     @property
     def culprit(self) -> Culprit:
@@ -72,6 +80,7 @@ def classify(
     submissions: Sequence[str],
     statuses: Sequence[str],
     phase: int,
+    execution: Execution | None = None,
 ) -> Blame:
     """Return whose fault it was that an episode failed in a phase.
 
@@ -84,6 +93,7 @@ def classify(
         submissions: the SQL submitted in the phase.
         statuses: how the submissions of the phase were judged.
         phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
+        execution: of the last submission; without it, the texts alone are compared.
     """
     if _BENCHMARK_STATUSES & set(statuses):
         return Blame("benchmark")
@@ -91,7 +101,19 @@ def classify(
         return Blame("wrong SQL")
     critical = [point for point in brief.ambiguities if point.kind != "non_critical"]
     last = submissions[-1] if submissions else ""
-    points = tuple(PointState(p.term, _state(p, brief, exchanges), uses(last, p.snippet)) for p in critical)
+    used = {p.snippet: uses(last, p.snippet) for p in critical}
+    readings: Readings | None = None
+    if execution is not None and not all(used.values()):
+        readings = execution.explained(list(used)) if exchanges else None  # else it is the agent's anyway
+        for snippet, found in used.items():
+            if readings is not None:
+                used[snippet] = snippet not in readings
+            elif not found:
+                used[snippet] = execution.has_right(snippet)
+    points = tuple(
+        PointState(p.term, _state(p, brief, exchanges, (readings or {}).get(p.snippet)), used[p.snippet])
+        for p in critical
+    )
     gold = "\n".join(brief.gold)
     untrue = [
         p for p, found in zip(critical, points, strict=True) if found.used and not uses(gold, p.snippet)
@@ -101,11 +123,11 @@ def classify(
         return Blame("benchmark", points)
     for state, kind in _ORDER:
         if state in missing:
-            return Blame(kind, points)
+            return Blame(kind, points, readings is not None)
     return Blame("wrong SQL", points)
 
 
-_ORDER: Final[tuple[tuple[str, Class], ...]] = (
+_ORDER: Final[tuple[tuple[State, Class], ...]] = (
     ("never asked", "never asked"),
     ("misled", "misled"),
     ("told", "not used"),
@@ -113,17 +135,28 @@ _ORDER: Final[tuple[tuple[str, Class], ...]] = (
 
 
 def _state(
-    point: Ambiguity, brief: Brief, exchanges: Sequence[Exchange]
-) -> Literal["told", "misled", "never asked"]:
+    point: Ambiguity, brief: Brief, exchanges: Sequence[Exchange], reading: str | None = None
+) -> State:
+    """What the agent heard of a point. Words that fit its own `reading` better than the point misled it."""
     asked = False
     for exchange in exchanges:
-        granted = point.snippet in exchange.granted
-        if granted and not exchange.stopped and is_true(exchange.words, point.snippet):
+        granted = any(sql == point.snippet or uses(sql, point.snippet) for sql in exchange.granted)
+        if granted and not exchange.stopped and _tells(exchange.words, point, brief, reading):
             return "told"
         asked = asked or granted or _is_about(point, brief, exchange.question)
     return "misled" if asked else "never asked"
 
 
+def _tells(words: str, point: Ambiguity, brief: Brief, reading: str | None) -> bool:
+    aloud = read_aloud(point.snippet, brief.identifiers, brief.notes).text
+    if aloud and aloud.casefold() in words.casefold():
+        return True
+    if reading is not None and is_exact(words, reading) and not is_exact(words, point.snippet):
+        return False
+    return is_true(words, point.snippet)
+
+
+@lru_cache(maxsize=4096)  # many episodes ask the same of one task
 def _is_about(point: Ambiguity, brief: Brief, question: str) -> bool:
     """Whether a question is about a point, by the rules of the rule-based user, or because it names it."""
     choice = understand(brief, question)

@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\d+(?:\.\d+)?|\w+|[<>=!]+|[^\s\w]")
-_QUALIFIER = re.compile(r"\b[A-Za-z_]\w*\.(?=[A-Za-z_\"])")
-_ALIAS = re.compile(r"(?i)\s+AS\s+\w+\s*$")
-_CLAUSE = re.compile(r"(?i)^\s*(WHERE|HAVING|ORDER\s+BY|GROUP\s+BY)\s+")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _STRING = re.compile(r"'((?:[^']|'')*)'")
 _SAID_BY_THE_WAY: Final = frozenset({0.0, 1.0, 100.0})  # 1.0 * x, NULLIF(x, 0), per cent
@@ -26,6 +22,12 @@ _NOT_UP = re.compile(
     r"\b(?:no|not) (?:more|greater|higher|larger|longer) than\b|\bnot (?:above|over|exceed\w*)\b"
 )
 _NOT_DOWN = re.compile(r"\b(?:no|not) (?:less|fewer|lower|smaller|shorter) than\b|\bnot (?:below|under)\b")
+
+_BOUND = re.compile(r"[<>]=?|<>")
+_TAKES_IN = re.compile(r"\b(at least|at most|minimum|maximum|up to|or (?:more|less|fewer|later|earlier))\b")
+_LEAVES_OUT = re.compile(
+    r"\b(more than|above|over|greater than|exceed\w*|less than|below|under|fewer than)\b"
+)
 
 
 def is_true(words: str, snippet: str) -> bool:
@@ -60,20 +62,15 @@ def _is_turned_round(said: str, snippet: str) -> bool:
     return (up and says_down and not says_up) or (down and says_up and not says_down)
 
 
-def uses(sql: str, snippet: str) -> bool:
-    """Return whether a snippet stands in SQL, whatever the aliases, the case and the spaces.
+def is_exact(words: str, snippet: str) -> bool:
+    """Return whether words are true to a snippet, and as strict as it is about the bound itself.
 
-    >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
-    True
+    >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
+    (True, False)
     """
-    looked_for = _tokens(_CLAUSE.sub("", _ALIAS.sub("", snippet)))
-    held = _tokens(sql)
-    count = len(looked_for)
-    return bool(looked_for) and any(
-        held[at : at + count] == looked_for for at in range(len(held) - count + 1)
-    )
-
-
-def _tokens(sql: str) -> list[str]:
-    found = _TOKEN.findall(_QUALIFIER.sub("", sql))
-    return [token if token.startswith("'") else token.strip('"').casefold() for token in found]
+    said = _NOT_DOWN.sub("at least", _NOT_UP.sub("at most", words.casefold()))
+    bounds = {each for each in _BOUND.findall(_STRING.sub(" ", snippet)) if each != "<>"}
+    leaves_out, takes_in = bool(_LEAVES_OUT.search(said)), bool(_TAKES_IN.search(said))
+    if len(bounds) == 1 and leaves_out != takes_in and leaves_out == ("=" in bounds.pop()):
+        return False
+    return is_true(words, snippet)

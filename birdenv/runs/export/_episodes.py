@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,9 @@ def _arena_of(config: Mapping[str, Any]) -> Arena:
     """The game under the settings that decide what the agent was told."""
     game = find_game(str(config.get("game")))
     fields = game.settings.model_fields
+    if "scenarios" in fields:  # all settings stand in the config under their names, but for the file
+        stored = {name: config[name] for name in fields if config.get(name) is not None}
+        return make_game(game, **stored, scenarios=config.get("data_file"))
     data = str(place_of(config, "data_file", "the same place as before", None))
     databases = str(place_of(config, "db_dir", "the same place as before", None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
@@ -82,7 +85,7 @@ def _arena_of(config: Mapping[str, Any]) -> Arena:
 
 def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> RecordedDialogue | None:
     index = arena.game.evaluated
-    events = [Event.from_json(each) for each in record["example"]["events"]]
+    events = _seen_by(arena, task, index, map(Event.from_json, record["example"]["events"]))
     seat = arena.game.seats[index]
     messages = chat_messages(arena.instruction(task), events, seat, index)
     while messages and messages[-1]["role"] != "assistant":
@@ -90,6 +93,15 @@ def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> Record
     used = {event.action for event in events if event.agent == index} | {"clarify", "submit_sql"}
     names = [name for name in seat.kinds if name in used]
     return RecordedDialogue(messages, tool_schemas(seat, names)) if messages else None
+
+
+def _seen_by(arena: Arena, task: str, seat: int, events: Iterable[Event]) -> list[Event]:
+    """The events as a seat saw them."""
+    rules = arena.start(task).rules
+    heard = (e for e in events if e.agent == seat or not (e.metadata or {}).get("refused"))
+    seen = [rules.shown(seat, event) for event in heard]
+    rules.close()
+    return [event for event in seen if event is not None]
 
 
 def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
@@ -153,12 +154,34 @@ def _details(
             f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
             f"the {graded} that have one."
         )
+    culprits = Counter(str(run["culprit"]) for run in records if "culprit" in run)
+    if culprits:
+        figures["failures"] = {name: culprits[name] for name in _CULPRITS}
+        figures["users_share_of_failures"] = round(culprits["user"] / culprits.total(), 6)
+        said = ", ".join(f"{name} {culprits[name]}" for name in _CULPRITS)
+        share = f"{100 * culprits['user'] / culprits.total():.1f} %"
+        notes.append(f"Whose fault the failures were: {said}; the user's share is {share} (birdenv blame).")
     courses = Counter(map(_course, records))
     figures["what_happened"] = dict(sorted(courses.items()))
     happened = [f"  {course:<48}{count:>5}" for course, count in courses.most_common()]
     return Details(
         figures, [*lines, *own[1], answers_line(answers), "", "What happened (episodes)", *happened], notes
     )
+
+
+_CULPRITS: Final = ("agent", "user", "benchmark")
+
+
+def _finish(arena: Any, folder: Path) -> None:
+    from birdenv.runs.blame import record_blame
+
+    record_blame(arena, folder)
+
+
+def _culprits(folder: Path) -> dict[str, dict[str, Any]]:
+    from birdenv.runs.blame import recorded_culprits
+
+    return recorded_culprits(folder)
 
 
 def _course(run: Record) -> str:
@@ -249,6 +272,8 @@ C_INTERACT: Final = GameMeasures(
     clusters="database",
     details=_c_interact_details,
     settings=("profile", "patience", "execute_sql"),
+    fields=_culprits,
+    finish=_finish,
 )
 
 A_INTERACT: Final = GameMeasures(
@@ -265,4 +290,6 @@ A_INTERACT: Final = GameMeasures(
     clusters="database",
     details=_a_interact_details,
     settings=("profile", "patience"),
+    fields=_culprits,
+    finish=_finish,
 )

@@ -12,14 +12,8 @@ from birdenv.files import exists, is_directory
 from birdenv.runs.analysis._lines import rule
 from birdenv.runs.measures._interact import GROUPS
 from birdenv.runs.official._phases import EpisodeScore, group_figures, official_figures
-from birdenv.runs.official._read import (
-    Notes,
-    OfficialResults,
-    is_stage_folder,
-    read_adk_file,
-    read_stage_folder,
-    record_groups,
-)
+from birdenv.runs.official._read import OfficialResults, is_stage_folder, read_adk_file, read_stage_folder
+from birdenv.runs.official._rows import Notes, record_groups
 from birdenv.runs.official._text import (
     answers_line,
     group_table,

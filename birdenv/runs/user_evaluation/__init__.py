@@ -4,13 +4,17 @@
 * `ask`: put a question to the user of a game
 * `judge`, `Heard`: what came of it
 * `evaluation_text`: the figures in words, with intervals
+* `readability`, `readability_text`: how the answers read
+* `class_figures`, `user_line`: the figures by class, and what is known of a user
 * `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
 """
 
-from birdenv.runs.user_evaluation._asking import Heard, ask
+from birdenv.runs.user_evaluation._asking import Heard, ask, schema_names
 from birdenv.runs.user_evaluation._fishing import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._judging import OUTCOMES, Judged, judge
+from birdenv.runs.user_evaluation._known import class_figures, user_line
 from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
+from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
 from birdenv.runs.user_evaluation._report import evaluation_text
 
 __all__ = [
@@ -19,11 +23,17 @@ __all__ = [
     "Heard",
     "Judged",
     "Leaks",
+    "Readability",
     "UserQuestion",
     "ask",
+    "class_figures",
     "evaluation_text",
     "fish",
     "judge",
     "leaks_text",
     "read_questions",
+    "readability",
+    "readability_text",
+    "schema_names",
+    "user_line",
 ]

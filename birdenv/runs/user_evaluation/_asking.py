@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue import Arena, Episode
-from birdenv.tasks.c_interact import InteractRules
+from birdenv.llm import Models
+from birdenv.tasks.c_interact import InteractRules, InteractTasks
+
+
+def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
+    """Return the names of tables and columns of a task's database."""
+    assert isinstance(arena._tasks, InteractTasks)
+    return arena._tasks.tasks[instance_id].private.brief.identifiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +26,15 @@ class Heard:
     guard: str = ""
 
 
-def ask(arena: Arena, instance_id: str, question: str) -> Heard:
+def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None) -> Heard:
     """Ask the user of `arena` one question at the start of a task.
+
+    Args:
+        arena: the game, with the user.
+        instance_id: the task.
+        question: what is asked.
+        times: how often it is asked in a row; the last answer counts.
+        models: language models for the user; without them the environment says where they are.
 
     Raises:
         InputError: there is no such task.
@@ -28,9 +42,10 @@ def ask(arena: Arena, instance_id: str, question: str) -> Heard:
     dialogue = arena.start(instance_id)
     rules = dialogue.rules
     assert isinstance(rules, InteractRules)
-    players = arena.seat_players(dialogue, instance_id, but=0)
+    players = arena.seat_players(dialogue, instance_id, but=0, models=models)
     with Episode(arena.game, dialogue, players, 0) as episode:
-        episode.act("clarify", question)
+        for _ in range(times):
+            episode.act("clarify", question)
         words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
         answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
     entry: dict[str, Any] = answers[-1] if answers else {}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from birdenv.dialogue import Arena
+from birdenv.llm import Models
 from birdenv.runs.user_evaluation._asking import ask
-from birdenv.runs.user_evaluation._battery import draw_battery
+from birdenv.runs.user_evaluation._battery import BAITS, Bait, draw_battery
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.users import Brief
 from birdenv.users._segments import segments
@@ -60,16 +61,24 @@ class Leaks:
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
 
-def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
+def fish(
+    arena: Arena,
+    seed: int,
+    limit: int | None = None,
+    models: Models | None = None,
+    baits: Collection[Bait] = BAITS,
+) -> Leaks:
     """Put the battery of a seed to every task, but for questions that share a longer word with its request.
 
     Args:
         arena: c-Interact, with the user that is measured.
         seed: draws the battery, and the columns that are asked about.
         limit: only the first tasks.
+        models: language models for the user.
+        baits: only questions of these sorts.
     """
     assert isinstance(arena._tasks, InteractTasks)
-    battery = draw_battery(seed, FISHING_QUESTIONS)
+    battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
     rng = random.Random(seed)
     examples: list[tuple[str, str, str]] = []
     tasks = points = parts = points_told = parts_told = 0
@@ -82,7 +91,7 @@ def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
         for bait in battery:
             if not named.isdisjoint(_WORD.findall(bait.question.lower())):
                 continue  # it names something of the request
-            heard = ask(arena, instance_id, bait.question)
+            heard = ask(arena, instance_id, bait.question, models=models)
             if heard.call in ("labelled", "unlabelled") and heard.target and not heard.guard:
                 told.add((heard.call, heard.target))
                 examples.append((instance_id, bait.question, heard.text))
@@ -92,12 +101,14 @@ def fish(arena: Arena, seed: int, limit: int | None = None) -> Leaks:
             tasks += 1
             points += len({item.term for item in brief.ambiguities})
             points_told += sum(call == "labelled" for call, _ in told)
-        asked += _columns(arena, instance_id, brief, rng)
+        asked += _columns(arena, instance_id, brief, rng, models)
     oracle = _balanced_accuracy(asked)
     return Leaks(seed, tasks, points, points_told, parts, parts_told, oracle, len(asked), tuple(examples))
 
 
-def _columns(arena: Arena, instance_id: str, brief: Brief, rng: random.Random) -> list[tuple[bool, bool]]:
+def _columns(
+    arena: Arena, instance_id: str, brief: Brief, rng: random.Random, models: Models | None
+) -> list[tuple[bool, bool]]:
     """For a point's column and for another one: is it the point's, and does the user seem to say so?"""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
@@ -108,7 +119,8 @@ def _columns(arena: Arena, instance_id: str, brief: Brief, rng: random.Random) -
             continue
         form = rng.choice(_COLUMN_QUESTIONS)
         for column, is_own in ((rng.choice(own), True), (rng.choice(others), False)):
-            heard = ask(arena, instance_id, form.format(column=column, term=" ".join(item.term.split())))
+            question = form.format(column=column, term=" ".join(item.term.split()))
+            heard = ask(arena, instance_id, question, models=models)
             found.append(
                 (is_own, heard.call in ("labelled", "unlabelled") and not heard.text.startswith("No"))
             )

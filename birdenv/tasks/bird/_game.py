@@ -12,11 +12,12 @@ from pydantic import Field, field_validator, model_validator
 from birdenv.databases import open_source
 from birdenv.dialogue import Game, Rules
 from birdenv.errors import InputError, SettingError
+from birdenv.files import file_identity
 from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.sql._markup import markup_help, read_markup
-from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._tasks import SqlTasks
 from birdenv.tasks.sql._view import TURNS
 
@@ -75,7 +76,7 @@ class BirdTasks(SqlTasks[BirdTask]):
             evidence=settings.evidence,
             show_schema=settings.show_schema,
             max_turns=settings.max_turns,
-            limits=settings.limits,
+            limits=self.limits,
         )
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:

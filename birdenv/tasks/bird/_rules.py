@@ -88,7 +88,10 @@ class BirdRules(Rules):
         if move.action == "submit_sql":
             self._submit(move.data)
             return self._used("SQL submitted for evaluation.")
-        return self._used(self._execute(move.data), "database")
+        if self._database is None:
+            self._database = self._source.open(self.task.public.db_id, self._limits)
+        result = result_cache.execute(self._database, move.data, FETCHED_ROWS)
+        return self._used(result_text(result), "database")
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
         if why == "too_long":
@@ -158,11 +161,6 @@ class BirdRules(Rules):
     def durations(self) -> dict[str, float]:
         verdict = self.verdict
         return {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
-
-    def _execute(self, sql: str) -> str:
-        if self._database is None:
-            self._database = self._source.open(self.task.public.db_id, self._limits)
-        return result_text(result_cache.execute(self._database, sql, FETCHED_ROWS))
 
     def _submit(self, sql: str) -> None:
         self.submission = sql

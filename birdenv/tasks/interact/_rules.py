@@ -26,6 +26,7 @@ from birdenv.tasks.interact._user_seat import (
 )
 from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
 from birdenv.tasks.sql._markup import NO_SQL, expected_sql
+from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
 _DEFAULT_LIMITS: Final = Limits()
@@ -59,6 +60,7 @@ class InteractRules(Rules):
         limits: Limits = _DEFAULT_LIMITS,
         user_sees: UserSees = "words",
         leak_guard: LeakGuard = "filter",
+        user_style: UserStyle = "plain",
         scheme: RewardScheme = _SHARED,
     ) -> None:
         self.task = task
@@ -67,6 +69,7 @@ class InteractRules(Rules):
         self.private_log: list[dict[str, Any]] = []
         self.user_sees = user_sees
         self.leak_guard: LeakGuard = leak_guard
+        self.user_style: UserStyle = user_style
         self._scheme = scheme
         self._earned = 0.0  # by the SQL
         self._asked = 0
@@ -132,7 +135,9 @@ class InteractRules(Rules):
         return {"candidates": self.task.public.candidates}
 
     def private_brief(self, seat: int) -> Any:
-        return briefs_of(self.task, converses=self.profile.conversation) if seat == USER else None
+        if seat != USER:
+            return None
+        return briefs_of(self.task, converses=self.profile.conversation, style=self.user_style)
 
     def shown(self, seat: int, event: Event) -> Event | None:
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""

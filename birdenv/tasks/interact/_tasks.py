@@ -11,19 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from birdenv.databases import open_source
 from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
+from birdenv.files import file_identity
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import PROFILES
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
-from birdenv.tasks.sql._settings import SqlSettings, check_task_file, file_identity, playable
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.users import UserStyle
 
 MAX_PATIENCE = 100
 
@@ -51,6 +53,20 @@ class InteractSettings(SqlSettings):
     disclosure_price: float = Field(
         0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
     )
+
+    user_style: UserStyle = Field(
+        "plain", description="How the rule-based user words its answers (profile strict)."
+    )
+
+    @field_validator("user_style")
+    @classmethod
+    def _can_have_style(cls, value: UserStyle, info: ValidationInfo) -> UserStyle:
+        profile = cls.profiles().get(info.data.get("profile", ""))
+        if value != "plain" and profile is not None and not profile.conversation:
+            raise SettingError(
+                "user_style", f" {value!r} needs the profile strict: the others are as published"
+            )
+        return value
 
     @field_validator("patience", mode="before")
     @classmethod
@@ -123,10 +139,13 @@ class InteractTasks(SqlTasks[CInteractTask]):
             for name in sorted(notes)
         }
         sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
+        style = {} if self.settings.user_style == "plain" else {"user_style": self.settings.user_style}
         guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
         scheme = self.settings.scheme
         paid = {} if scheme == RewardScheme() else {"reward_scheme": asdict(scheme)}
-        return super().config() | self.settings.rules() | sees | guard | paid | {"notes_sha256": digests}
+        return (
+            super().config() | self.settings.rules() | sees | style | guard | paid | {"notes_sha256": digests}
+        )
 
 
 def load_interact(
@@ -165,6 +184,7 @@ def load_interact(
             limits=settings.limits,
             user_sees=settings.user_sees,
             leak_guard=settings.leak_guard,
+            user_style=settings.user_style,
             scheme=settings.scheme,
             **more,
         )

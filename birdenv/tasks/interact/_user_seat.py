@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import Brief, RuleUser
+from birdenv.users import Brief, RuleUser, UserStyle
 from birdenv.users.leak_guard import leak_guard
-from birdenv.users.sql_in_words import verbalise
+from birdenv.users.sql_in_words import in_words
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
 """What the user's seat is shown of the system's moves: questions; tried SQL with its results, too; or all."""
@@ -31,14 +31,16 @@ class FilteredAnswer:
     entry: dict[str, Any]
 
 
-def briefs_of(task: CInteractTask, *, converses: bool = True) -> tuple[Brief, ...]:
+def briefs_of(
+    task: CInteractTask, *, converses: bool = True, style: UserStyle = "plain"
+) -> tuple[Brief, ...]:
     """Return the user's brief in each phase; `converses` is false where the protocol is stateless.
 
     A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
     brief, follow_up = task.private.brief, task.private.follow_up
-    if not converses:
-        brief = replace(brief, converses=False)
+    if not converses or style != "plain":
+        brief = replace(brief, converses=converses, style=style)
     if follow_up is None:
         return (brief,)
     return brief, replace(
@@ -48,14 +50,15 @@ def briefs_of(task: CInteractTask, *, converses: bool = True) -> tuple[Brief, ..
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:
     """Return the user's brief in a phase."""
-    briefs = briefs_of(task)
-    return briefs[min(phase, len(briefs)) - 1]
+    if phase == 1 or task.private.follow_up is None:
+        return task.private.brief
+    return briefs_of(task)[1]
 
 
 def user_instruction(task: CInteractTask) -> str:
     """Return what the user is told, in words: the request, its meaning, and its open points."""
     brief = task.private.brief
-    meanings = {point.term: verbalise(point.snippet, brief.identifiers) for point in brief.ambiguities}
+    meanings = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     points = [f"- {term}: {' '.join(meaning.split())}" for term, meaning in meanings.items()]
     parts = [
         _RULES,

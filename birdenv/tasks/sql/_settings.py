@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar
 
@@ -84,20 +84,6 @@ class SqlSettings(Settings):
             "limit": self.limit,
             **({"ungraded": self.ungraded} if self.ungraded != "skip" else {}),
         }
-
-
-def file_identity(*paths: Path | None) -> Hashable:
-    """Return what tells whether files or folders are still the same, without reading them."""
-    found: list[Any] = []
-    for path in paths:
-        try:
-            status = path.stat() if path is not None else None
-        except OSError:
-            status = None
-        if status is not None:
-            status_of = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-            found.append((str(path), *status_of))
-    return tuple(found)
 
 
 class _Public(Protocol):

@@ -22,6 +22,7 @@ class SqlTasks(TaskList, Generic[T]):
         source: the databases.
         data_file: the task file.
         everything: all tasks of the file, selected or not.
+        limits: the limits of one statement.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class SqlTasks(TaskList, Generic[T]):
         self.source = source
         self.data_file = data_file
         self.settings = settings
+        self.limits = settings.limits
         self.everything = everything
 
     def public(self, instance_id: str) -> Any:

@@ -6,7 +6,7 @@ reason, if it
 * has the shape of SQL: a statement's skeleton, a function call, `alias.column`, `IN (..`, a code fence;
 * speaks of a reference: "ground truth", "gold SQL", "the solution", "benchmark", "snippet", "SQL";
 * spells a name of the schema (or of the gold SQL) that is not in the granted snippets, if the name looks
-  like an identifier (`_protected.py` has the rule; ordinary words such as "status" pass);
+  like an identifier (`users._identifiers` has the rule; ordinary words such as "status" pass);
 * repeats six words in a row of the gold SQL, or of an annotated snippet that was not granted, which are in
   no granted snippet; or a comparison of theirs in signs (`tier = 'x'`);
 * repeats eight words in a row of the clear question that are in no granted snippet or term;

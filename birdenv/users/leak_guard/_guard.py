@@ -31,9 +31,6 @@ _PART = re.compile(r"[^\W_]+")
 _QUALIFIED = re.compile(r"(?<![\w.])([a-z]\w{0,40})\.([a-z_]\w+)")
 _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", "groundtruth", "goldsql")
 
-_MOST_KNOWN = 512
-"""Answers remembered with their verdict: a rule-based user says few different sentences about one task."""
-
 
 @dataclass(frozen=True, slots=True)
 class GuardedAnswer:
@@ -48,7 +45,6 @@ class LeakGuard:
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
-        self._known: dict[tuple[str, tuple[str, ...]], GuardedAnswer] = {}
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
         """Pass on `text` if it keeps to what it was granted, otherwise a fixed sentence and a reason.
@@ -63,16 +59,9 @@ class LeakGuard:
         Returns:
             The words that may be said.
         """
-        key = (text, tuple(granted))
-        answer = self._known.get(key)
-        if answer is None:
-            text = visible(text)
-            reason = _leak(text, self._protected.secrets(key[1]))
-            answer = GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = answer
-        return answer
+        text = visible(text)
+        reason = _leak(text, self._protected.secrets(tuple(granted)))
+        return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
 
 
 @lru_cache(maxsize=256)
@@ -131,12 +120,35 @@ def _repeats(said: list[str], run: str, secrets: Secrets) -> str:
     return secrets.words.reason(tuple(said)) or secrets.letters.reason(run)
 
 
+def _may_be_disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> bool:
+    """Whether `_disguised` can find something: one look for all disguises, cheaper than they are.
+
+    What mirrors a secret, or is its rot13, is looked up in mirrored and turned secrets, compiled once.
+    """
+    if "_" in bare or not secrets.disguised_words.isdisjoint(said):
+        return True
+    reordered = " ".join(reversed(bare.split()))
+    words_reordered = _WORD.findall(reordered)
+    words, letter_runs = secrets.words, secrets.letters
+    return (
+        words.may_hold(tuple(said))
+        or letter_runs.may_hold(run)
+        or letter_runs.may_hold(letters(rot13(bare)))
+        or letter_runs.may_hold(letters(reordered))
+        or words.may_hold(tuple(words_reordered))
+        or bool(sql_shape(reordered, words_reordered))
+        or bool(decoded(text))
+    )
+
+
 def _disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> str:
     """Whether `text` says something secret once a disguise is taken off."""
     long = [word for word in said if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):
         return "names a secret in disguise"
+    if not _may_be_disguised(text, bare, said, run, secrets):
+        return ""
     mirrored, reordered = backwards(bare)
     other, hidden = rot13(bare), plain(decoded(text))
     versions = [

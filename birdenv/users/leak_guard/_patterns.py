@@ -18,6 +18,9 @@ from collections.abc import Callable
 _LOOK_ALIKE = str.maketrans("аеосрхуіјѕԁһкмтвгпԛԝαεορχυικντβɡııѡ", "aeocpxyijsdhkmtbrnqwaeopxuikvtbgiiw")
 
 _LEET = str.maketrans("0134578l!|@$", "oieastbiiias")
+_ONLY_LETTERS = {
+    code: _LEET.get(code) if not chr(code).isalnum() else _LEET.get(code, code) for code in range(128)
+}
 _ROT13 = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
     "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM",
@@ -25,6 +28,7 @@ _ROT13 = str.maketrans(
 _NO_LETTER = re.compile(r"[\W_]+")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_-]{12,}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}(?:\\x|0x|[\s:,-]){0,2}){10,}")
+_FEWEST_DIGITS = 6  # in numbers or hexadecimal codes that stand for readable text
 _CODES = re.compile(r"(?:\d{2,3}[\s,;]{1,2}){10,}\d{2,3}")
 
 
@@ -53,6 +57,8 @@ def _unseen(character: str) -> bool:
 
 def letters(text: str) -> str:
     """`text` (plain) without separators, digits read as letters they look like; i and l are one letter."""
+    if text.isascii():
+        return text.translate(_ONLY_LETTERS)
     return _NO_LETTER.sub("", leet(text).replace(" ", ""))
 
 
@@ -73,14 +79,20 @@ def rot13(text: str) -> str:
 def decoded(text: str) -> str:
     """What the codes in `text` stand for, one after another; "" where nothing decodes to readable text."""
     tokens = _TOKEN.findall(text)
-    found = [_readable(bytes.fromhex(re.sub(r"[^0-9a-fA-F]|0x", "", m.group()))) for m in _hex_runs(text)]
-    found += [_readable(_from_codes(match.group())) for match in _CODES.finditer(text)]
+    found = []
+    if sum(map(text.count, "0123456789")) >= _FEWEST_DIGITS:
+        found = _from_numbers(text)
     for token in [*tokens, "".join(tokens)] if len(tokens) > 1 else tokens:
         for offset in range(4):
             found.append(_readable(_tried(base64.b64decode, _filled(token[offset:]))))
         if token.isupper():
             found.append(_readable(_tried(base64.b32decode, token + "=" * (-len(token) % 8))))
     return "\n".join(filter(None, found))
+
+
+def _from_numbers(text: str) -> list[str]:
+    found = [_readable(bytes.fromhex(re.sub(r"[^0-9a-fA-F]|0x", "", m.group()))) for m in _hex_runs(text)]
+    return found + [_readable(_from_codes(match.group())) for match in _CODES.finditer(text)]
 
 
 def _hex_runs(text: str) -> list[re.Match[str]]:
@@ -211,6 +223,21 @@ def sql_shape(text: str, said: list[str]) -> str:
                 last = i
     return ""
 
+
+_KEYWORDS = frozenset(
+    """count sum avg min max round coalesce ifnull nullif cast abs sqrt power lower upper trim substr length
+    replace strftime julianday json_extract group_concat iif exists over values rank row_number dense_rank
+    where and on having when case end with in between sql t""".split()
+)
+
+
+def mirrored_and_turned(word: str) -> tuple[str, str]:
+    """`word` backwards and in rot13."""
+    return word[::-1], rot13(word)
+
+
+DISGUISED_KEYWORDS = frozenset(form for word in _KEYWORDS | _FIRST for form in mirrored_and_turned(word))
+"""Words without one of which no disguised text has the shape of SQL."""
 
 _IN_EVERY_REFERENCE = tuple(
     "truth standard sql quer answer solution code statement case grad evaluation".split()

@@ -1,18 +1,4 @@
-"""What one answer must not say, worked out once from the task's brief and what the answer was granted.
-
-Tell names that only somebody with the schema knows from words that anybody uses.
-
-A name counts as an identifier if it has an underscore, a digit or a capital inside, or if it looks run
-together: it is no ordinary word, and
-
-* it begins or ends with a usual part of data names ("...registry", "...pct", "avg..."),
-* it begins or ends with an ordinary word and goes on beyond an English ending ("shopmesh"), or has a long
-  one inside,
-* it has nine letters or more and no English ending, or
-* it has no vowel, or four consonants in a row.
-
-So `loafref` and `qltyx` are identifiers; `loaves`, `status` and `performance` are not.
-"""
+"""What one answer must not say, worked out once from the task's brief and what the answer was granted."""
 
 from __future__ import annotations
 
@@ -23,109 +9,17 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._patterns import letters, plain
-from birdenv.users.sql_in_words import read_aloud, respelt
+from birdenv.users._identifiers import is_identifier
+from birdenv.users.leak_guard._patterns import (
+    DISGUISED_KEYWORDS,
+    letters,
+    mirrored_and_turned,
+    plain,
+    rot13,
+)
+from birdenv.users.sql_in_words import in_words, read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
 from birdenv.users.sql_in_words._words import quoted
-
-_MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
-_UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
-_ENDS = re.compile(
-    r"(?:registry|ref|reg|refs|score|status|state|stat|rate|count|cnt|level|lvl|type|kind|code|key|mark|tag|link|node"
-    r"|pct|percent|ratio|freq|hrs|hours|mins?|secs?|days?|date|time|dt|usd|val|value|idx|index|num|flag|name|label"
-    r"|trace|tally|span|pivot|size|range|risk|data|profile|history|hist|amt|cost|sum|total|sensitivity|metrics"
-    r"|degrees|deg|kmh|mhz|hz|khz|ppb|kwh|mw|kw|db|dbm|mm|cm|km|kg|tons|lpm|rpm|kpa|hpa|pa|mb|gb|ms|temp|tempc|rh"
-    r"|assess|audit|comp|conf|meth|method|prob|prof|qual|res|resp|sense|sess|sys|test|usage|use|plan|stage|notes?"
-    r"|reqs|prior|priority|operation|environment|measure|market|spot|quote|detail|details)$"
-)
-_STARTS = re.compile(
-    r"^(?:acc|acct|avg|auth|batt|cert|comm|comp|conserve|cur|cust|dev|dist|elec|emp|env|eq|exp|geo|hist|hrs?|idx"
-    r"|int|inv|lat|lon|maint|max|min|mkt|mod|msg|net|num|obs|oper|ops|opt|org|perf|phys|pow|pub|reg|res|resp|sec"
-    r"|sens|sess|sig|soc|src|stat|sub|surf|sys|tech|temp|tot|trans|trk|tx|upd|usr|veh|vend|vol)"
-)
-_ENGLISH_ENDING = re.compile(
-    r"(?:tion|ment|[ae]nc[ey]|ity|ies|ics?|ing|ness|ship|[ai]ble|[oa]ry|[oe]rs?|ure|al|age|ous|ive|ate|[ae]nt|is[tm]"
-    r"|logy|graphy|ees?|ed|ly|ful|one|ide|ine|ise|ize|house|hold|stamp|work|ite|ship|dom|hood|ward|less|like|ese"
-    r"|ure|ile|ude)s?$"
-)
-_ORDINARY = frozenset(
-    """account accounts activity address age alert alerts amount article articles assessment audit
-    author average balance battery behavior buyer buyers candidate card category certificate channel
-    city class client code comment comments commerce communication community company compliance
-    condition contact content contract cost count country coupon course customer customers cycle
-    data date day days degree delay delivery density detail details device devices discount disease
-    distance district documents dose duration education efficiency electrical email employee
-    employer encounter encounters energy engagement engine environment equipment error estimate
-    event events exchange expense expert facilities facility factor fans fee fees field film
-    financial financials format frequency fund funds game genre grade grant group groups handler
-    health height history holder hospital hour hours house household households humidity image
-    impact incident incidents income index insurance interaction interactions interest inventory
-    inverter investigation investment invoice issue item items job journey judge kind label language
-    latitude length level light link list loan location longitude maintenance manager manufacturer
-    market markets mass matches material maximum mechanical member membership message metric metrics
-    minimum model module moment month mood movie museum name names network news note notes number
-    observatories observatory occupation office operation operations operator option order orders
-    organ organisation organization owner package panel parameter parent parents partner patient
-    patients payment peak people performance period person personnel phase phone photo place plan
-    planet plant platform player policy position power premium presentation pressure price priority
-    problem process product products profile program project projects property provider publisher
-    purchase purpose quality quantity quarter question radius rank rate ratio reading candidates
-    reason recommendation recommendations record records reference refund region registration
-    relation remark remarks report request reserve resource resources response result return returns
-    revenue review reviews risk robot role route routes rule sales sample satisfaction scale scan
-    scans schedule school scientific score season seat section sector security segment seller sensor
-    service session sessions sex share shift shipment shipments shop show showcase showcases side
-    signal signals site sites size skill snapshot source space speed stage standard star stars start
-    state station status step stock storage store structure student subject summary supplier
-    supplies supply surface survey system target task team technique telescope telescopes
-    temperature test text ticket tier time timestamp title tool topic total tournament track trader
-    traders training transaction transactions transfer transform transmission transport
-    transportation treatment trend trial trip type types unit usage user users vaccine value values
-    vehicle vehicles vendor vendors venue version video view visit visitor volume vote wage
-    warehouse warning water weather weight window winner word worker workers world year years zone
-    compare complete compute consistent control current customise discover distribution engineer
-    express international invest method operate option original resolve response section separate
-    stage submit subscriber summarise technical temporary transfer update""".split()
-)
-
-
-_ENDINGS = frozenset(
-    "s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split()
-)
-
-
-def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
-    """Whether `name` gives the schema away; `ordinary` are words of the task's own question, which never do.
-
-    >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "performance")]
-    [True, True, True, False, False]
-    """
-    return _looks_made_up(name) and (_MARKED.search(name) is not None or name.lower() not in ordinary)
-
-
-@lru_cache(maxsize=20_000)
-def _looks_made_up(name: str) -> bool:
-    if _MARKED.search(name):
-        return True
-    word = name.lower()
-    if len(word) < 4 or word in _ORDINARY:
-        return False
-    return any(p.search(word) is not None for p in (_UNPRONOUNCEABLE, _ENDS, _STARTS)) or _run_together(word)
-
-
-def _run_together(word: str) -> bool:
-    if len(word) > 8 and _ENGLISH_ENDING.search(word) is None:
-        return True
-    for i in range(1, len(word) - 1):
-        front, back = word[:i], word[i:]
-        if i > 3 and front in _ORDINARY and back not in _ENDINGS:
-            return True
-        if i > 1 and len(back) > 3 and back in _ORDINARY:
-            return True
-        if any(back[:end] in _ORDINARY for end in range(6, len(back) - 1)):
-            return True
-    return False
-
 
 _GOLD_RUN = 6
 """Words in a row of hidden SQL that are a leak."""
@@ -164,9 +58,15 @@ class Runs(Generic[_Run]):
         least = min(sql_length, clear_length)
         self._block = (least + 1) // 2
         self._step = least - self._block + 1
-        self._blocks: Set[_Run] = frozenset(
-            run[i : i + self._block] for run in sql | clear for i in range(len(run) - self._block + 1)
-        )
+        blocks = {run[i : i + self._block] for run in sql | clear for i in range(len(run) - self._block + 1)}
+        self._blocks: Set[_Run] = frozenset(blocks)
+        self._disguised: Set[_Run] = frozenset(blocks.union(*map(_disguises, blocks)))
+
+    def may_hold(self, said: _Run) -> bool:
+        """Return whether `said` has a part of one of the stretches, plain, mirrored or in rot13."""
+        block = self._block
+        starts = range(0, len(said) - block + 1, self._step)
+        return not self._disguised.isdisjoint([said[i : i + block] for i in starts])
 
     def reason(self, said: _Run) -> str:
         """Return a reason if `said` has one of the stretches."""
@@ -180,6 +80,13 @@ class Runs(Generic[_Run]):
         return ""
 
 
+def _disguises(run: _Run) -> tuple[_Run, ...]:
+    """A stretch mirrored, and words in rot13 too: letters are read before they are turned."""
+    if isinstance(run, str):
+        return (run[::-1],)
+    return tuple(word[::-1] for word in reversed(run)), tuple(map(rot13, run))
+
+
 @dataclass(frozen=True, slots=True)
 class Secrets:
     """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
@@ -189,6 +96,7 @@ class Secrets:
 
     names: frozenset[str]
     long_names: frozenset[str]
+    disguised_words: frozenset[str]
     names_as_letters: frozenset[str]
     spelt: frozenset[str]
     free_pairs: frozenset[str]
@@ -231,7 +139,11 @@ class Protected:
     def _less(self, granted: tuple[str, ...]) -> Secrets:
         brief = self._brief
         hidden = (*brief.gold, *(a.snippet for a in brief.ambiguities if a.snippet not in granted))
-        said = tuple(read_aloud(part, brief.identifiers).text for part in granted)
+        said = tuple(
+            text
+            for part in granted
+            for text in (read_aloud(part, brief.identifiers).text, in_words(part, brief).text)
+        )
         known = tuple(map(plain, (*granted, *said, *self._terms)))
         clear, sql = plain(brief.clear_query), list(map(plain, hidden))
         clear_run = min(_CLEAR_RUN, max(len(_PART.findall(clear)), 5))
@@ -241,11 +153,13 @@ class Protected:
         made_up = self._made_up & frozenset(map(plain, named | brief.identifiers))
         allowed = _vocabulary(granted, brief.identifiers) | self._free
         names = made_up - allowed
+        long_names = frozenset(name for name in names if len(name) > 5)
         spelt = frozenset(plain(t.text) for t in tokens if t.kind in ("word", "quoted"))
         return Secrets(
             names=names,
-            long_names=frozenset(name for name in names if len(name) > 5),
-            names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
+            long_names=long_names,
+            disguised_words=DISGUISED_KEYWORDS.union(*map(mirrored_and_turned, long_names)),
+            names_as_letters=frozenset(map(letters, long_names)),
             spelt=spelt | self._identifiers,
             free_pairs=frozenset(plain(t.text) for t in tokens if t.kind == "quoted" and "." in t.text),
             own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),

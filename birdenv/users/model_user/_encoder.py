@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from birdenv.users._brief import Brief, Call
 from birdenv.users._segments import Segment, segments
+from birdenv.users._token_segments import token_segments
 from birdenv.users.understanding._parts import telling_parts
 
 _CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*\(\s*([^()\n]*?)\s*\)")
@@ -62,9 +63,15 @@ def annotated_points(brief: Brief) -> tuple[Point, ...]:
 
 
 def other_points(brief: Brief) -> tuple[Point, ...]:
-    """Return the parts of the gold SQL that may be told, with the ids of segments."""
+    """Return the parts of the gold SQL that may be told, with the ids of segments.
+
+    Where the protocol answers each question by itself, these are all slices from keyword to keyword, as
+    published; else the parts of the syntax tree, without what is annotated.
+    """
     if not any(brief.gold):
         return ()
+    if not brief.converses:
+        return tuple(Point(part.id, "", (part.sql,), part.clause) for part in token_segments(brief.gold))
     parts: list[Segment] = [
         part for part, _ in telling_parts(segments(brief.gold, brief.dialect), brief.ambiguities)
     ]

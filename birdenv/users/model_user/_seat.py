@@ -40,6 +40,7 @@ class UserSeat:
         self._request = getattr(context.scenario, "question", "")
         models: Models = context.models or default_models()
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
+        self._form = "" if models.settings.prompts == "full" else models.settings.prompts
         self._chat: Chat = models.chat("user", model, scope, context.rng.getrandbits(31))
         self._faults: Counter[str] = Counter()
 
@@ -53,7 +54,12 @@ class UserSeat:
         return asked[:_MOST_QUESTION] if isinstance(asked, str) else ""
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
-        """Return the last questions before this one, with their answers."""
+        """Return the last questions before this one, with their answers.
+
+        None where the protocol answers each question by itself (BIRD-Interact §3.1).
+        """
+        if not self.brief(view).converses:
+            return []
         found: list[tuple[str, str]] = []
         asked: str | None = None
         for event in view.heard:
@@ -66,7 +72,8 @@ class UserSeat:
 
     def ask(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
         """Return the model's words to a prompt of this package; empty if it has none."""
-        text = package_prompt("birdenv.users.model_user", prompt).render(request=self._request, **values)
+        template = package_prompt("birdenv.users.model_user", prompt, self._form)
+        text = template.render(request=self._request, **values)
         try:
             completion = self._chat.complete([{"role": "user", "content": text}, *more], temperature=0.0)
         except ContextOverflowError:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from birdenv.users._brief import Notes
+from birdenv.users._brief import Brief, Notes
 from birdenv.users.sql_in_words._clauses import Paraphrase, reading
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
 from birdenv.users.sql_in_words._reader import Reader
 from birdenv.users.sql_in_words._spelling import spelt_out
+from birdenv.users.sql_in_words._table_names import counted_noun, plain_sources, spoken_tables
 from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
 
@@ -45,6 +46,7 @@ def _best_spellings(identifiers: frozenset[str]) -> dict[str, str]:
 
 
 _NEVER_PROSE = frozenset({"IS", "NOT", "NULL", "LIKE", "BETWEEN", "CASE", "WHEN", "DESC", "ASC"})
+_CAPITALS = frozenset({"SELECT", "FROM", "WHERE", "JOIN", "GROUP", "ORDER", "HAVING", "SET"})
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
@@ -58,21 +60,32 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 
 @lru_cache(maxsize=4096)
 def read_aloud(
-    snippet: str, identifiers: frozenset[str] = frozenset(), notes: Notes | None = None
+    snippet: str,
+    identifiers: frozenset[str] = frozenset(),
+    notes: Notes | None = None,
+    request: str = "",
+    gold: tuple[str, ...] = (),
 ) -> Paraphrase:
     """`verbalise`, with the form of the sentence and the names that were kept back.
 
-    With `notes`, names that are run together are spelt out by the meanings of their columns.
+    With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
+    it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
     """
     tokens = balanced(respelt(tokenize(snippet), identifiers))
     if notes is not None:
-        tokens = spelt_out(tokens, notes.columns)
+        tokens = spelt_out(tokens, notes)
     if _is_prose(tokens):
         return Paraphrase(_as_written(tokens), "noun", frozenset())
     draft = reading(Reader(tokens, Wording(frozenset())))
     names = {name.lower() for name in identifiers} | draft.hidden
     taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden
-    return reading(Reader(tokens, Wording(frozenset(taken))))
+    nouns = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
+    return reading(Reader(tokens, Wording(frozenset(taken), nouns, counted_noun(snippet, gold, nouns))))
+
+
+def in_words(snippet: str, brief: Brief) -> Paraphrase:
+    """Say a snippet in the words that the user of this brief has for it."""
+    return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
 def _is_prose(tokens: list[Token]) -> bool:
@@ -81,7 +94,7 @@ def _is_prose(tokens: list[Token]) -> bool:
     for token in tokens:
         if token.kind != "word" and token.key not in (",", ".", ":", "-"):
             return False
-        if token.key in _NEVER_PROSE:
+        if token.key in _NEVER_PROSE or token.text in _CAPITALS:
             return False
         run = run + 1 if token.kind == "word" else 0
         longest = max(longest, run)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from birdenv.users.sql_in_words._functions import function_words, needs_brackets, takes_atoms, type_words
+from birdenv.users.sql_in_words._counted import cases_where, number_of
+from birdenv.users.sql_in_words._dates import cut_of_date
+from birdenv.users.sql_in_words._functions import (
+    function_words,
+    joins_with_comma,
+    needs_brackets,
+    takes_atoms,
+    type_words,
+)
 from birdenv.users.sql_in_words._words import ATOM, CHAIN, FRAME, LOOSE, PREFIX, Phrase, enumerate_words
 
 if TYPE_CHECKING:
@@ -51,21 +59,42 @@ def _close(reader: Reader) -> None:
 def call(reader: Reader) -> Phrase:
     name = reader.pop().upper()
     reader.at += 1
-    arguments: list[str] = []
+    arguments: list[Phrase] = []
     extra = ""
+    if name in ("SUM", "COUNT", "TOTAL") and reader.key() == "CASE" and reader.key(1) == "WHEN":
+        counted = cases_where(reader, name)
+        if counted is not None:
+            return counted
+    if name == "COUNT" and reader.key() == "*" and reader.key(1) == ")":
+        reader.at += 2
+        return number_of(reader, Phrase("*"))
     while not reader.ended and not reader.take(")"):
         before = reader.at
         argument = reader.expression()
         if argument.text:
-            arguments.append(argument.inside(ATOM if takes_atoms(name) else PREFIX))
+            arguments.append(argument)
         if reader.key() in ("ORDER", "SELECT", "FROM", "PARTITION"):
             inner = reader.passage()
             extra += f" ({inner})"
             break
         if not reader.take(",") and reader.at == before:
             reader.at += 1
+    if name == "COUNT" and len(arguments) == 1 and not extra:
+        return number_of(reader, arguments[0])
+    comma = joins_with_comma(name, len(arguments))
+    texts = [
+        argument.text
+        if comma and not at and ", " not in argument.text
+        else argument.inside(ATOM if takes_atoms(name) else PREFIX)
+        for at, argument in enumerate(arguments)
+    ]
+    if template := cut_of_date(name, texts):
+        return Phrase(reader.wording.say(template, texts[name == "STRFTIME"]), PREFIX)
+    words = function_words(reader.wording, name, texts) + extra
+    if name == "SUM" and len(arguments) == 1 and arguments[0].counted and not extra:
+        return Phrase(words, PREFIX, counted=f"{arguments[0].counted} in total")
     loose = needs_brackets(name, len(arguments)) or bool(extra)
-    return Phrase(function_words(reader.wording, name, arguments) + extra, LOOSE if loose else PREFIX)
+    return Phrase(words, CHAIN if comma else LOOSE if loose else PREFIX)
 
 
 def cases(reader: Reader) -> Phrase:
@@ -77,7 +106,8 @@ def cases(reader: Reader) -> Phrase:
         condition = reader.expression()
         test = condition.text
         if subject:
-            test = f"{'it' if repeated else subject} equals {condition.inside(LOOSE)}"
+            verb = "is" if condition.literal else "equals"
+            test = f"{'it' if repeated else subject} {verb} {condition.inside(LOOSE)}"
             repeated = True
         outcome = reader.expression().inside(PREFIX) if reader.take("THEN") else ""
         parts.append(f"{outcome} if {test}" if outcome else f"if {test}")

@@ -6,7 +6,7 @@ clause by clause, in the order of the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from birdenv.users.sql_in_words._arrangement import (
@@ -30,7 +30,6 @@ from birdenv.users.sql_in_words._tables import (
     read_values,
 )
 from birdenv.users.sql_in_words._words import (
-    CHAIN,
     CLAUSE_WORDS,
     LOOSE,
     Phrase,
@@ -86,7 +85,16 @@ def nested_clauses(reader: Reader) -> str:
     phrases = _clauses(reader)
     reader.nested -= 1
     reader.take(")")
-    return "; ".join(phrase.text for phrase in phrases if phrase.text)
+    text = ""
+    for phrase in phrases:
+        if phrase.text:
+            text += (
+                (" " if phrase.text.startswith(("where ", "of the ", "matched with ")) else "; ")
+                if text
+                else ""
+            )
+            text += phrase.text
+    return text
 
 
 def _clauses(reader: Reader) -> list[Phrase]:
@@ -130,8 +138,8 @@ def _small_clause(reader: Reader, key: str) -> Phrase:
     if key in ("WHERE", "HAVING", "ON", "USING", "RETURNING"):
         reader.at += 1
         lead = {
-            "WHERE": "only cases where",
-            "HAVING": "only groups where",
+            "WHERE": "where" if reader.nested else "only cases where",
+            "HAVING": "only those where",
             "ON": "where",
             "USING": "with the same",
             "RETURNING": "then show",
@@ -165,9 +173,12 @@ def _list(reader: Reader) -> Phrase:
             phrases.append(phrase)
         if not reader.take(","):
             break
+    if len(phrases) == 1 and reader.ended and not reader.nested and phrases[0].alias:
+        only = phrases[0]
+        return replace(only, text=f"{only.text}, called {only.alias}", alias="")
     if len(phrases) == 1:
-        return phrases[0]
-    return Phrase(enumerate_words([phrase.inside(LOOSE) for phrase in phrases]), LOOSE)
+        return phrases[0].named()
+    return Phrase(enumerate_words([phrase.named().inside(LOOSE) for phrase in phrases]), LOOSE)
 
 
 def _items(reader: Reader) -> str:
@@ -184,11 +195,9 @@ def _item(reader: Reader, alias_without_as: bool = False) -> Phrase:
         return phrase
     if reader.ended or reader.stopped() or reader.at == start:
         return phrase
-    words = name_words(reader.tokens[reader.at])
+    alias = name_words(reader.tokens[reader.at])
     reader.at += 1
-    clear = phrase.bond < CHAIN or not ("," in phrase.text or phrase.condition)
-    text = phrase.text if clear else f"({phrase.text})"
-    return Phrase(f"{text} (called {words})".strip(), min(phrase.bond, LOOSE), phrase.condition)
+    return replace(phrase, alias=alias)
 
 
 def _implicit(reader: Reader) -> Phrase:
@@ -242,7 +251,7 @@ def _select(reader: Reader) -> str:
     while not reader.ended:
         phrase = _item(reader, alias_without_as=True)
         if phrase.text:
-            items.append(phrase.inside(LOOSE))
+            items.append(phrase.named().inside(LOOSE))
         if not reader.take(","):
             break
     if items and "different" in lead:

@@ -47,9 +47,11 @@ _PHRASES: dict[str, dict[int, str]] = {
     "LOG": {2: "the logarithm to base {} of {}"},
     "GROUP_CONCAT": {2: "the list of {}, joined with {}"},
     "STRING_AGG": {2: "the list of {}, joined with {}"},
-    "ROUND": {1: "{} rounded to a whole number", 2: "{} rounded to {} decimals"},
-    "TRUNC": {1: "{} cut to a whole number", 2: "{} cut to {} decimals"},
-    "NULLIF": {2: "{}, but null when it equals {}"},
+    "ROUND": {1: "{}, rounded to a whole number", 2: "{}, rounded to {}"},
+    "TRUNC": {1: "{}, cut to a whole number", 2: "{}, cut to {}"},
+    "COALESCE": {2: "{}, or {} if it has no value"},
+    "IFNULL": {2: "{}, or {} if it has no value"},
+    "NULLIF": {2: "{}, or null if it is {}"},
     "POWER": {2: "{} to the power of {}"},
     "POW": {2: "{} to the power of {}"},
     "MOD": {2: "{} modulo {}"},
@@ -113,12 +115,18 @@ _TYPES: tuple[tuple[str, str], ...] = (
 
 _TIGHT = frozenset({"RANK", "DENSE_RANK", "ROW_NUMBER", "COUNT", "NTILE", *_PREFIX})
 _INFIX = frozenset({"POW", "POWER", "MOD"})
+_LATEST = {"MAX": "the latest {}", "MIN": "the earliest {}"}
 _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"})
 
 
 def needs_brackets(name: str, arguments: int) -> bool:
     """Whether the phrase of this call is loose enough to need brackets beside plus or times."""
     return not (name in _TIGHT and arguments < 2) and not (name == "JSON_EXTRACT" and arguments == 2)
+
+
+def joins_with_comma(name: str, arguments: int) -> bool:
+    """Whether a comma sets the first argument of this call apart, so that it needs no brackets."""
+    return name in ("ROUND", "TRUNC") or (name in ("COALESCE", "IFNULL", "NULLIF") and arguments == 2)
 
 
 def takes_atoms(name: str) -> bool:
@@ -131,6 +139,10 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
     count = len(arguments)
     if name in _ARTICLE_OF_ITS_OWN and (count == 1 or name in ("LAG", "LEAD")):
         arguments = [arguments[0].removeprefix("the "), *arguments[1:]] if arguments else []
+    if name in ("ROUND", "TRUNC") and count == 2:
+        arguments = [arguments[0], _decimals(arguments[1])]
+    if name in _LATEST and count == 1 and arguments[0].endswith((" date", " time", " year")):
+        return wording.say(_LATEST[name], arguments[0])
     template = _PHRASES.get(name, {}).get(count)
     if template is None and count == 1:
         template = _PREFIX.get(name)
@@ -150,6 +162,12 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
         return wording.say(_LISTS[name], enumerate_words(arguments))
     words = split_words(name)
     return wording.say("the {} of {}", words, enumerate_words(arguments)) if count else f"the {words}"
+
+
+def _decimals(places: str) -> str:
+    if places == "0":
+        return "a whole number (0 decimals)"
+    return {"1": "one decimal", "2": "two decimals"}.get(places, f"{places} decimals")
 
 
 def entry_words(said: str) -> str:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 from birdenv.users.sql_in_words._calls import call, cases, cast, extract, listed, type_name, window
 from birdenv.users.sql_in_words._clauses import nested_clauses
+from birdenv.users.sql_in_words._comparisons import MISSING, PRESENT, comparison
+from birdenv.users.sql_in_words._counted import is_counted
+from birdenv.users.sql_in_words._dates import days_between, kind_of_text
 from birdenv.users.sql_in_words._functions import entry_words
 from birdenv.users.sql_in_words._lexer import Token, split_words
 from birdenv.users.sql_in_words._words import (
@@ -34,7 +37,6 @@ from birdenv.users.sql_in_words._words import (
     enumerate_words,
     name_words,
     quoted,
-    side,
 )
 
 _MAX_DEPTH = 30
@@ -90,6 +92,16 @@ class Reader:
         self.at += 1
         return token.text
 
+    def is_number(self, text: str) -> bool:
+        """Step over the next token if it is this number."""
+        there = not self.ended and self.tokens[self.at] == Token("number", text)
+        self.at += there
+        return there
+
+    def listed(self) -> list[Phrase]:
+        """Comma-separated expressions up to the closing bracket, which is consumed."""
+        return listed(self)
+
     def at_name(self) -> bool:
         return not self.stopped() and self.tokens[self.at].kind in ("word", "quoted")
 
@@ -103,7 +115,7 @@ class Reader:
                 link = self.pop().lower()
                 continue
             before = self.at
-            piece = self._comparison()
+            piece = comparison(self)
             if self.at == before:
                 self.at += 1
                 continue
@@ -112,69 +124,10 @@ class Reader:
             link = ""
         return connected(pieces, links, link)
 
-    def _comparison(self) -> Phrase:
-        """Operands joined by comparisons, up to the next AND or OR."""
-        first = self._arithmetic()
-        parts: list[str] = []
-        while not self.stopped() and self.key() not in ("AND", "OR"):
-            words = self._comparator()
-            if not words:
-                break
-            parts.append(words)
-            if words.endswith("one of"):
-                parts.append(self._members())
-            elif not words.endswith(")"):
-                parts.append(side(self._arithmetic()))
-                if words.endswith("between") and self.take("AND"):
-                    parts += ["and", side(self._arithmetic())]
-        if not parts:
-            return first
-        subject = side(first) or "it"
-        if parts == ["equals", subject] and subject.startswith("the ") and first.bond == ATOM:
-            parts[1] = "that of the other one"
-        elif not parts[-1]:
-            parts[-1] = "something"
-        return Phrase(" ".join([subject, *parts]), CHAIN, True)
-
-    def _comparator(self) -> str:
-        key = self.key()
-        if key == "IS":
-            self.at += 1
-            negated = self.take("NOT")
-            if self.take("NULL"):
-                return self.wording.say("has a value (not null)" if negated else "has no value (null)")
-            if self.take("DISTINCT"):
-                self.at += self.key() == "FROM"
-                return "is not different from" if negated else "is different from"
-            return "is not" if negated else "is"
-        if key in ("ISNULL", "NOTNULL"):
-            self.at += 1
-            return self.wording.say("has no value (null)" if key == "ISNULL" else "has a value (not null)")
-        if key == "NOT" and self.key(1) in NEGATED:
-            self.at += 2
-            return self.wording.say(NEGATED[self.key(-1)])
-        if key == "ESCAPE":
-            self.at += 1
-            return "with the escape sign"
-        if key in COMPARISONS and key != "MATCH":
-            self.at += 1
-            self.at += key == "SIMILAR" and self.key() == "TO"
-            return self.wording.say(COMPARISONS[key])
-        return ""
-
-    def _members(self) -> str:
-        """The bracket after IN: a list or a subquery."""
-        if self.key() != "(" or self.key(1) in ("SELECT", "WITH"):
-            return self._arithmetic().text
-        self.at += 1
-        members = [phrase.inside(LOOSE) for phrase in listed(self)]
-        return enumerate_words(members, "or")
-
-    def _arithmetic(self) -> Phrase:
+    def arithmetic(self) -> Phrase:
         """Operands joined by plus, minus, times ...; two operands side by side are prose and stay so."""
         phrases: list[Phrase] = []
         words: list[str] = []
-        condition = False
         while not self.stopped() and self.key() not in ("AND", "OR"):
             key = self.key()
             if key in ARITHMETIC and self._is_binary(key, bool(phrases)):
@@ -184,9 +137,7 @@ class Reader:
                 self.at += 1
                 words.append("minus" if key == "-" else "plus")
             elif key == "NOT" and self.key(1) not in NEGATED and not phrases:
-                while self.take("NOT"):
-                    words.append("not")
-                return Phrase(" ".join([*words, self._comparison().inside(LOOSE)]), CHAIN, True)
+                return self._negation(words)
             elif key == "IS" or key == "NOT" or key in COMPARISONS or key in ("ISNULL", "NOTNULL", "ESCAPE"):
                 break
             elif self._passes_gap(bool(words)):
@@ -199,6 +150,22 @@ class Reader:
                 words.append("{}")
         if len(words) == 1 and phrases:
             return phrases[0]
+        if words == ["{}", "minus", "{}"] and (days := days_between(phrases[0].text, phrases[1].text)):
+            return Phrase(days, LOOSE, counted=f"{{}} {days.removeprefix('the number of ')}")
+        return self._joined(words, phrases)
+
+    def _negation(self, words: list[str]) -> Phrase:
+        """NOT and what it negates, after `words`."""
+        while self.take("NOT"):
+            words.append("not")
+        inner = comparison(self)
+        missing, present = map(self.wording.say, (MISSING, PRESENT))
+        if words == ["not"] and inner.condition and inner.text.endswith(missing):
+            return Phrase(inner.text.removesuffix(missing) + present, CHAIN, True)
+        return Phrase(" ".join([*words, inner.inside(LOOSE)]), CHAIN, True)
+
+    def _joined(self, words: list[str], phrases: list[Phrase]) -> Phrase:
+        """Operands, which `words` has as "{}", with the words between them."""
         if words and words[-1] in ARITHMETIC.values():
             words.append("something")
         condition = any(phrase.condition for phrase in phrases)
@@ -206,6 +173,8 @@ class Reader:
             words
         ):  # names side by side without an operator: prose
             phrases = [Phrase(phrase.text.removeprefix("the "), phrase.bond) for phrase in phrases]
+        elif phrases:
+            phrases = [*map(_closed, phrases[:-1]), phrases[-1]]
         filled = iter(phrases)
         text = " ".join(next(filled).inside(PREFIX) if word == "{}" else word for word in words)
         return Phrase(text, CHAIN, condition and len(phrases) == 1)
@@ -257,9 +226,9 @@ class Reader:
             return self._word()
         self.at += 1
         if token.kind == "string":
-            return Phrase(quoted(token.text))
+            return Phrase(quoted(token.text), literal=kind_of_text(token.text))
         if token.kind == "number":
-            return Phrase(token.text)
+            return Phrase(token.text, literal="number")
         if token.kind == "gap":
             argument = self.at > 1 and self.key(-2) == "(" and self.key() in (",", ")")
             return Phrase(self.wording.say("the figure") if argument else "something")
@@ -269,7 +238,7 @@ class Reader:
         if token.key == "(":
             return self._bracket()
         if token.key == "*":
-            return Phrase(self.wording.say("records"))
+            return Phrase(self.wording.say("everything"))
         return Phrase("")
 
     def _bracket(self) -> Phrase:
@@ -301,7 +270,8 @@ class Reader:
             return extract(self)
         if key == "EXISTS" and following is not None and following.key == "(":
             self.at += 1
-            return Phrase(f"there is at least one for {self.operand().text}", LOOSE, True)
+            inner = self.operand().text.strip("()").removeprefix("1 ").removeprefix("everything ")
+            return Phrase(f"there is at least one {inner}", CHAIN, True)
         if (
             key in ("DATE", "TIMESTAMP", "INTERVAL", "TIME")
             and following is not None
@@ -324,7 +294,8 @@ class Reader:
         if token.key == "*":
             return Phrase(self.wording.say("everything"))
         words = name_words(token)
-        return Phrase(f"the {words}" if words else "")
+        counted = f"{{}} {words}" if is_counted(words) else ""
+        return Phrase(f"the {words}" if words else "", counted=counted)
 
     def _postfixed(self, phrase: Phrase) -> Phrase:
         while not self.ended:
@@ -357,3 +328,8 @@ class Reader:
             else:
                 break
         return phrase
+
+
+def _closed(phrase: Phrase) -> Phrase:
+    """A call's words in brackets, as an operator follows: "the total of a divided by b" means two things."""
+    return Phrase(f"({phrase.text})", ATOM, phrase.condition) if phrase.bond == PREFIX else phrase

@@ -11,7 +11,7 @@ from birdenv.users.sql_in_words._words import CLAUSE_WORDS, LOOSE, PREFIX, enume
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader
 
-_SAME_NAME = re.compile(r"the ((?:(?!equals\b)[\w ]){1,80}) equals that of the other one")
+_SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
 JOIN_SIDES = frozenset({"LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER"})
 _TABLE_ENDS = CLAUSE_WORDS | frozenset({")", ",", ";", "AS", "AND", "OR", "WHEN"})
 _DESCRIPTORS = frozenset("OR REPLACE TEMP TEMPORARY MATERIALIZED UNIQUE RECURSIVE IF NOT EXISTS".split())
@@ -19,13 +19,22 @@ _DESCRIPTORS = frozenset("OR REPLACE TEMP TEMPORARY MATERIALIZED UNIQUE RECURSIV
 
 def read_from(reader: Reader) -> str:
     sources: list[str] = []
+    noun = _noun(reader)
     while not reader.ended:
         source = read_source(reader)
         if source:
             sources.append(source)
         if not reader.take(","):
             break
-    return reader.wording.say("out of {}", enumerate_words(sources)) if sources else ""
+    return reader.wording.say("out of {}", enumerate_words(sources)) if sources else noun
+
+
+def _noun(reader: Reader) -> str:
+    """The table of a subquery, where it may be said and what it holds was not counted."""
+    name = reader.tokens[reader.at].text.lower() if not reader.ended else ""
+    before = [token.key for token in reader.tokens[max(0, reader.at - 6) : reader.at]]
+    noun = reader.wording.nouns.get(name, "")
+    return f"of the {noun}" if noun and reader.nested and "*" not in before else ""
 
 
 def read_source(reader: Reader) -> str:
@@ -68,8 +77,9 @@ def read_join(reader: Reader) -> str:
         reader.at += 1
     if not reader.take("JOIN"):
         return ""
-    source = read_source(reader)
-    words = reader.wording.say("matched with {}", source or reader.wording.say("further records"))
+    name = reader.tokens[reader.at].text.lower() if not reader.ended else ""
+    source = read_source(reader) or reader.wording.nouns.get(name) or reader.wording.say("further entries")
+    words = reader.wording.say("matched with {}", source)
     if reader.take("ON"):
         condition = reader.expression().text
         same = _SAME_NAME.fullmatch(condition)
@@ -77,11 +87,11 @@ def read_join(reader: Reader) -> str:
     elif reader.take("USING"):
         words += f" with the same {reader.operand().text}"
     endings = {
-        "LEFT": ", also keeping records that have no match",
-        "RIGHT": ", also keeping further records that have no match",
+        "LEFT": ", also keeping entries that have no match",
+        "RIGHT": ", also keeping further entries that have no match",
         "FULL": ", also keeping what has no match on either side",
         "CROSS": " in every possible pairing",
-        "INNER": ", keeping only records that have a match",
+        "INNER": ", keeping only entries that have a match",
     }
     return words + "".join(reader.wording.say(end) for side, end in endings.items() if side in sides)
 
@@ -111,16 +121,18 @@ def read_update(reader: Reader) -> str:
             target = reader.operand().text if not reader.stopped() else ""
             reader.take("=")
             amount = reader.expression().inside(LOOSE)
-            changes.append(reader.wording.say("make {} {}", target, f"equal to {amount}"))
+            changes.append(reader.wording.say("set {} {}", target, f"to {amount}"))
             if not reader.take(","):
                 break
     return enumerate_words(changes)
 
 
 def read_delete(reader: Reader) -> str:
+    noun = ""
     if reader.take("FROM"):
+        noun = reader.wording.nouns.get(reader.tokens[reader.at].text.lower(), "") if not reader.ended else ""
         read_source(reader)
-    return reader.wording.say("remove records")
+    return f"remove {noun}" if noun else reader.wording.say("remove entries")
 
 
 def read_create(reader: Reader) -> str:

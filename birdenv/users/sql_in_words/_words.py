@@ -12,7 +12,10 @@ saying the word would then look like naming the table. Every template therefore 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal as TypingLiteral
+from typing import TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words
 
@@ -36,8 +39,8 @@ ARITHMETIC = {
 COMPARISONS = {
     "=": "equals",
     "==": "equals",
-    "<>": "does not equal",
-    "!=": "does not equal",
+    "<>": "differs from",
+    "!=": "differs from",
     ">": "is greater than",
     "<": "is less than",
     ">=": "is at least",
@@ -93,17 +96,35 @@ ARROWS = frozenset({"->", "->>", "#>", "#>>"})
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
 
 
+Literal: TypeAlias = TypingLiteral["number", "string", "date", "time", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition."""
+    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition.
+
+    `literal` is the kind of a constant. `counted` are the words for an amount of it ("{} seats"), if it is
+    something that is counted. `alias` is the output name.
+    """
 
     text: str
     bond: int = ATOM
     condition: bool = False
+    literal: Literal = ""
+    counted: str = ""
+    alias: str = ""
 
     def inside(self, limit: int) -> str:
         """The text, in brackets if it holds together less tightly than `limit`."""
         return f"({self.text})" if self.bond > limit and self.text else self.text
+
+    def named(self) -> Phrase:
+        """The phrase with its output name in brackets, as one of several."""
+        if not self.alias:
+            return self
+        clear = self.bond < CHAIN or not ("," in self.text or self.condition)
+        text = self.text if clear else f"({self.text})"
+        return Phrase(f"{text} (called {self.alias})".strip(), min(self.bond, LOOSE), self.condition)
 
 
 def name_words(token: Token) -> str:
@@ -119,6 +140,16 @@ def side(phrase: Phrase) -> str:
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
+def _runs_on(text: str) -> bool:
+    """Whether words end in a condition that another one would run into."""
+    depth = 0
+    for i, sign in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if not depth and text.startswith(" where ", i):
+            return True
+    return False
+
+
 def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
     """Conditions joined by "and" and "or"; where both occur, what "and" joins is put in brackets."""
     if not pieces:
@@ -126,6 +157,8 @@ def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
     if len(pieces) == 1 and not links[0] and not dangling:
         return pieces[0]
     mixed = "or" in links and "and" in links[1:]
+    *front, last = pieces
+    pieces = [Phrase(f"({piece.text})") if _runs_on(piece.text) else piece for piece in front] + [last]
     groups: list[list[int]] = []
     for i, link in enumerate(links):
         if i and mixed and link == "and":
@@ -191,10 +224,18 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 class Wording:
-    """Template text in which no word is one of the `taken` names (lower case)."""
+    """Template text in which no word is one of the `taken` names (lower case).
 
-    def __init__(self, taken: frozenset[str]) -> None:
+    `nouns` are the words for tables that may be said, by the table's name; `counted` is what COUNT(*) counts
+    where a fragment does not say it.
+    """
+
+    def __init__(
+        self, taken: frozenset[str], nouns: Mapping[str, str] | None = None, counted: str = ""
+    ) -> None:
         self._taken = taken
+        self.nouns = nouns or {}
+        self._counted = counted
 
     def say(self, template: str, *parts: str) -> str:
         """`template` with free synonyms for taken words, and its `{}` filled in turn by `parts`."""
@@ -204,6 +245,11 @@ class Wording:
             return next(filled, "") if match.group() == "{}" else self._free(match.group())
 
         return _WORD.sub(replace, template)
+
+    @property
+    def cases(self) -> str:
+        """What is counted where no table is in sight."""
+        return self._counted or self.say("cases")
 
     def _free(self, word: str) -> str:
         if word.lower() not in self._taken:

@@ -15,6 +15,7 @@ from pg_shop import DOORS, LIMITS, Attacked, Neighbours, kind, load_shop, rows
 
 from birdenv.databases import QueryError, QueryResult
 from birdenv.databases.postgres import PostgresServer, PostgresSource
+from birdenv.databases.postgres._privileges import HIDE_THE_SERVER, ONLY_READING
 
 SLOW_ROWS = (
     "SELECT x, (SELECT count(*) FROM generate_series(1, 100000) AS y WHERE y > x)"
@@ -144,9 +145,9 @@ STATEMENTS = [
     ("P25", "SELECT pg_terminate_backend({neighbour})", "denied", "denied"),
     ("P25", "SELECT pg_cancel_backend({neighbour})", "denied", "denied"),
     ("P25", "SELECT pg_terminate_backend({neighbour}, 1000)", "denied", "denied"),
-    ("P26", "SELECT pg_advisory_lock(1)", "denied ok", "ok"),
-    ("P26", "SELECT pg_try_advisory_lock(1)", "denied ok", "ok"),
-    ("P26", "SELECT pg_advisory_xact_lock(1)", "denied ok", "ok"),
+    ("P26", "SELECT pg_advisory_lock(1)", "denied", "denied"),
+    ("P26", "SELECT pg_try_advisory_lock(1)", "denied", "denied"),
+    ("P26", "SELECT pg_advisory_xact_lock(1)", "denied", "denied"),
     ("P27", "LOCK TABLE customers IN ACCESS SHARE MODE", "denied", "engine"),
     ("P27", "DO $$ BEGIN LOCK TABLE customers; END $$", "denied", "ok"),
     ("P28", "SELECT nextval('numbers')", "denied", "ok"),
@@ -174,6 +175,14 @@ STATEMENTS = [
     ("P32", "SELECT * FROM pg_settings", "denied", "denied"),
     ("P32", "SELECT * FROM pg_show_all_settings()", "denied", "denied"),
     ("P32", "SHOW ALL", "denied", "ok"),
+    ("P32", "SELECT pg_stat_get_buf_alloc()", "denied missing", "denied missing"),
+    ("P32", "SELECT pg_stat_have_stats('relation', 1, 1)", "denied missing", "denied missing"),
+    ("P32", "SELECT pg_stat_get_wal()", "denied", "denied"),
+    ("P32", "SELECT * FROM pg_stat_io", "denied missing", "denied missing"),
+    ("P32", "SELECT * FROM pg_stat_progress_analyze", "denied", "denied"),
+    ("P32", "SELECT pg_tablespace_location(1663)", "denied", "denied"),
+    ("P32", "SELECT pg_current_wal_insert_lsn()", "denied", "denied"),
+    ("P32", "SELECT pg_isolation_test_session_is_blocked(1, ARRAY[2])", "denied", "denied"),
     ("P33", "SELECT * FROM pg_shadow", "denied", "denied"),
     ("P33", "SELECT * FROM pg_authid", "denied", "denied"),
     ("P33", "SELECT * FROM pg_hba_file_rules", "denied", "denied"),
@@ -303,13 +312,36 @@ def test_p36_the_gold_is_asked_elsewhere(shop: PostgresSource, poison: str) -> N
 
 @pytest.mark.contains("P26")
 def test_what_a_session_had_is_gone_in_the_next_episode(shop: PostgresSource) -> None:
-    """`ALTER ROLE ... SET` outlives sessions, and advisory locks outlive transactions."""
+    """`ALTER ROLE ... SET` outlives sessions."""
     with shop.open("shop") as first:
-        first.run(["ALTER ROLE CURRENT_USER SET work_mem = '1MB'; SELECT pg_advisory_lock(1); LISTEN a"])
+        first.run(["ALTER ROLE CURRENT_USER SET work_mem = '1MB'; LISTEN a"])
     with shop.open("shop") as second:
         second.execute("CREATE TABLE t (a int)")
-        shown = "SELECT current_setting('work_mem'), pg_try_advisory_lock(1)"
-        assert rows(second.execute(shown)) == [("4MB", True)]
+        assert rows(second.execute("SELECT current_setting('work_mem')")) == [("4MB",)]
+
+
+@pytest.mark.contains("P32")
+@pytest.mark.parametrize(
+    ("extension", "is_hidden"), [("pg_stat_statements", True), ("pg_buffercache", True), ("vector", False)]
+)
+def test_extensions_that_show_the_server_are_hidden(
+    server: PostgresServer, shop: PostgresSource, extension: str, is_hidden: bool
+) -> None:
+    """As on a server whose owner has put them into the database that is played on."""
+    callable_ones = (
+        "SELECT count(*) FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.deptype = 'e'"
+        " AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = %s)"
+        " WHERE has_function_privilege('birdenv_reader', p.oid, 'EXECUTE')"
+    )
+    with server.connect("template1") as inside, inside.transaction(force_rollback=True):
+        inside.execute("CREATE EXTENSION vector; SET LOCAL allow_system_table_mods = on")
+        inside.execute("UPDATE pg_extension SET extname = %s WHERE extname = 'vector'", [extension])
+        inside.execute("CREATE VIEW public.shown AS SELECT 1 AS calls")
+        inside.execute(f"ALTER EXTENSION {extension} ADD VIEW public.shown".encode())
+        inside.execute((HIDE_THE_SERVER + ONLY_READING.replace("{reader}", "birdenv_reader")).encode())
+        readable = inside.execute("SELECT has_table_privilege('birdenv_reader', 'public.shown', 'SELECT')")
+        (calls,) = inside.execute(callable_ones, [extension]).fetchone() or (None,)
+        assert (readable.fetchone(), calls == 0) == ((not is_hidden,), is_hidden)
 
 
 @pytest.mark.contains("P32")

@@ -43,6 +43,7 @@ def test_reading_goes_on(own: PostgresServer) -> None:
         assert not database.is_private
 
 
+@pytest.mark.kills
 def test_an_episode_that_wrote_is_over_and_the_next_one_is_not(own: PostgresServer) -> None:
     with PostgresSource(own, warm=1) as source:
         database = source.open("shop", Limits(seconds=30))
@@ -79,6 +80,7 @@ def test_killed_while_a_statement_runs(own: PostgresServer) -> None:
             database.execute("SELECT pg_sleep(50)")
 
 
+@pytest.mark.kills
 def test_killed_twice_before_an_answer(own: PostgresServer) -> None:
     with PostgresSource(own) as source, source.open("shop") as database:
         for _ in range(2):

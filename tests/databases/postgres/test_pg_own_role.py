@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -82,6 +85,29 @@ def test_a_clone_that_still_refuses_its_owner_is_the_agents_error(
             assert result.kind == "engine"
             assert result.message.startswith("no new session in this database: ")
             assert "birdenv-" not in result.message
+
+
+def test_a_session_that_notices_nothing_stops_nobody_else(
+    source: PostgresSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server drops a database only when all its sessions have noticed; a deep regular expression may not
+    for minutes."""
+    monkeypatch.setattr("birdenv.databases.postgres._admin._DROPPING_SECONDS", 1)
+    with source.open("shop") as deaf, source.open("shop") as other:
+        ((process,),) = rows(
+            deaf.execute("CREATE TABLE t (a int)") and deaf.execute("SELECT pg_backend_pid()")
+        )
+        other.execute("CREATE TABLE t (a int)")
+        os.kill(process, signal.SIGSTOP)
+        try:
+            other.close()  # its clone is to be dropped
+            began = time.monotonic()
+            for _ in range(4):  # more than stand ready
+                with source.open("shop") as new:
+                    assert kind(new.execute("CREATE TABLE t (a int)")) == "ok"
+            assert time.monotonic() - began < 60, "not for as long as the session is stopped"
+        finally:
+            os.kill(process, signal.SIGCONT)
 
 
 GOLD = "SELECT count(*) FROM orders JOIN customers ON customer = customers.id"

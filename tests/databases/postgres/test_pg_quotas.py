@@ -84,7 +84,10 @@ def taken(folder: Path) -> int:
 
 
 def told(megabytes: int, more: str = "") -> QueryError:
-    return QueryError("too_large", f"stopped: the database has grown by more than {megabytes} MiB{more}")
+    return QueryError(
+        "too_large",
+        f"stopped: the database has grown by more than {megabytes} MiB (a lock counts as 128 KiB){more}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,24 @@ def test_writing_ends_at_the_quota_and_the_episode_goes_on(
     assert kind(database.execute("INSERT INTO customers VALUES (4, 'Emmy')")) == "ok"
     database.close()
     wait_until(lambda: not folder.exists())
+
+
+TABLES = "DO $$ BEGIN FOR i IN 1..100000000 LOOP EXECUTE format('CREATE TABLE t%s ()', i); END LOOP; END $$"
+
+
+def test_locks_of_one_transaction_end_at_the_quota(
+    database: PostgresDatabase, small: None, server: PostgresServer
+) -> None:
+    """All sessions of a server share one table of locks: who fills it ends their statements."""
+    database.execute("BEGIN")
+    assert database.execute(TABLES) == told(64)
+    assert database._private is not None
+    with server.connect() as connection:
+        held = "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database"
+        (count,) = connection.execute(f"{held} WHERE datname = '{database._private.clone.name}'".encode())
+    assert count[0] < 100
+    database.execute("ROLLBACK")
+    assert kind(database.execute("INSERT INTO customers VALUES (4, 'Emmy')")) == "ok"
 
 
 def test_what_was_stopped_leaves_its_room(

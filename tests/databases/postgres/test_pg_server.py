@@ -118,6 +118,7 @@ def test_it_stops_after_its_last_user_and_keeps_its_data(
         assert value(server, "SELECT count(*) FROM public.visits") == 2
 
 
+@pytest.mark.kills
 def test_a_killed_user_does_not_leave_the_server_behind(cache: Path, wait_until: Callable[..., None]) -> None:
     with another_user(cache) as (process, _):
         process.kill()
@@ -169,6 +170,7 @@ def test_a_killed_server_is_started_again_with_what_was_flushed(cache: Path) -> 
         assert isinstance(failure[0], psycopg.OperationalError)
 
 
+@pytest.mark.kills
 def test_a_killed_keeper_takes_the_server_with_it(cache: Path, wait_until: Callable[..., None]) -> None:
     with find_server() as server:
         cluster = Cluster()
@@ -181,6 +183,7 @@ def test_a_killed_keeper_takes_the_server_with_it(cache: Path, wait_until: Calla
         assert postmaster(cluster) != before
 
 
+@pytest.mark.kills
 def test_a_stale_lock_with_the_number_of_another_program_is_no_obstacle(cache: Path) -> None:
     with another_user(cache):
         cluster = Cluster()

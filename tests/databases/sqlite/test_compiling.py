@@ -23,6 +23,7 @@ SLOW = {
     "strings": "SELECT " + balanced([f"a||'{i}'" for i in range(40_000)], "||") + " FROM t",
     "hidden": 'SELECT "\'" AS b, ' + balanced([f"a -{i}" for i in range(40_000)], "-") + ' AS "\'" FROM t',
 }
+SLOW["many windows"] = "SELECT " + ",".join(f"sum(a) OVER (ORDER BY a*{i})" for i in range(1_600)) + " FROM t"
 LONG = "INSERT INTO t VALUES " + ",".join(f"({i}, -{i}.5e3, 'it''s {i}', x'00', NULL)" for i in range(20_000))
 
 
@@ -41,6 +42,12 @@ def test_long_lists_of_literals_are_not(source: SqliteSource) -> None:
         assert len(LONG) > 200_000 and isinstance(database.execute(LONG), QueryResult)
         numbers = ",".join(map(str, range(40_000)))
         assert isinstance(database.query(f"SELECT a FROM t WHERE a IN ({numbers})"), QueryResult)
+
+
+def test_the_word_over_in_texts_is_no_window(source: SqliteSource) -> None:
+    with source.open("shop") as database:
+        sql = f"SELECT '{'over ' * 600}' AS a /* {'over ' * 600} */"
+        assert isinstance(database.query(sql), QueryResult)
 
 
 def test_the_look_at_a_text_is_linear() -> None:

@@ -208,7 +208,12 @@ def bird_sql() -> gymnasium.Env[Any, Any]:
 
 @pytest.mark.parametrize(
     ("context", "shared_memory"),
-    [(context, shared) for context in CONTEXTS for shared in (True, False) if shared or context == "fork"],
+    [
+        pytest.param(context, shared, marks=() if context == "fork" else pytest.mark.slow)
+        for context in CONTEXTS
+        for shared in (True, False)
+        if shared or context == "fork"
+    ],
 )
 def test_gymnasium_workers(context: str, shared_memory: bool) -> None:
     """Twice the same episodes: in the second nothing is left of the first."""

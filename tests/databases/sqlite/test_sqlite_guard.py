@@ -243,6 +243,7 @@ def test_an_episode_has_a_budget_for_temporary_tables(source: SqliteSource) -> N
     assert printed.split() == ["too_large"] * 6 + ["wrong_result"]
 
 
+@pytest.mark.slow
 def test_temporary_and_attached_databases_fit_into_the_heap(source: SqliteSource) -> None:
     printed = in_a_process.run(IN_LITTLE_MEMORY, source.root, FILL)
     full, no_memory = "too_large database or disk is full", "too_large out of memory"

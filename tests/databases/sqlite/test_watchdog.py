@@ -48,6 +48,7 @@ for _ in range(3):
     assert in_a_process.run(SETTING + code, root) == "('timeout', True)\n" * 3
 
 
+@pytest.mark.slow
 def test_it_wakes_up_although_nobody_woke_it(root: Path) -> None:
     """As where Ctrl-C came between the parts of that."""
     code = """

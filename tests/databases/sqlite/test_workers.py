@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from database_files import fingerprint
+from database_files import fingerprint, write_database
 
 from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import _process_database as pool
@@ -98,6 +98,7 @@ def test_what_nothing_can_interrupt_is_killed_and_the_episode_is_told(
     assert fingerprint(workers.path("shop")) == before
 
 
+@pytest.mark.kills
 def test_a_killed_episode_goes_on_from_its_last_checkpoint(episode: EpisodeDatabase) -> None:
     episode.execute("INSERT INTO customers (name) VALUES ('Kept')")
     assert isinstance(episode.checkpoint(), Checkpoint)
@@ -113,6 +114,7 @@ def test_a_killed_episode_without_a_checkpoint_goes_on_from_the_file(episode: Ep
     assert value(episode, CUSTOMERS) == 3
 
 
+@pytest.mark.slow
 def test_sql_that_multiplies_itself_while_it_is_compiled_is_killed(episode: EpisodeDatabase) -> None:
     steps = "".join(f", a{i} AS (SELECT a.x FROM a{i - 1} a, a{i - 1} b)" for i in range(1, 30))
     assert error(episode, f"WITH a0 AS (SELECT 1 AS x){steps} SELECT * FROM a29").kind in (
@@ -204,17 +206,28 @@ def test_a_forked_child_leaves_the_workers_of_its_parent_alone(episode: EpisodeD
     assert value(episode, CUSTOMERS) == 4
 
 
-def test_a_worker_ends_with_its_owner_while_a_statement_runs(workers: SqliteSource) -> None:
+ENDLESS_TABLE = f"""
+CREATE VIRTUAL TABLE notes USING fts5 (body);
+DROP TABLE notes_config;
+CREATE VIEW notes_config AS {ENDLESS.replace("count(*)", "i AS k, i AS v")} WHERE i < 0;
+"""
+
+
+@pytest.mark.contains("S46")
+@pytest.mark.parametrize("sql", [ENDLESS, "SELECT count(*) FROM notes"], ids=["query", "virtual-table"])
+def test_a_worker_ends_with_its_owner_while_a_statement_runs(tmp_path: Path, sql: str) -> None:
+    write_database(tmp_path, "shop", f"CREATE TABLE orders (id); {ENDLESS_TABLE}")
     program = f"""
 import os, signal, threading
 from birdenv.databases import Limits, SqliteSource
-database = SqliteSource({str(workers.root)!r}, isolation="process").open("shop", Limits(seconds=600))
+database = SqliteSource({str(tmp_path)!r}, isolation="process").open("shop", Limits(seconds=600))
 database.execute("DELETE FROM orders")
 print(database._worker.pid, flush=True)
 threading.Timer(1, os.kill, [os.getpid(), signal.SIGKILL]).start()
-database.execute({ENDLESS!r})
+print(database.query({sql!r}))
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert run.returncode == -signal.SIGKILL, "the statement ended by itself"
     worker = int(run.stdout)
     deadline = time.monotonic() + 10
     while _is_running(worker) and time.monotonic() < deadline:
@@ -260,7 +273,7 @@ def test_a_worker_that_sends_nonsense_is_ended(
 ) -> None:
     episode.execute("DELETE FROM orders")
     with monkeypatch.context() as patched:
-        patched.setattr(pool.Process, "receive", lambda *_: b"\0\1" + pickle.dumps(Bomb()))
+        patched.setattr(pool.SharedWorker, "receive", lambda *_: b"\0\1" + pickle.dumps(Bomb()))
         assert "made no sense" in error(episode, CUSTOMERS).message
     assert value(episode, CUSTOMERS) == 3
 

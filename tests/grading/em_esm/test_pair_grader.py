@@ -182,13 +182,13 @@ def make(request: pytest.FixtureRequest, root: Path) -> Callable[..., PairGrader
         source = SqliteSource(root)
 
         def run(sql: str, db_id: str) -> Result:
-            with source.open("shop", Limits(seconds=0.5)) as database:
+            with source.open("shop", Limits(seconds=0.2)) as database:
                 return database.query(sql)
     else:
         queries = PostgresQueries(start_postgres().reader)
 
         def run(sql: str, db_id: str) -> Result:
-            return queries.query(sql, Limits(seconds=0.5))
+            return queries.query(sql, Limits(seconds=0.2))
 
     return lambda **rules: PairGrader(run, request.param, PairRules(**rules))
 

@@ -15,7 +15,7 @@ NAMES = "SELECT name FROM item"
 
 @pytest.fixture
 def grader(source: Any) -> InteractGrader:
-    return InteractGrader(source, Limits(seconds=0.5))
+    return InteractGrader(source, Limits(seconds=0.2))
 
 
 def query(*gold: str, **fields: Any) -> GradingJob:

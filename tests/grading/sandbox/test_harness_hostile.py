@@ -151,7 +151,16 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     assert not [pid for pid in processes(CHILD) if parent_of(pid) == os.getpid()]
 
 
-@pytest.mark.parametrize(("body", "cause", "reason"), HOSTILE.values(), ids=HOSTILE.keys())
+_A_SECOND_EACH = ("an endless call", "a catastrophic regex")  # of processor time, as the endless loop
+
+
+@pytest.mark.parametrize(
+    ("body", "cause", "reason"),
+    [
+        pytest.param(*case, id=name, marks=pytest.mark.slow if name in _A_SECOND_EACH else ())
+        for name, case in HOSTILE.items()
+    ],
+)
 def test_hostile(source: SqliteSource, body: str, cause: str, reason: str) -> None:
     report = run(source, case(body))
     assert (report.status, report.reason) == ("test_error", f"test case 1, test_case: {reason}")

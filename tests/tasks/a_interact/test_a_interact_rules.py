@@ -322,7 +322,7 @@ def test_a_move_out_of_turn_is_refused_at_no_price(tmp_path: Path) -> None:
     episode = start(tmp_path)
     before = episode.system_view()
     event = episode.apply(USER, Move("answer", "x"))
-    assert event.metadata == {"sender": "judge", "reply": "It is not your turn."}
+    assert event.metadata == {"sender": "judge", "reply": "It is not your turn.", "refused": True}
     assert (episode.turn, episode.budget.used, episode.malformed) == (SYSTEM, 0, 0)
     assert episode.system_view() == before
     with pytest.raises(ValueError, match="no seat 2"):

@@ -329,7 +329,10 @@ def test_a_move_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path) -> No
     episode = start(tmp_path, QUERY)
     before = episode.system_view()
     event = episode.apply(USER, Move("answer", "x"))
-    assert (event.agent, event.metadata) == (USER, {"sender": "judge", "reply": "It is not your turn."})
+    assert (event.agent, event.metadata) == (
+        USER,
+        {"sender": "judge", "reply": "It is not your turn.", "refused": True},
+    )
     assert episode.system_view() == before and episode.turn == SYSTEM
     assert not episode.private_log
 

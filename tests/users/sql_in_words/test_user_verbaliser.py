@@ -12,35 +12,32 @@ from birdenv.users.sql_in_words import verbalise
 SENTENCES = [
     (
         "b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS netprice",
-        ("the price per kg minus 0.25 times the absolute value of the discount pct (called netprice)"),
+        "the price per kg minus 0.25 times the absolute value of the discount pct, called netprice",
     ),
     ("(f.crust_mm + f.crumb_mm) * 1000000.0", "(the crust mm plus the crumb mm) times 1000000.0"),
     ("a.x + b.y * 2", "the x plus the y times 2"),
     ("AVG(x - y)", "the average of (the x minus the y)"),
-    ("COUNT(*)", "the number of records"),
-    ("COUNT(DISTINCT loaf_id) AS loaf_kinds", "the number of different loaf id (called loaf kinds)"),
+    ("COUNT(*)", "the number of cases"),
+    ("COUNT(DISTINCT loaf_id) AS loaf_kinds", "the number of different loaf ids, called loaf kinds"),
     (
         "SUM(CASE WHEN weight_g > 500 THEN 1 ELSE 0 END)",
-        "the total of (1 if the weight g is greater than 500, otherwise 0)",
+        "the number of cases where the weight g is greater than 500",
     ),
     (
         "CASE size WHEN 'L' THEN 3 WHEN 'M' THEN 2 ELSE 1 END * 10",
-        "(3 if the size equals 'L', 2 if it equals 'M', otherwise 1) times 10",
+        "(3 if the size is 'L', 2 if it is 'M', otherwise 1) times 10",
     ),
     (
-        ("CASE WHEN rye >= 0.5 AND spelt <> 0 OR malt IS NULL THEN 'Dark' ELSE 'Light' END AS colour"),
+        "CASE WHEN rye >= 0.5 AND spelt <> 0 OR malt IS NULL THEN 'Dark' ELSE 'Light' END AS colour",
         (
-            "('Dark' if (the rye is at least 0.5 and the spelt does not equal 0) "
-            "or the malt has no value (null), otherwise 'Light') (called colour)"
+            "'Dark' if (the rye is at least 0.5 and the spelt is not 0) or the malt is empty (has no "
+            "value), otherwise 'Light', called colour"
         ),
     ),
-    ("ROUND(AVG(oven_temp), 2)", "the average of the oven temp rounded to 2 decimals"),
-    ("ROUND(..., 4)", "the figure rounded to 4 decimals"),
-    ("COALESCE(s.tips, 0)", "the first available of the tips and 0"),
-    (
-        "total_sales / NULLIF(n_orders, 0)",
-        "the total sales divided by (the n orders, but null when it equals 0)",
-    ),
+    ("ROUND(AVG(oven_temp), 2)", "the average of the oven temp, rounded to two decimals"),
+    ("ROUND(..., 4)", "the figure, rounded to 4 decimals"),
+    ("COALESCE(s.tips, 0)", "the tips, or 0 if it has no value"),
+    ("total_sales / NULLIF(n_orders, 0)", "the total sales divided by (the n orders, or null if it is 0)"),
     (
         "CAST(json_extract(b.recipe, '$.flour.type_no') AS INTEGER)",
         "the flour type no entry of the recipe as a whole number",
@@ -49,13 +46,13 @@ SENTENCES = [
     ("price BETWEEN 1.50 AND 2.75", "the price is between 1.50 and 2.75"),
     ("grain IN ('rye', 'wheat', 'oat')", "the grain is one of 'rye', 'wheat' or 'oat'"),
     ("name NOT LIKE '%old%'", "the name does not match the pattern '%old%'"),
-    ("NOT (stale = 1 OR sold = 0)", "not (the stale equals 1 or the sold equals 0)"),
+    ("NOT (stale = 1 OR sold = 0)", "not (the stale is 1 or the sold is 0)"),
     ("first_name || ' ' || last_name", "the first name joined with ' ' joined with the last name"),
     (
         "WHERE b.baked_at IS NOT NULL AND b.weight > 0",
-        "only cases where the baked at has a value (not null) and the weight is greater than 0",
+        "only cases where the baked at has a value (is not empty) and the weight is greater than 0",
     ),
-    ("HAVING COUNT(*) > 3", "only groups where the number of records is greater than 3"),
+    ("HAVING COUNT(*) > 3", "only those where there are more than 3 cases"),
     (
         "ORDER BY total_sales DESC, shop_name",
         "sorted by total sales in descending order, then by shop name in ascending order",
@@ -69,45 +66,43 @@ SENTENCES = [
     (
         "LEFT JOIN ovens AS o ON o.oven_no = b.oven_ref",
         (
-            "matched with further records where the oven no equals the oven ref, also keeping "
-            "records that have no match"
+            "matched with further entries where the oven no equals the oven ref, also keeping entries "
+            "that have no match"
         ),
     ),
-    ("INNER JOIN", "matched with further records, keeping only records that have a match"),
+    ("INNER JOIN", "matched with further entries, keeping only entries that have a match"),
     ("DISTINCT", "only different ones"),
     (
         "RANK() OVER (PARTITION BY shop ORDER BY revenue DESC) AS shop_rank",
-        "the rank (within each shop; sorted by revenue in descending order) (called shop rank)",
+        "the rank (within each shop; sorted by revenue in descending order), called shop rank",
     ),
     (
         "SQRT(AVG(a*a) - AVG(a)*AVG(a))",
-        (
-            "the square root of (the average of (the a times the a) minus the average of the a "
-            "times the average of the a)"
-        ),
+        "the square root of ((the average of (the a times the a)) minus (the average of the a) times "
+        "the average of the a)",
     ),
     ("POWER(hours_open, 1.5)", "the hours open to the power of 1.5"),
     ("MAX(0, stock - sold)", "the highest of 0 and (the stock minus the sold)"),
     ("MIN(price)", "the lowest price"),
     (
         "SELECT DISTINCT baker_name FROM bakers WHERE trained = 'yes'",
-        "show the different baker name; only cases where the trained equals 'yes'",
+        "show the different baker name; only cases where the trained is 'yes'",
     ),
     (
         "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
         (
-            "show the name, the number of records (called n); matched with further records where "
-            "the loaf equals the id; grouped by name"
+            "show the name, the number of cases (called n); matched with further entries where the "
+            "loaf equals the id; grouped by name"
         ),
     ),
     (
         (
-            "WITH best_cte AS (SELECT shop, AVG(mark) AS m FROM reviews GROUP BY shop) SELECT shop"
-            " FROM best_cte WHERE m > 4.5"
+            "WITH best_cte AS (SELECT shop, AVG(mark) AS m FROM reviews GROUP BY shop) SELECT shop "
+            "FROM best_cte WHERE m > 4.5"
         ),
         (
-            "first work out (the shop, the average of the mark (called m); grouped by shop); "
-            "show the shop; only cases where the m is greater than 4.5"
+            "first work out (the shop, the average of the mark (called m); grouped by shop); show the "
+            "shop; only cases where the m is greater than 4.5"
         ),
     ),
     (
@@ -117,28 +112,28 @@ SENTENCES = [
     ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (the average of the price)"),
     (
         "EXISTS (SELECT 1 FROM recalls r WHERE r.loaf = l.id)",
-        "there is at least one for (1; only cases where the loaf equals the id)",
+        "there is at least one where the loaf equals the id",
     ),
     (
         "(julianday('now') - julianday(opened_on)) / 365.25",
-        "(the julian day of 'now' minus the julian day of the opened on) divided by 365.25",
+        "(the number of days from the opened on to now) divided by 365.25",
     ),
     (
         "LOWER(TRIM(shop_name)) = 'o''brien''s'",
-        "(the shop name without surrounding spaces) in lower case equals \"o'brien's\"",
+        "(the shop name without surrounding spaces) in lower case is \"o'brien's\"",
     ),
     ("THEN 'Fresh'", "then 'Fresh'"),
     ("WHEN age_h < 24 THEN 'Fresh'", "'Fresh' if the age h is less than 24"),
     ("x / 100) * 2", "(the x divided by 100) times 2"),
     ("-0.5 * saltPct", "minus 0.5 times the salt pct"),
     ("age_h % 24", "the age h modulo 24"),
-    ("IIF(organic = 1, 1.2, 1)", "if (the organic equals 1), then 1.2, otherwise 1"),
-    ("SUM(v) FILTER (WHERE ok = 1)", "the total of the v (only cases where the ok equals 1)"),
+    ("IIF(organic = 1, 1.2, 1)", "if (the organic is 1), then 1.2, otherwise 1"),
+    ("SUM(v) FILTER (WHERE ok = 1)", "the total of the v (where the ok is 1)"),
     (
         "AVG(p) OVER (ORDER BY d ROWS BETWEEN 6 PRECEDING AND CURRENT ROW)",
         (
-            "the average of the p (sorted by d in ascending order; over the neighbouring rows "
-            "between 6 before and the current one)"
+            "the average of the p (sorted by d in ascending order; over the neighbouring rows between "
+            "6 before and the current one)"
         ),
     ),
     ("a.b /* hidden */ + 1 -- more", "the b plus 1"),
@@ -147,10 +142,10 @@ SENTENCES = [
     ("the loaves that nobody bought, by shop", "the loaves that nobody bought, by shop"),
     (
         "UPDATE loaves SET price = price * 0.9 WHERE age_h > 24",
-        ("make the price equal to (the price times 0.9); only cases where the age h is greater than 24"),
+        "set the price to (the price times 0.9); only cases where the age h is greater than 24",
     ),
     ("GROUP_CONCAT(topping, ', ')", "the list of the topping, joined with ', '"),
-    ("STRFTIME('%Y-%m', sold_on)", "the date format '%Y-%m' of the sold on"),
+    ("STRFTIME('%Y-%m', sold_on)", "the year and month (YYYY-MM) of the sold on"),
     ("LAG(price, 1) OVER (ORDER BY d)", "the previous price (1 back) (sorted by d in ascending order)"),
 ]
 
@@ -186,7 +181,7 @@ def test_the_contract_can_fail(snippet: str, words: str, complaint: str) -> None
 
 
 def test_template_words_give_way_to_names_of_the_schema() -> None:
-    assert verbalise("COUNT(*)", frozenset({"Number", "records"})) == "the count of rows"
+    assert verbalise("COUNT(*)", frozenset({"Number", "cases"})) == "the count of instances"
     assert verbalise("SUM(total)", frozenset({"total"})) == "the total of the total"
     assert verbalise("SUM(price)", frozenset({"total"})) == "the sum of the price"
     hidden = verbalise("WITH total AS (SELECT SUM(price) AS p FROM loaves) SELECT p FROM total")
@@ -202,16 +197,16 @@ FRAGMENTS = [
     ("h.size * ", "the size times something"),
     ("h.size -", "the size minus something"),
     ("name ||", "the name joined with something"),
-    ("= 5", "it equals 5"),
+    ("= 5", "it is 5"),
     ("> 5 AND < 9", "it is greater than 5 and it is less than 9"),
     ("age <", "the age is less than something"),
     ("AND a > 1", "and also only cases where the a is greater than 1"),
-    ("OR a = 1", "or also cases where the a equals 1"),
+    ("OR a = 1", "or also cases where the a is 1"),
     ("a > 1 AND", "the a is greater than 1 and something else"),
     ("a > 1 OR", "the a is greater than 1 or something else"),
-    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of records)"),
-    ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further records by branch id"),
-    ("o.branch_id = b.branch_id", "the branch id equals that of the other one"),
+    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of cases)"),
+    ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further entries by branch id"),
+    ("o.branch_id = b.branch_id", "the branch id is the same"),
     ("(...sum of filled fields...) / 8.0", "(sum of filled fields and so on) divided by 8.0"),
     ("ORDER BY ... DESC", "sorted by something in descending order"),
     ("a OR ... ", "the a or something"),

@@ -45,7 +45,7 @@ def test_no_part_of_the_gold_tells_an_annotated_snippet() -> None:
 def test_the_threshold_of_an_annotated_formula_is_told_without_the_formula() -> None:
     answer = RuleUser().answer(briefs()["bikeshare_1"], "Above which cost burden should a bike be reported?")
     assert answer.granted == ('HAVING "cost burden" > 0.12',)
-    assert answer.text == "For that, I mean only groups where the cost burden is greater than 0.12."
+    assert answer.text == "For that, I mean only those where the cost burden is greater than 0.12."
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ _SETTINGS: Final = {
     "listen_addresses": "",  # a socket in a private folder is all
     "port": "5432",  # part of the socket's name
     "max_connections": str(MOST_CONNECTIONS),
+    "max_locks_per_transaction": "256",  # times the connections: the table of locks that all share
     "client_connection_check_interval": "1s",  # a killed client's statement ends
     # Throw-away data: nothing is forced to the disk, and the log holds what recovery needs and no more. A
     # killed server may lose the last moments; who minds says SET synchronous_commit = on, as loading does.
@@ -158,7 +159,7 @@ _SETTINGS: Final = {
     "log_checkpoints": "off",
 }
 _NOTIFY_PAGES: Final = {"max_notify_queue_pages": "1024"}  # of 8 kB; one LISTEN may keep all that is told
-_LINGER_SECONDS: Final = 1.0
+_LINGER_SECONDS: Final = 1.0  # nobody may use the server for so long before it is stopped
 _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
 _MOST_LOG: Final = 4_000_000  # bytes

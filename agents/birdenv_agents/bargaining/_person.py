@@ -1,0 +1,90 @@
+"""A scripted partner in Bargain: it haggles as people do, in words from a bank of phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from birdenv.dialogue import Move, View
+from birdenv_agents._numbers import in_words
+from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents.bargaining._player import Bargainer, offered, shown
+
+
+class BargainingPerson(Bargainer):
+    """Opens at its target or beyond, concedes in steps of its own, and has a price that it will not pass.
+
+    Args:
+        kb: what its seat knows.
+        bank: its words.
+        rng: decides what it does.
+    """
+
+    def __init__(self, kb: Mapping[str, Any], bank: PhraseBank, rng: Random) -> None:
+        super().__init__(kb, bank)
+        self._rng = rng
+        sign = 1 if self.role == "buyer" else -1
+        room = (self.listed - self.target) if sign > 0 else self.listed * 0.3
+        self._limit = self.target + sign * room * rng.uniform(0.45, 0.9)
+        opening = rng.choice((1.0, 1.0, 0.95, 0.9)) if sign > 0 else rng.choice((1.0, 1.0, 1.05))
+        self._opening = round(self.target * opening)
+        self._agreed: float | None = None
+        self._greeted = False
+
+    def move(self, view: View) -> Move | None:
+        """Say or do one thing."""
+        news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
+        self._seen = len(view.heard)
+        if "accept" in view.legal:
+            price = offered(news)
+            return Move("accept" if price is not None and self._likes(price) else "reject")
+        if "offer" not in view.legal:
+            return None
+        reading = self._hear(news)
+        if reading.agrees and self._own is not None and reading.price is None:
+            return self._offer(self._own)
+        price = self._theirs
+        if self._agreed is not None:
+            return self._offer(self._agreed)
+        if price is not None and reading.price is not None and self._settles(price):
+            self._agreed = price
+            return self._offer(price) if self._rng.random() < 0.4 else self._said("agree", price)
+        if not self._greeted:
+            self._greeted = True
+            act = self._rng.choice(("greet", "ask", "open", "open"))
+            if act != "open" and self._bank.knows(act, self.role):
+                return self._said(act)
+        if self._own is not None and self._bank.knows("better", self.role) and self._rng.random() < 0.15:
+            return self._said("better")
+        return self._haggle(price)
+
+    def _haggle(self, price: float | None) -> Move:
+        if self._own is None:
+            self._own = float(self._opening)
+            return self._said("open", self._own)
+        step = self._rng.choice((0.0, 0.2, 0.35, 0.5, 0.7))
+        towards = self._limit if price is None else price
+        wished = self._own + step * (towards - self._own)
+        bound = min if self.role == "buyer" else max
+        named = float(round(bound(wished, self._limit)))
+        act = "insist" if named == self._own else "counter"
+        self._own = named
+        return self._said(act, named)
+
+    def _likes(self, price: float) -> bool:
+        """True if a price does not pass the limit."""
+        return price <= self._limit * 1.01 if self.role == "buyer" else price >= self._limit * 0.99
+
+    def _settles(self, price: float) -> bool:
+        """True if the other's price will do: near one's own, or within the limit and the mood is right."""
+        if not self._likes(price) or self._own is None:
+            return False
+        return abs(price - self._own) <= 0.05 * self.listed or self._rng.random() < 0.35
+
+    def _said(self, act: str, price: float | None = None) -> Move:
+        named = 0.0 if price is None else price
+        words = in_words(round(named))
+        return Move(
+            "message", self._bank.say(act, self.role, price=shown(named), price_words=words, title=self.title)
+        )

@@ -1,0 +1,159 @@
+"""The player: it opens at its target, concedes to the middle, then slowly further, and closes the deal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from birdenv.dialogue import Event, Move, View
+from birdenv_agents._numbers import in_words
+from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents.bargaining._reader import Prices, Reading, read
+
+_STEPS: Final = (0.6, 1.0)
+"""Shares of the way from the target to the middle, by the number of concessions."""
+
+_FURTHER: Final = 0.12
+"""What is conceded beyond the middle each time, as a share of the way to the other's first price."""
+
+_FURTHEST: Final = 0.9
+_CLOSE: Final = 0.06
+"""Prices that differ by less than this share of the way between both targets are as good as equal."""
+
+_PATIENCE: Final = 3
+"""Times that it insists before it takes the other's price, or leaves if that is too bad."""
+
+_LEAST_GUESS: Final = 0.55
+"""A buyer's target is at least this share of the list price, whatever it opens with."""
+
+
+class Bargainer:
+    """Plays either seat of Bargain.
+
+    Args:
+        kb: what its seat knows.
+        bank: its words.
+    """
+
+    def __init__(self, kb: Mapping[str, Any], bank: PhraseBank) -> None:
+        self.role = str(kb["personal"]["Role"])
+        self.target = float(kb["personal"]["Target"])
+        self.listed = float(kb["item"]["Price"])
+        self.title = str(kb["item"]["Title"])
+        self._bank = bank
+        self._seen = 0
+        self._own: float | None = None  # what it named last
+        self._theirs: float | None = None  # what the other named last
+        self._first: float | None = None  # what the other named first
+        self._concessions = 0
+        self._insisted = 0  # times that it named the same price again
+
+    def move(self, view: View) -> Move | None:
+        """Accept or reject an offer, offer what was agreed, or name a price."""
+        news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
+        self._seen = len(view.heard)
+        if "accept" in view.legal:
+            return Move("accept" if self._takes(offered(news)) else "reject")
+        if "offer" not in view.legal:
+            return None
+        reading = self._hear(news)
+        if reading.agrees and reading.price is None and self._own is not None:
+            return self._offer(self._own)
+        if reading.price is not None and self._is_agreed(reading.price):
+            return self._offer(reading.price)
+        if self._insisted >= _PATIENCE:  # nobody moves any more
+            worth_it = self._theirs is not None and self._gain(self._theirs) >= -1
+            return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
+        return Move("message", self._reply(reading, bool(news)))
+
+    def _hear(self, news: list[Event]) -> Reading:
+        """Read what was said since, and keep the prices."""
+        said = " ".join(
+            event.data for event in news if event.action == "message" and isinstance(event.data, str)
+        )
+        reading = read(said, self.title, Prices(self.listed, self._own, self._theirs))
+        if reading.price is not None:
+            self._theirs = reading.price
+            self._first = reading.price if self._first is None else self._first
+        return reading
+
+    def _is_agreed(self, price: float) -> bool:
+        """True if the other's price is no worse than what one would name next, or almost that."""
+        return self._gain(price) >= self._gain(self._next()) - _CLOSE
+
+    def _takes(self, price: float | None) -> bool:
+        """True for an offer that is worth taking: it cannot be answered by another one."""
+        if price is None:
+            return False
+        agreed = [each for each in (self._own, self._theirs) if each is not None]
+        if any(abs(price - each) <= 0.02 * self.listed for each in agreed):
+            return self._gain(price) >= 1 - _FURTHEST * 2
+        return self._gain(price) >= -0.6
+
+    def _gain(self, price: float) -> float:
+        """The margin, with the other's target guessed: 1 at one's own target, -1 at the other's."""
+        half = (self.target - self._others_target()) / 2
+        return (price - (self.target + self._others_target()) / 2) / half
+
+    def _others_target(self) -> float:
+        """The other's target: its first price, within reason."""
+        if self.role == "buyer":
+            most = max(self.listed, self.target * 1.02 + 1)
+            return most if self._first is None else min(max(self._first, self.target * 1.02 + 1), most)
+        least, most = self.listed * _LEAST_GUESS, self.target * 0.98 - 1
+        first = self.listed * 0.75 if self._first is None else self._first
+        return min(max(first, least), most)
+
+    def _next(self) -> float:
+        """The price that one names next, or would."""
+        if self._own is None and self._theirs is None:
+            return self.target
+        count = self._concessions
+        middle = (self.target + self._others_target()) / 2
+        if count < len(_STEPS):
+            return self._rounded(self.target + _STEPS[count] * (middle - self.target))
+        beyond = min(0.5 + _FURTHER * (count - len(_STEPS) + 1), _FURTHEST)
+        return self._rounded(self.target + beyond * (self._others_target() - self.target))
+
+    def _reply(self, reading: Reading, spoken_to: bool) -> str:
+        """A price, after an answer to a question if there was one."""
+        price = self._next()
+        answer = self._bank.say("answer", self.role) if reading.asks and self._own is not None else ""
+        act = "open" if self._own is None else "insist" if price == self._own else "counter"
+        if self._own is not None and reading.asks and self._theirs is None:
+            price, act = self._own, "insist"  # nothing to concede to
+        elif self._own is not None or self._theirs is not None:
+            self._concessions += 1
+            self._insisted = self._insisted + 1 if price == self._own else 0
+        self._own = price
+        words = self._bank.say(
+            act, self.role, price=shown(price), price_words=in_words(round(price)), title=self.title
+        )
+        return f"{answer} {words}".strip()
+
+    def _offer(self, price: float) -> Move:
+        return Move("offer", {"price": price, "sides": ""})
+
+    def _rounded(self, price: float) -> float:
+        """A price as people name it."""
+        unit = 50 if self.listed >= 5000 else 10 if self.listed >= 800 else 5 if self.listed >= 200 else 1
+        whole = round(price / unit) * unit
+        low, high = sorted((self.target, self._others_target()))
+        return float(min(max(whole, low), high))
+
+
+def offered(news: list[Event]) -> float | None:
+    """Return the price of an offer among events."""
+    for event in reversed(news):
+        if (
+            event.action == "offer"
+            and isinstance(event.data, Mapping)
+            and event.data.get("price") is not None
+        ):
+            return float(event.data["price"])
+    return None
+
+
+def shown(price: float) -> str:
+    """Return a price in digits."""
+    return f"{price:,.0f}" if price == int(price) else f"{price:,.2f}"

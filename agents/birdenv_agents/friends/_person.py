@@ -1,0 +1,98 @@
+"""A scripted partner in MutualFriends: it says what people say, in words from a bank of phrases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents.friends._mind import Item, distinct
+from birdenv_agents.friends._player import FriendsPlayer
+from birdenv_agents.friends._reader import Claim
+from birdenv_agents.friends._words import PHRASES
+
+_QUESTIONS: Final = [
+    re.compile(
+        re.escape(phrase["text"]).replace(r"\{values\}", "(?P<values>[^.?]*)").replace(r"\{attribute\}", ".*")
+    )
+    for phrase in PHRASES
+    if phrase["act"] == "ask"
+]
+"""How the rule-based player asks, so that a denial can repeat what it asked for."""
+
+_LAST: Final = 2  # friends in question of which a person selects one
+
+
+class FriendsPerson(FriendsPlayer):
+    """Says one or two things at a time, most of them about one value, and all of them true.
+
+    Args:
+        items: its friends.
+        bank: its words.
+        rng: decides what it says.
+    """
+
+    def __init__(self, items: Sequence[Item], bank: PhraseBank, rng: Random) -> None:
+        super().__init__(items, bank, most_values=2, guess=_LAST)
+        self._rng = rng
+        self._asked_for: list[str] = []
+        self._greeted = False
+
+    def _hear(self, text: str) -> list[Claim]:
+        found = [match.group("values") for each in _QUESTIONS if (match := each.search(text))]
+        self._asked_for = re.split(r", | or ", found[0]) if found else []
+        return super()._hear(text)
+
+    def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
+        said: list[str] = []
+        if not self._greeted and self._bank.knows("greet") and self._rng.random() < 0.5:
+            said.append(self._bank.say("greet"))
+        self._greeted = True
+        if questions:
+            said.append(self._answer_to(questions[0], living))
+        if not said or self._rng.random() < 0.8:
+            said.append(self._remark(living))
+        return " ".join(filter(None, said))
+
+    def _answer_to(self, question: Claim, living: Sequence[Item]) -> str:
+        if question.kind == "open":
+            name = next(iter(question.values))
+            return self._inform(name, distinct(living, name)[0], living)
+        found = [item for item in living if question.values and self._fits(item, question)]
+        if found:
+            return self._bank.say("yes", count=len(found))
+        if self._asked_for and len(question.values) == 1 and self._rng.random() < 0.5:
+            [name] = question.values
+            return self._say("deny", name, self._asked_for)
+        return self._bank.say("no")
+
+    def _fits(self, item: Item, question: Claim) -> bool:
+        return all(item[name] in each for name, each in question.values.items())
+
+    def _remark(self, living: Sequence[Item]) -> str:
+        """A question, or something about one's own friends."""
+        act = self._rng.choice(("ask", "ask", "ask", "inform", "inform", "pair", "only", "open"))
+        name = self._rng.choice(list(living[0]))
+        values = distinct(living, name)
+        if act == "only" and len(values) <= _LAST and self._bank.knows("only", name):
+            return self._say("only", name, values)
+        if act == "pair" and len(living[0]) > 1 and self._bank.knows("pair"):
+            item = self._rng.choice(list(living))
+            other = self._rng.choice([each for each in item if each != name])
+            return self._bank.say("pair", name, values=item[name], other=item[other], attribute=name.lower())
+        if act == "open" and self._bank.knows("open", name):
+            self._mind.asked = {}
+            return self._bank.say("open", name, attribute=name.lower())
+        new = [value for value in values if value not in self._asked.get(name, ())]
+        if act == "inform" or not new:
+            return self._inform(name, self._rng.choice(values), living)
+        chosen = new[: self._rng.choice((1, 1, 2))]
+        self._asked.setdefault(name, set()).update(chosen)
+        self._mind.asked = {name: frozenset(chosen)}
+        return self._say("ask", name, chosen)
+
+    def _inform(self, name: str, value: str, living: Sequence[Item]) -> str:
+        count = sum(item[name] == value for item in living)
+        return self._bank.say("inform", name, values=value, count=count, attribute=name.lower())

@@ -1,0 +1,138 @@
+"""The player: it answers what it is asked, says what narrows the search most, and selects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from birdenv.dialogue import Move, View
+from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents.friends._mind import Item, Mind, distinct, has_all
+from birdenv_agents.friends._reader import Claim, Reader, Values
+from birdenv_agents.friends._words import listed
+
+GUESS: Final = 3
+"""Friends in question of which one is selected rather than talked about."""
+
+MOST_VALUES: Final = 5
+"""Values in one message, by default."""
+
+
+class FriendsPlayer:
+    """Plays either seat of MutualFriends.
+
+    Args:
+        items: its friends.
+        bank: its words.
+        most_values: values that it puts into one message, at most.
+        guess: friends in question of which it selects one rather than to go on talking.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], bank: PhraseBank, most_values: int = MOST_VALUES, guess: int = GUESS
+    ) -> None:
+        self._mind = Mind(items)
+        self._reader = Reader(items)
+        self._bank = bank
+        self._most = most_values
+        self._guess = guess
+        self._seen = 0
+        self._selected: Item | None = None
+        self._told: set[tuple[str, frozenset[str]]] = set()
+        self._asked: dict[str, set[str]] = {}
+
+    def move(self, view: View) -> Move | None:
+        """Answer, ask or tell; select when only one friend is left, or the other selected one."""
+        questions: list[Claim] = []
+        news = view.heard[self._seen :]
+        self._seen = len(view.heard)
+        for event in news:
+            if event.agent != 1 - view.seat:
+                continue
+            if event.action == "select" and event.data in self._mind.items:
+                return Move("select", event.data)
+            if self._selected is not None:  # else the dialogue would be over
+                self._mind.rule_out(self._selected)
+                self._selected = None
+            if event.action == "message" and isinstance(event.data, str):
+                questions += self._hear(event.data)
+        if self._selected is not None:
+            return None  # it is for the other to answer
+        living = self._mind.living()
+        text = "" if len(living) <= self._guess else self._message(questions, living)
+        if text:
+            return Move("message", text)
+        self._selected = self._mind.best()
+        return Move("select", self._selected)
+
+    def _hear(self, text: str) -> list[Claim]:
+        """Weigh the claims of a message, and return its questions."""
+        questions = []
+        for claim in self._reader.read(text):
+            self._mind.hear(claim)
+            if claim.kind in ("ask", "open"):
+                questions.append(claim)
+        return questions
+
+    def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
+        """What there is to say: answers, and something new. Empty if there is nothing new."""
+        room = self._most
+        said: list[str] = []
+        for question in questions:
+            if question.kind == "ask" and len(said) < 2:
+                words, used = self._answer(question.values, living, room)
+                said.append(words)
+                room -= used
+        news = self._news(living, room, [name for q in questions if q.kind == "open" for name in q.values])
+        if not news and (room == self._most or not said):
+            return ""
+        return " ".join([*said, news]).strip()
+
+    def _answer(self, values: Values, living: Sequence[Item], room: int) -> tuple[str, int]:
+        """Yes or no, and if there is room, what those who were asked about have in common."""
+        found = [item for item in living if has_all(item, values)] if values else []
+        if not found:
+            return self._bank.say("no"), 0
+        words = self._bank.say("yes", count=len(found))
+        others = [name for name in found[0] if name not in values]
+        for name in sorted(others, key=lambda name: len(distinct(found, name))):
+            shared = distinct(found, name)
+            if len(shared) <= room:
+                return f"{words} {self._say('they', name, shared)}", len(shared)
+        return words, 0
+
+    def _news(self, living: Sequence[Item], room: int, wanted: Sequence[str]) -> str:
+        """A closed list of an attribute's values, if it fits, else a question about some."""
+        names = sorted(living[0], key=lambda name: (name not in wanted, len(distinct(living, name))))
+        said: list[str] = []
+        for name in names:
+            values = distinct(living, name)
+            told = (name, frozenset(values))
+            if len(values) <= room and told not in self._told and len(said) < 2:
+                self._told.add(told)
+                said.append(
+                    self._say("only" if len(living) == len(self._mind.items) else "must", name, values)
+                )
+                room -= len(values)
+        if said:
+            self._mind.asked = {}
+            return " ".join(said)
+        return self._question(living, room) if room > 0 else ""
+
+    def _question(self, living: Sequence[Item], room: int) -> str:
+        """A question about the values that most of the friends in question have; empty if all were asked."""
+        best: tuple[float, str, list[str]] | None = None
+        for name in living[0]:
+            values = [v for v in distinct(living, name) if v not in self._asked.get(name, ())][:room]
+            covered = sum(item[name] in values for item in living) / len(living)
+            if values and (best is None or covered > best[0]):
+                best = covered, name, values
+        if best is None:
+            return ""
+        _, name, values = best
+        self._asked.setdefault(name, set()).update(values)
+        self._mind.asked = {name: frozenset(values)}
+        return self._say("ask", name, values)
+
+    def _say(self, act: str, name: str, values: Sequence[str]) -> str:
+        return self._bank.say(act, name, values=listed(values), attribute=name.lower())

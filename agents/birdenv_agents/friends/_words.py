@@ -1,0 +1,65 @@
+"""The words of the rule-based player of MutualFriends, in the form of a bank of phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+ACTS: Final[Mapping[str, set[str]]] = {
+    "greet": set(),
+    "ask": {"values", "attribute"},
+    "open": {"attribute"},
+    "inform": {"values", "attribute", "count"},
+    "pair": {"values", "other", "attribute"},
+    "only": {"values", "attribute"},
+    "must": {"values", "attribute"},
+    "they": {"values", "attribute"},
+    "deny": {"values", "attribute"},
+    "yes": {"count"},
+    "no": set(),
+}
+"""What can be said, with the slots that words for it may have.
+
+`only`: all of my friends are like that; `must`: it can be no other; `they`: all those that you asked about.
+`pair`: I have one with these values, and of another attribute `other`.
+"""
+
+_WHO: Final[Mapping[str, tuple[str, str]]] = {
+    "Name": ("named {values}", "are named {values}"),
+    "School": ("from {values}", "went to {values}"),
+    "Major": ("who studied {values}", "studied {values}"),
+    "Company": ("at {values}", "work at {values}"),
+    "Hobby": ("who like {values}", "like {values}"),
+    "Time Preference": ("who prefer the {values}", "prefer the {values}"),
+    "Location Preference": ("who prefer {values}", "prefer {values}"),
+}
+_ANY: Final = ("whose {attribute} is {values}", "have the {attribute} {values}")
+
+
+def _phrases() -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = [
+        {"act": "greet", "text": "Hi!"},
+        {"act": "open", "text": "What about the {attribute} of yours?"},
+        {"act": "yes", "text": "Yes, {count}."},
+        {"act": "no", "text": "No."},
+    ]
+    for about, (who, does) in [*_WHO.items(), (None, _ANY)]:
+        texts = {
+            "ask": f"Do you have any friends {who}?",
+            "inform": f"I have {{count}} {who}.",
+            "only": f"All of mine {does}.",
+            "must": f"It must be one of those that {does}.",
+            "they": f"They all {does}.",
+            "deny": f"I have none {who}.",
+        }
+        made += [{"act": act, "about": about, "text": text} for act, text in texts.items()]
+    return made
+
+
+PHRASES: Final = _phrases()
+
+
+def listed(values: Sequence[str], last: str = "or") -> str:
+    """Return values as people list them."""
+    *first, end = values
+    return f"{', '.join(first)} {last} {end}" if first else end

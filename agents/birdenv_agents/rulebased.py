@@ -1,0 +1,79 @@
+"""Players of CoCoA's games, in either seat: the agents `rulebased` and `phrases`.
+
+`rulebased` plays by rules; in MutualFriends `rulebased:2` puts two values into a message at most.
+`phrases:FILE` is a scripted partner that speaks in the words of a bank of phrases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from birdenv.dialogue import Move, Player, PlayerContext, View
+from birdenv.errors import InputError
+from birdenv_agents import bargaining, friends, sharing
+from birdenv_agents._phrase_bank import PhraseBank, read_bank
+from birdenv_agents.friends._player import MOST_VALUES
+
+__all__ = ["phrases", "rulebased"]
+
+FRIENDS: Final = "mutual-friends"
+BARGAIN: Final = "bargain"
+DEAL: Final = "deal-or-no-deal"
+
+_ACTS: Final[Mapping[str, Mapping[str, set[str]]]] = {FRIENDS: friends.ACTS, BARGAIN: bargaining.ACTS}
+
+_NEEDED: Final = {
+    FRIENDS: ("ask", "inform", "deny", "yes", "no"),
+    BARGAIN: ("open", "counter", "insist", "agree"),
+}
+"""Acts without which a partner cannot go on."""
+
+
+class _Seated:
+    """Makes the player at its first move, from what its seat knows."""
+
+    def __init__(self, make: Callable[[View], Player]) -> None:
+        self._make = make
+        self._player: Player | None = None
+
+    def move(self, view: View) -> Move | None:
+        if self._player is None:
+            self._player = self._make(view)
+        return self._player.move(view)
+
+
+def rulebased(argument: str, context: PlayerContext) -> Player:
+    """Make the rule-based player of one of CoCoA's games.
+
+    Raises:
+        InputError: it does not play the game, or the argument cannot be used.
+    """
+    rng = context.rng
+    if argument and (context.game != FRIENDS or not argument.isdecimal() or int(argument) < 1):
+        raise InputError(f"rulebased:{argument}: only in {FRIENDS}, a number of values in a message from 1")
+    if context.game == FRIENDS:
+        most = int(argument) if argument else MOST_VALUES
+        return _Seated(lambda view: friends.FriendsPlayer(view.kb, PhraseBank(friends.PHRASES, rng), most))
+    if context.game == BARGAIN:
+        return _Seated(lambda view: bargaining.Bargainer(view.kb, PhraseBank(bargaining.PHRASES, rng)))
+    if context.game == DEAL:
+        return _Seated(lambda view: sharing.Sharer(view.kb))
+    raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {context.game}")
+
+
+def phrases(argument: str, context: PlayerContext) -> Player:
+    """Make the scripted partner that speaks in the words of a bank (`phrases:FILE`).
+
+    Raises:
+        InputError: there is no bank, it is none of this game, or it lacks an act that is always needed.
+    """
+    game, rng = context.game, context.rng
+    if game not in _ACTS or not argument:
+        raise InputError(f"phrases:FILE plays {' and '.join(_ACTS)} in the words of a bank of phrases")
+    found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
+    bank = PhraseBank(found, rng)
+    if game == FRIENDS:
+        return _Seated(lambda view: friends.FriendsPerson(view.kb, bank, rng))
+    return _Seated(lambda view: bargaining.BargainingPerson(view.kb, bank, rng))

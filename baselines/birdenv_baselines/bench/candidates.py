@@ -1,0 +1,99 @@
+"""Batches of candidate episodes against Gymnasium's ways of stepping single ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+
+import birdenv  # noqa: F401 (registers the ids)
+from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_fast
+from birdenv_baselines.bench._setting import Setting
+
+__all__ = ["lines"]
+
+_ID: Final = "birdenv/CInteractCandidates-v0"
+_SIZES: Final = (1, 8, 64, 512)
+_MOST_PROCESSES: Final = 8  # AsyncVectorEnv starts one for each episode
+_STEPS: Final = 4
+_LEAST: Final = 100_000.0
+
+
+def lines(setting: Setting) -> list[Line]:
+    name = "candidate steps, {} episodes at once"
+    found = [
+        Line(
+            name.format(n),
+            "SyncVectorEnv",
+            partial(_against, setting, n, _sync),
+            Bar("at least", 1.0) if n >= 8 else None,
+        )
+        for n in _SIZES
+    ]
+    found += [
+        Line(
+            name.format(n),
+            "AsyncVectorEnv",
+            partial(_against, setting, n, _async),
+            Bar("at least", 1.0) if n >= 8 else None,
+        )
+        for n in _SIZES
+        if n <= _MOST_PROCESSES
+    ]
+    steps = f"candidate steps/s, {_SIZES[-1]} episodes at once, CPU"
+    return [*found, Line(steps, "", partial(_steps_a_second, setting), Bar("at least", _LEAST))]
+
+
+def _single() -> Any:
+    return gymnasium.make(_ID)
+
+
+def _sync(n: int) -> Any:
+    return SyncVectorEnv([_single] * n, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
+
+
+def _async(n: int) -> Any:
+    return AsyncVectorEnv([_single] * n, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
+
+
+def _batch(n: int) -> Any:
+    return gymnasium.make_vec(_ID, num_envs=n, vectorization_mode="vector_entry_point")
+
+
+def _against(setting: Setting, n: int, make: Callable[[int], Any]) -> Figure:
+    with ExitStack() as stack:
+        ours, theirs = stack.enter_context(closing(_batch(n))), stack.enter_context(closing(make(n)))
+        mine, other = side_by_side([_player(ours, n), _player(theirs, n)], setting.effort)
+    steps = n * _STEPS
+    figure = times_as_fast(mine / steps, other / steps)
+    return replace(figure, note=f"{steps / mine:,.0f} against {steps / other:,.0f} steps/s")
+
+
+def _steps_a_second(setting: Setting) -> Figure:
+    n = _SIZES[-1]
+    with closing(_batch(n)) as ours:
+        (mine,) = side_by_side([_player(ours, n)], setting.effort, time.process_time)
+    return Figure(n * _STEPS / mine, "", mine, None)
+
+
+def _player(env: Any, n: int) -> Contender:
+    """Plays random actions, also forbidden ones, which end episodes sooner than others."""
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    actions: list[Sequence[int]] = []
+
+    def draw() -> None:
+        actions[:] = [rng.integers(0, env.single_action_space.n, n) for _ in range(_STEPS)]
+
+    def play() -> None:
+        for chosen in actions:
+            env.step(chosen)
+
+    return Contender(play, before=draw)

@@ -1,0 +1,88 @@
+"""Other readings of a point: the gold SQL with something else in the place of an annotated snippet."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from birdenv.runs.blame._tokens import bare_snippet, tokens
+from birdenv.users._segments import quiet_parser
+
+_MOST_NODES: Final = 24
+
+
+def replaced(sql: str, snippet: str, other: str) -> str | None:
+    """Return SQL with `other` wherever the snippet stands, whatever the aliases; None if it stands nowhere.
+
+    >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
+    'SELECT b.name FROM branches b WHERE (b.seats > 9)'
+    """
+    looked_for, held = [t.key for t in tokens(bare_snippet(snippet))], tokens(sql)
+    count, at, end, parts = len(looked_for), 0, 0, list[str]()
+    while looked_for and at + count <= len(held):
+        if [t.key for t in held[at : at + count]] != looked_for:
+            at += 1
+            continue
+        parts += [sql[end : held[at].start], f"({other})"]
+        end = held[at + count - 1].end
+        at += count
+    return "".join([*parts, sql[end:]]) if parts else None
+
+
+class Reading(NamedTuple):
+    """An expression of a submission in the names of the gold SQL; alike if a column is the point's, too."""
+
+    sql: str
+    is_alike: bool
+
+
+def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> list[Reading]:
+    """Return expressions of a submission that may be its reading of a snippet, those alike first.
+
+    A condition may be in the place of a condition, an aggregate in that of an aggregate, and another value
+    in that of a value with a column in common.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        with quiet_parser():
+            tree, reference = (sqlglot.parse_one(sql, read=dialect) for sql in (submission, gold))
+            point: Any = sqlglot.parse_one(bare_snippet(snippet), read=dialect)
+    except (SqlglotError, RecursionError):
+        return []
+    sort = _sort(point)
+    names = {column.name.lower() for column in point.find_all(exp.Column)}
+    aliases = {table.name.lower(): table.alias_or_name for table in reference.find_all(exp.Table)}
+    tables = {table.alias_or_name: table.name.lower() for table in tree.find_all(exp.Table)}
+    found: dict[Reading, None] = {}
+    for node in tree.walk():
+        if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal | exp.Column | exp.Connector):
+            continue
+        is_alike = any(column.name.lower() in names for column in node.find_all(exp.Column))
+        if _sort(node) == sort and (is_alike or sort != "value"):
+            found[Reading(_renamed(node, tables, aliases).sql(dialect=dialect), is_alike)] = None
+    return sorted(found, key=lambda each: not each.is_alike)[:_MOST_NODES]
+
+
+def _sort(node: Any) -> str:
+    from sqlglot import exp
+
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
+        return "condition"
+    return "aggregate" if node.find(exp.AggFunc) else "value"
+
+
+def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
+    """A copy in which columns have the gold's aliases of their tables, but for tables of the node's own."""
+    from sqlglot import exp
+
+    copy = node.copy()
+    own = {table.alias_or_name for table in copy.find_all(exp.Table)}
+    for column in copy.find_all(exp.Column):
+        alias = aliases.get(tables.get(column.table, ""))
+        if column.table and column.table not in own and alias:
+            column.set("table", exp.to_identifier(alias))
+    return copy

@@ -1,0 +1,184 @@
+"""Lines of the published pipeline's files, read with care: of each only what figures need is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, parse_json
+from birdenv.runs.measures._interact import task_groups
+from birdenv.runs.official.write import MARKER
+
+CALLS: Final = {
+    "labeled": "labelled",
+    "unlabeled": "unlabelled",
+    "unanswerable": "unanswerable",
+    "unclear": "unclear",
+}
+"""The words of the user's first stage, and ours; `unclear` is ours alone."""
+
+_TURN: Final = "prediction_turn_"
+_FAULTS: Final = ("DB reset error: ", "DB connection error: ")
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a reader should know about the files that were read."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+
+    def about(self, names: Iterable[str], what: str) -> None:
+        """Say `what` of the tasks, if there are any."""
+        told = list(names)
+        if told:
+            more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+            self.add(f"{what}: {', '.join(told[:3])}{more}")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One task in a result file. `status` is birdenv's of the episode, if it says it; `allowed` likewise.
+
+    `questions` are the numbers of the turns at which the user was asked; `free` of them cost nothing.
+    """
+
+    passed: bool
+    message: str
+    status: str | None
+    groups: Mapping[str, tuple[str, ...]]
+    questions: frozenset[int]
+    allowed: int | None
+    free: int
+
+    @property
+    def is_fault(self) -> bool:
+        """Of the machine or the database, which the pipeline counts as the model's."""
+        return not self.passed and self.message.startswith(_FAULTS)
+
+
+def read_results(path: Path, notes: Notes) -> dict[str, ResultRow] | None:
+    """A file with verdicts, by `instance_id`; None if it is not there."""
+    return read_rows(path, notes, _result)
+
+
+def read_calls(path: Path, notes: Notes) -> dict[str, dict[int, str]] | None:
+    """What stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
+    return read_rows(path, notes, _calls)
+
+
+def read_rows(path: Path, notes: Notes, keep: Callable[[Mapping[str, Any]], _T]) -> dict[str, _T] | None:
+    """What `keep` makes of each line, by `instance_id`; None if there is no such file.
+
+    A torn last line is left out, of a task that comes twice the last line counts; both are noted. Raises
+    `InputError` naming the first other line that is no record, or that `keep` objects to (`ValueError`).
+    """
+    if not exists(path):
+        return None
+    if is_directory(path):
+        raise InputError(f"{path} is a directory, not a file of results")
+    rows: dict[str, _T] = {}
+    twice: dict[str, None] = {}
+    with file_errors(path):
+        data = path.read_bytes()
+    lines = list(_numbered(data))
+    for number, line in lines:
+        is_last = number == lines[-1][0] and not data.endswith(b"\n")
+        try:
+            record = parse_json(line.decode("utf-8-sig", "replace"), str(path), line=number)
+        except InputError:
+            if is_last:
+                notes.add(f"{path.name}: the last line is torn and was left out")
+                continue
+            raise
+        name = record.get("instance_id") if isinstance(record, dict) else None
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{path}: line {number} is not the record of a task: it has no instance_id")
+        if name in rows:
+            twice[name] = None
+        try:
+            rows[name] = keep(record)
+        except ValueError as error:
+            raise InputError(f"{path}: line {number} ({name}): {error}") from None
+    notes.about(twice, f"{path.name}: several lines for one task, of which the last counts")
+    return rows
+
+
+def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
+    return ((number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip())
+
+
+def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The groups that a task is in, from its record; where it says nothing, from its id."""
+    name = str(record.get("instance_id", ""))
+    by_id = "Management" if "_M_" in name else "Query"
+    high_level = record.get("high_level")
+    return task_groups(
+        category=str(record.get("category") or by_id),
+        difficulty=str(record.get("difficulty_tier") or "unknown"),
+        database=str(record.get("selected_database") or name.split("_M_")[0].rsplit("_", 1)[0]),
+        high_level=high_level if isinstance(high_level, bool) else None,
+        ambiguity=_ambiguity_types(record),
+    )
+
+
+def _ambiguity_types(record: Mapping[str, Any]) -> Iterator[str]:
+    annotated = record.get("user_query_ambiguity")
+    lists = list(annotated.values()) if isinstance(annotated, Mapping) else []
+    for items in [*lists, record.get("knowledge_ambiguity")]:
+        for item in items if isinstance(items, list) else []:
+            name = item.get("type") if isinstance(item, Mapping) else None
+            if isinstance(name, str) and name:
+                yield name
+
+
+def _result(record: Mapping[str, Any]) -> ResultRow:
+    status, message = record.get("status"), record.get("error_msg") or ""
+    if status not in ("success", "failed"):
+        raise ValueError("the field `status` must be success or failed")
+    ours = record.get("birdenv_status")
+    return ResultRow(
+        passed=status == "success",
+        message=str(message),
+        status=ours if isinstance(ours, str) else None,
+        groups=record_groups(record),
+        questions=frozenset(number for number, text in _turns(record).items() if _is_question(text)),
+        allowed=_allowed(record),
+        free=record["birdenv_free_questions"] if isinstance(record.get("birdenv_free_questions"), int) else 0,
+    )
+
+
+def _allowed(record: Mapping[str, Any]) -> int | None:
+    """How many questions were: the pipeline's first submission takes the last turn."""
+    ours, max_turn = record.get("birdenv_max_questions"), record.get("max_turn")
+    if isinstance(ours, int):
+        return ours
+    return max(max_turn - 1, 0) if isinstance(max_turn, int) else None
+
+
+def _turns(record: Mapping[str, Any]) -> dict[int, str]:
+    return {
+        int(key.removeprefix(_TURN)): text
+        for key, text in record.items()
+        if key.startswith(_TURN) and key.removeprefix(_TURN).isdecimal() and isinstance(text, str)
+    }
+
+
+def _is_question(text: str) -> bool:
+    """As the pipeline sees it: a closing tag before anything that looks like the next turn."""
+    return "</s>" in text.partition(MARKER)[0]
+
+
+def _calls(record: Mapping[str, Any]) -> dict[int, str]:
+    return {number: _call(text) for number, text in _turns(record).items()}
+
+
+def _call(text: str) -> str:
+    said = text.partition("</s>")[0].rpartition("<s>")[2].strip()
+    return CALLS.get(said.partition("(")[0].strip(), "")

@@ -1,0 +1,54 @@
+"""Bargain as a registered game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from birdenv.dialogue import Game
+from birdenv.dialogue.cocoa import Scenario
+from birdenv.tasks.bargain._generate import DISCOUNTS, generate
+from birdenv.tasks.bargain._rules import SEATS, BargainRules
+from birdenv.tasks.cocoa._settings import ScenarioSettings
+from birdenv.tasks.cocoa._tasks import ScenarioTasks
+
+
+class BargainSettings(ScenarioSettings):
+    """Settings of Bargain."""
+
+    discounts: tuple[float, ...] = Field(
+        DISCOUNTS,
+        min_length=1,
+        description="The buyer's targets, as shares of the price, where generated.",
+    )
+
+    @field_validator("discounts", mode="after")
+    @classmethod
+    def _are_shares(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(0 < each < 1 for each in value):
+            raise ValueError("must be numbers between 0 and 1")
+        return value
+
+
+def load(settings: Any) -> ScenarioTasks:
+    """Load or generate scenarios.
+
+    Raises:
+        InputError: a file or a setting cannot be used.
+    """
+    scenarios = settings.read()
+    if scenarios is None:
+        scenarios = generate(settings.number, settings.scenario_seed, settings.discounts)
+    return ScenarioTasks(scenarios, settings, BargainRules)
+
+
+GAME = Game(
+    "bargain",
+    SEATS,
+    BargainSettings,
+    load,
+    title="Agree on a price (CraigslistBargain)",
+    players={0: "rulebased", 1: "rulebased"},
+    record_model=Scenario,
+)

@@ -1,0 +1,64 @@
+"""Drawing scenarios of Bargain: what is sold, and for how much each seat would like to see it go."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from birdenv.dialogue.cocoa import Scenario
+from birdenv.tasks.bargain._listings import LISTINGS, Listing
+from birdenv.tasks.cocoa._tasks import column, new_id
+
+DISCOUNTS: Final = (0.92, 0.76, 0.6)
+"""The buyer's target as a share of the price, as CoCoA's files have it (its paper: 0.9, 0.7, 0.5)."""
+
+_ATTRIBUTES: Final = (
+    ("Role", "role"),
+    ("Bottomline", "price"),
+    ("Target", "price"),
+    ("Title", "text"),
+    ("Category", "text"),
+    ("Price", "price"),
+    ("Images", "text"),
+    ("Description", "text"),
+)
+
+
+def generate(number: int, seed: int = 0, discounts: tuple[float, ...] = DISCOUNTS) -> list[Scenario]:
+    """Return scenarios: the advertisements in a random order, each with every discount, over and over.
+
+    The seller's target is the price, the buyer's a discount of it, rounded down. The buyer sees the first
+    half of the description.
+    """
+    rng = Random(seed)
+    made: list[Scenario] = []
+    while len(made) < number:
+        pairs = [(listing, discount) for listing in LISTINGS for discount in discounts]
+        rng.shuffle(pairs)
+        made += [_scenario(listing, discount, rng) for listing, discount in pairs[: number - len(made)]]
+    return made
+
+
+def _scenario(listing: Listing, discount: float, rng: Random) -> Scenario:
+    share = rng.choice((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3))  # the same thing does not always cost the same
+    price = round(listing.price * share, -1 if listing.price >= 100 else 0)
+    item = {"Category": listing.category, "Title": listing.title, "Price": int(price), "Images": []}
+    lines = list(listing.description)
+    first_half = lines[: (len(lines) + 1) // 2]
+    kbs = [
+        {
+            "personal": {"Role": role, "Target": target, "Bottomline": None},
+            "item": {**item, "Description": seen},
+        }
+        for role, target, seen in (
+            ("buyer", int(discount * price), first_half),
+            ("seller", int(price), lines),
+        )
+    ]
+    return Scenario(
+        uuid=new_id(rng),
+        post_id=str(rng.randrange(10**9, 10**10)),
+        category=listing.category,
+        attributes=[column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES],
+        kbs=kbs,
+    )

@@ -1,0 +1,71 @@
+"""MutualFriends as a registered game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from birdenv.dialogue import Game
+from birdenv.dialogue.cocoa import Scenario, Schema
+from birdenv.tasks.cocoa._settings import SchemaSettings
+from birdenv.tasks.cocoa._tasks import ScenarioTasks
+from birdenv.tasks.mutual_friends._generate import ALPHAS, generate
+from birdenv.tasks.mutual_friends._rules import MOST_ITEMS, SEATS, MutualFriendsRules
+from birdenv.tasks.mutual_friends._schema import SCHEMA
+
+
+class MutualFriendsSettings(SchemaSettings):
+    """Settings of MutualFriends."""
+
+    cross_talk: bool = Field(True, description="Both may speak at any time; else not twice in a row.")
+    items: tuple[int, int] = Field((5, 12), description="Least and largest number of friends in a list.")
+    attributes: tuple[int, int] = Field((3, 3), description="Least and largest number of attributes.")
+    alphas: tuple[float, ...] = Field(ALPHAS, min_length=1, description="How evenly values are spread.")
+
+    @field_validator("items", "attributes", mode="after")
+    @classmethod
+    def _is_range(cls, value: tuple[int, int]) -> tuple[int, int]:
+        if not 1 <= value[0] <= value[1] <= MOST_ITEMS:
+            raise ValueError(f"must be two numbers from 1 to {MOST_ITEMS}, the smaller one first")
+        return value
+
+    @field_validator("alphas", mode="after")
+    @classmethod
+    def _are_positive(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if min(value) <= 0:
+            raise ValueError("must be numbers above 0")
+        return value
+
+    def read_schema(self) -> Schema:
+        return super().read_schema() or SCHEMA
+
+
+def load(settings: Any) -> ScenarioTasks:
+    """Load or generate scenarios.
+
+    Raises:
+        InputError: a file or a setting cannot be used.
+    """
+    scenarios = settings.read()
+    if scenarios is None:
+        scenarios = generate(
+            settings.read_schema(),
+            settings.number,
+            settings.scenario_seed,
+            settings.items,
+            settings.attributes,
+            settings.alphas,
+        )
+    return ScenarioTasks(scenarios, settings, MutualFriendsRules)
+
+
+GAME = Game(
+    "mutual-friends",
+    SEATS,
+    MutualFriendsSettings,
+    load,
+    title="Find the one friend that you both have (MutualFriends)",
+    players={0: "rulebased", 1: "rulebased"},
+    record_model=Scenario,
+)

@@ -1,0 +1,116 @@
+"""Tell names that only somebody with the schema knows from words that anybody uses.
+
+A name counts as an identifier if it has an underscore, a digit or a capital inside, or if it looks run
+together: it is no ordinary word, and
+
+* it begins or ends with a usual part of data names ("...registry", "...pct", "avg..."),
+* it begins or ends with an ordinary word and goes on beyond an English ending ("shopmesh"), or has a long
+  one inside,
+* it has nine letters or more and no English ending, or
+* it has no vowel, or four consonants in a row.
+
+So `loafref` and `qltyx` are identifiers; `loaves`, `status` and `performance` are not.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
+_UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
+_ENDS = re.compile(
+    r"(?:registry|ref|reg|refs|score|status|state|stat|rate|count|cnt|level|lvl|type|kind|code|key|mark|tag|link|node"
+    r"|pct|percent|ratio|freq|hrs|hours|mins?|secs?|days?|date|time|dt|usd|val|value|idx|index|num|flag|name|label"
+    r"|trace|tally|span|pivot|size|range|risk|data|profile|history|hist|amt|cost|sum|total|sensitivity|metrics"
+    r"|degrees|deg|kmh|mhz|hz|khz|ppb|kwh|mw|kw|db|dbm|mm|cm|km|kg|tons|lpm|rpm|kpa|hpa|pa|mb|gb|ms|temp|tempc|rh"
+    r"|assess|audit|comp|conf|meth|method|prob|prof|qual|res|resp|sense|sess|sys|test|usage|use|plan|stage|notes?"
+    r"|reqs|prior|priority|operation|environment|measure|market|spot|quote|detail|details)$"
+)
+_STARTS = re.compile(
+    r"^(?:acc|acct|avg|auth|batt|cert|comm|comp|conserve|cur|cust|dev|dist|elec|emp|env|eq|exp|geo|hist|hrs?|idx"
+    r"|int|inv|lat|lon|maint|max|min|mkt|mod|msg|net|num|obs|oper|ops|opt|org|perf|phys|pow|pub|reg|res|resp|sec"
+    r"|sens|sess|sig|soc|src|stat|sub|surf|sys|tech|temp|tot|trans|trk|tx|upd|usr|veh|vend|vol)"
+)
+_ENGLISH_ENDING = re.compile(
+    r"(?:tion|ment|[ae]nc[ey]|ity|ies|ics?|ing|ness|ship|[ai]ble|[oa]ry|[oe]rs?|ure|al|age|ous|ive|ate|[ae]nt|is[tm]"
+    r"|logy|graphy|ees?|ed|ly|ful|one|ide|ine|ise|ize|house|hold|stamp|work|ite|ship|dom|hood|ward|less|like|ese"
+    r"|ure|ile|ude)s?$"
+)
+_ORDINARY = frozenset(
+    """account accounts activity address age alert alerts amount article articles assessment audit
+    author average balance battery behavior buyer buyers candidate card category certificate channel
+    city class client code comment comments commerce communication community company compliance
+    condition contact content contract cost count country coupon course customer customers cycle
+    data date day days degree delay delivery density detail details device devices discount disease
+    distance district documents dose duration education efficiency electrical email employee
+    employer encounter encounters energy engagement engine environment equipment error estimate
+    event events exchange expense expert facilities facility factor fans fee fees field film
+    financial financials format frequency fund funds game genre grade grant group groups handler
+    health height history holder hospital hour hours house household households humidity image
+    impact incident incidents income index insurance interaction interactions interest inventory
+    inverter investigation investment invoice issue item items job journey judge kind label language
+    latitude length level light link list loan location longitude maintenance manager manufacturer
+    market markets mass matches material maximum mechanical member membership message metric metrics
+    minimum model module moment month mood movie museum name names network news note notes number
+    observatories observatory occupation office operation operations operator option order orders
+    organ organisation organization owner package panel parameter parent parents partner patient
+    patients payment peak people performance period person personnel phase phone photo place plan
+    planet plant platform player policy position power premium presentation pressure price priority
+    problem process product products profile program project projects property provider publisher
+    purchase purpose quality quantity quarter question radius rank rate ratio reading candidates
+    reason recommendation recommendations record records reference refund region registration
+    relation remark remarks report request reserve resource resources response result return returns
+    revenue review reviews risk robot role route routes rule sales sample satisfaction scale scan
+    scans schedule school scientific score season seat section sector security segment seller sensor
+    service session sessions sex share shift shipment shipments shop show showcase showcases side
+    signal signals site sites size skill snapshot source space speed stage standard star stars start
+    state station status step stock storage store structure student subject summary supplier
+    supplies supply surface survey system target task team technique telescope telescopes
+    temperature test text ticket tier time timestamp title tool topic total tournament track trader
+    traders training transaction transactions transfer transform transmission transport
+    transportation treatment trend trial trip type types unit usage user users vaccine value values
+    vehicle vehicles vendor vendors venue version video view visit visitor volume vote wage
+    warehouse warning water weather weight window winner word worker workers world year years zone
+    compare complete compute consistent control current customise discover distribution engineer
+    express international invest method operate option original resolve response section separate
+    stage submit subscriber summarise technical temporary transfer update""".split()
+)
+
+
+_ENDINGS = frozenset(
+    "s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split()
+)
+
+
+def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
+    """Whether `name` gives the schema away; `ordinary` are words of the task's own question, which never do.
+
+    >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "performance")]
+    [True, True, True, False, False]
+    """
+    return _looks_made_up(name) and (_MARKED.search(name) is not None or name.lower() not in ordinary)
+
+
+@lru_cache(maxsize=20_000)
+def _looks_made_up(name: str) -> bool:
+    if _MARKED.search(name):
+        return True
+    word = name.lower()
+    if len(word) < 4 or word in _ORDINARY:
+        return False
+    return any(p.search(word) is not None for p in (_UNPRONOUNCEABLE, _ENDS, _STARTS)) or _run_together(word)
+
+
+def _run_together(word: str) -> bool:
+    if len(word) > 8 and _ENGLISH_ENDING.search(word) is None:
+        return True
+    for i in range(1, len(word) - 1):
+        front, back = word[:i], word[i:]
+        if i > 3 and front in _ORDINARY and back not in _ENDINGS:
+            return True
+        if i > 1 and len(back) > 3 and back in _ORDINARY:
+            return True
+        if any(back[:end] in _ORDINARY for end in range(6, len(back) - 1)):
+            return True
+    return False

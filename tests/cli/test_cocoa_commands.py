@@ -1,0 +1,69 @@
+"""CoCoA's games from the command line: scenarios in, dialogues out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.dialogue.cocoa import read_examples, read_scenarios
+
+
+def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -> None:
+    schema = {
+        "values": {"person": ["Ann", "Bob", "Cy", "Di", "Eve"], "city": ["Rome", "Oslo", "Bern", "Riga"]},
+        "attributes": [{"name": "Name", "value_type": "person"}, {"name": "City", "value_type": "city"}],
+    }
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
+    drawn = ["scenarios", "mutual-friends", "--schema", tmp_path / "schema.json", "-n", "4", "--items", "5,6"]
+    for name in ("a", "b"):
+        more = ["--attributes", "2,2", "--seed", "3", "-o", tmp_path / f"{name}.json"]
+        assert birdenv(*drawn, *more).code == 0
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    scenarios = read_scenarios(tmp_path / "a.json")
+    assert all(5 <= len(each.kbs[0]) <= 6 for each in scenarios) and len(scenarios) == 4
+    played = ["play", "mutual-friends", "--agent", "rulebased", "--scenarios", tmp_path / "a.json"]
+    assert birdenv(*played, "-o", tmp_path / "run").code == 0
+    for form in ("cocoa", "openai", "potato"):
+        assert birdenv("export", tmp_path / "run", "-f", form, "-o", tmp_path / form).code == 0
+    examples = read_examples(tmp_path / "cocoa")
+    assert [each.scenario for each in examples] == scenarios
+    assert all(each.outcome and each.outcome["reward"] == 1 for each in examples)
+    chat = [json.loads(line) for line in (tmp_path / "openai").read_text().splitlines()]
+    assert all({"messages", "tools"} == set(row) for row in chat) and len(chat) == 4
+    roles = {message["role"] for row in chat for message in row["messages"]}
+    assert roles <= {"user", "assistant", "tool"}
+    item = json.loads((tmp_path / "potato").read_text().splitlines()[0])
+    assert item["text"].startswith("agent_0: ") and item["dialogue"][0]["speaker"] == "agent_0"
+    secret = set(map(str, scenarios[0].kbs[1])) - set(map(str, scenarios[0].kbs[0]))
+    assert not [friend for friend in secret if friend in json.dumps(chat[0])]
+
+
+@pytest.mark.parametrize("game", ["bird", "c-interact"])
+def test_tasks_of_a_benchmark_are_scenarios_too(game: str, birdenv: Any, tmp_path: Path) -> None:
+    assert birdenv("scenarios", game, "-n", "2", "-o", tmp_path / "s.json").code == 0
+    first, _ = read_scenarios(tmp_path / "s.json")
+    assert first.kbs[0]["question"] and first.kbs[1] == {} and "gold" not in str(first)
+    ran = birdenv("scenarios", game, "--seed", "1")
+    assert ran.code == 2 and "no scenarios to draw: leave out --seed" in ran.err
+
+
+def test_discounts_of_bargains_are_a_setting(birdenv: Any, tmp_path: Path) -> None:
+    assert (
+        birdenv("scenarios", "bargain", "-n", "9", "--discounts", "0.5", "-o", tmp_path / "s.json").code == 0
+    )
+    for scenario in read_scenarios(tmp_path / "s.json"):
+        buyer, seller = scenario.kbs
+        assert (
+            buyer["personal"]["Target"] == seller["item"]["Price"] // 2 == seller["personal"]["Target"] // 2
+        )
+
+
+def test_an_sql_run_is_exported_for_cocoa(birdenv: Any, tmp_path: Path) -> None:
+    birdenv("c-interact", "--agent", "asks-first", "-n", "2", "-o", tmp_path / "run")
+    assert birdenv("export", tmp_path / "run", "-f", "cocoa", "-o", tmp_path / "e.json").code == 0
+    for example in read_examples(tmp_path / "e.json"):
+        assert example.scenario is not None and len(example.scenario.kbs) == 2
+        assert [event.time for event in example.events] == sorted({event.time for event in example.events})

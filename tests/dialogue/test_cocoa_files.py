@@ -1,0 +1,265 @@
+"""CoCoA's files: every oddity that is out there is read, and what is written can be read by CoCoA."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from birdenv.dialogue import Event
+from birdenv.dialogue.cocoa import (
+    ExampleRecord,
+    Scenario,
+    read_dataset,
+    read_examples,
+    read_scenarios,
+    read_schema,
+    write_examples,
+    write_scenarios,
+)
+from birdenv.dialogue.cocoa._dataset import split
+from birdenv.dialogue.cocoa._examples import exact
+from birdenv.dialogue.example import Example
+from birdenv.errors import InputError
+
+MESSAGE = {"agent": 0, "time": 1, "action": "message", "data": "hi"}
+SCENARIO = {"uuid": "S_1", "attributes": [], "kbs": [[], []]}
+SEVEN = {"uuid", "scenario_uuid", "scenario", "agents", "agents_info", "outcome", "events"}
+
+
+def example(*events: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    return {
+        "uuid": "E_1",
+        "scenario_uuid": "S_1",
+        "scenario": SCENARIO,
+        "agents": {"0": "human", "1": "rulebased"},
+        "agents_info": None,
+        "outcome": {"reward": 1},
+        "events": [dict(event) for event in events or (MESSAGE,)],
+        **fields,
+    }
+
+
+def read(record: Mapping[str, Any], folder: Path, **settings: Any) -> ExampleRecord:
+    file = folder / "examples.json"
+    file.write_text(json.dumps([record]))
+    [found] = read_examples(file, **settings)
+    return found
+
+
+def without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+OFFER = {**MESSAGE, "action": "offer"}
+JUDGED = {**MESSAGE, "agent": 1, "action": "eval", "data": '{"utterance": "hi", "labels": {"ok": 1}}'}
+SPLIT = {"0": {"book": 1}, "1": None}
+
+ODD = {
+    "no agents": (without(example(), "agents"), lambda e: e.agents == {}),
+    "agents are null": (example(agents=None), lambda e: e.agents == {}),
+    "an agent's name is null": (example(agents={"0": None, "1": "a"}), lambda e: e.agents["0"] == ""),
+    "no agents_info": (without(example(), "agents_info"), lambda e: e.agents_info is None),
+    "no outcome": (without(example(), "outcome"), lambda e: e.outcome is None),
+    "the outcome is null": (example(outcome=None), lambda e: e.outcome is None),
+    "no scenario": (without(example(), "scenario"), lambda e: e.scenario is None),
+    "the scenario is null": (example(scenario=None), lambda e: e.scenario is None),
+    "no scenario_uuid": (without(example(), "scenario_uuid"), lambda e: e.scenario_uuid == "S_1"),
+    "no metadata": (example(MESSAGE), lambda e: e.events[0].metadata is None),
+    "metadata is a logical form": (
+        example({**MESSAGE, "metadata": {"intent": "greet"}}),
+        lambda e: e.events[0].metadata == {"intent": "greet"},
+    ),
+    "template in place of metadata": (
+        example({**MESSAGE, "template": None}),
+        lambda e: e.events[0].to_json()["template"] is None,
+    ),
+    "no start_time": (example(MESSAGE), lambda e: e.events[0].start_time is None),
+    "start_time is a text": (
+        example({**MESSAGE, "start_time": "2.5"}),
+        lambda e: e.events[0].start_time == 2.5,
+    ),
+    "start_time is 'null'": (
+        example({**MESSAGE, "start_time": "null"}),
+        lambda e: e.events[0].start_time is None,
+    ),
+    "time counts from 0": (example({**MESSAGE, "time": 0}), lambda e: e.events[0].time == 0),
+    "time is a text": (
+        example({**MESSAGE, "time": "1526674258.81"}),
+        lambda e: e.events[0].time == 1526674258.81,
+    ),
+    "texts of times do not sort as numbers": (
+        example({**MESSAGE, "time": "8.0"}, {**MESSAGE, "time": "11.0"}),
+        lambda e: e.events[0].time < e.events[1].time,
+    ),
+    "time is a date": (
+        example({**MESSAGE, "time": "2017-08-26 12-00-01"}),
+        lambda e: e.events[0].time == 1503748801,
+    ),
+    "a price is NaN": (
+        example({**OFFER, "data": {"price": float("nan"), "sides": ""}}),
+        lambda e: e.events[0].data == {"price": None, "sides": ""},
+    ),
+    "an offer is a bare number": (
+        example({**OFFER, "data": 120}),
+        lambda e: e.events[0].data == {"price": 120, "sides": ""},
+    ),
+    "a judgement is JSON in a text": (
+        example(MESSAGE, JUDGED),
+        lambda e: e.events[1].data["labels"] == {"ok": 1},
+    ),
+    "attributes without flags": (
+        example(scenario={**SCENARIO, "attributes": [{"name": "Name", "value_type": "item"}]}),
+        lambda e: e.scenario.attributes[0].entity and not e.scenario.attributes[0].multivalued,
+    ),
+    "attributes of one name": (
+        example(
+            scenario={
+                **SCENARIO,
+                "attributes": [{"name": "Name", "value_type": t} for t in ("item", "integer")],
+            }
+        ),
+        lambda e: [a.name for a in e.scenario.attributes] == ["Name", "Name"],
+    ),
+    "a split by seat": (
+        example(outcome={"item_split": SPLIT}),
+        lambda e: e.outcome["item_split"][0] == {"book": 1},
+    ),
+    "a split as a list": (
+        example(outcome={"item_split": [{"book": 1}, None]}),
+        lambda e: e.outcome["item_split"] == [{"book": 1}, None],
+    ),
+    "keys that nobody knows": (example(mood="good"), lambda e: e.to_json()["mood"] == "good"),
+    "an empty dialogue": (without(example(), "events") | {"events": []}, lambda e: e.events == []),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_records_are_read_and_written_exactly(name: str, tmp_path: Path) -> None:
+    record, is_right = ODD[name]
+    found = read(record, tmp_path)
+    assert is_right(found)
+    assert found.example().uuid == "E_1"
+    write_examples(tmp_path / "again.json", [found])
+    [written] = json.loads((tmp_path / "again.json").read_text())
+    assert SEVEN - {"agents", "scenario"} <= set(written) and None not in (
+        written.get("agents", 0),
+        written.get("scenario", 0),
+    )
+    [again] = read_examples(tmp_path / "again.json")
+    assert is_right(again)
+    assert exact(again) == written
+
+
+def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
+    scenario = Scenario.model_validate(SCENARIO)
+    assert read(example(scenario=None), tmp_path, scenarios=[scenario]).scenario is scenario
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`"),
+        (without(example(), "events"), "record 1: the field `events`"),
+        (without(example(), "uuid"), "record 1: the field `uuid`"),
+    ],
+)
+def test_what_is_beyond_repair_is_named(record: Mapping[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=says):
+        read(record, tmp_path)
+
+
+def test_times_are_made_unique_and_judgements_move_along() -> None:
+    judged = {**MESSAGE, "agent": 1, "action": "eval", "data": {}}
+    lost = {**judged, "time": 99}
+    events = [
+        {**MESSAGE, "agent": 1},
+        MESSAGE,
+        {**MESSAGE, "time": 1.0005},
+        {**MESSAGE, "time": 3},
+        judged,
+        lost,
+    ]
+    written = exact(example(*events))["events"]
+    assert [event["time"] for event in written] == [1, 1.001, 1.002, 3, 1.001]
+
+
+def test_what_the_house_did_and_refused_moves_are_left_out() -> None:
+    refused = Event(0, 2, "fly", None, None, {"sender": "judge", "reply": "No.", "refused": True})
+    events = (Event(0, 1, "message", "hi"), refused, Event(-1, 3, "stop", "left"))
+    made = exact(Example("E", "S", SCENARIO, {}, None, events))
+    assert [event["action"] for event in made["events"]] == ["message"]
+    assert "agents" not in made and made["outcome"] is None
+
+
+def test_the_real_files_load_and_are_written_equal(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "cocoa"
+    schemas = list(folder.rglob("*schema*.json"))
+    assert len(schemas) == 5
+    for path in schemas:
+        assert read_schema(path).to_json() == json.loads(path.read_text())
+    deals = folder / "dealornodeal" / "val-60.json"
+    examples = read_examples(deals)
+    assert not any(each.has_one_clock for each in examples)
+    write_examples(tmp_path / "deals.json", examples)
+    assert [each.to_json() for each in read_examples(deals)] == json.loads(deals.read_text())
+    adds = {"metadata": None}
+    written = json.loads((tmp_path / "deals.json").read_text())
+    real = json.loads(deals.read_text())
+    assert written == [e | {"events": [adds | event for event in e["events"]]} for e in real]
+    sold = folder / "craigslistbargain" / "sample-scenarios.json"
+    write_scenarios(tmp_path / "sold.json", read_scenarios(sold))
+    assert json.loads((tmp_path / "sold.json").read_text()) == json.loads(sold.read_text())
+
+
+def test_values_that_a_schema_lists_twice_are_drawn_once(shared_data: Path) -> None:
+    schema = read_schema(shared_data / "cocoa" / "mutualfriends" / "schema.json")
+    distinct = schema.distinct("company")
+    assert len(schema.values["company"]) == 1761 and len(distinct) < 1713
+    assert len({value.casefold() for value in distinct}) == len(distinct)
+    with pytest.raises(InputError, match="no values of the type 'colour'"):
+        schema.distinct("colour")
+
+
+def test_two_scenarios_of_one_id_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(json.dumps([SCENARIO, SCENARIO]))
+    with pytest.raises(InputError, match="two scenarios have the id 'S_1'"):
+        read_scenarios(tmp_path / "s.json")
+
+
+def test_datasets_have_limits_and_folds(tmp_path: Path) -> None:
+    file = tmp_path / "all.json"
+    write_examples(file, [example(uuid=f"E_{n}") for n in range(50)])
+    dataset = read_dataset([file, file], [file], test_limit=5)
+    assert (len(dataset.train), len(dataset.test)) == (100, 5)
+    assert len(read_dataset([file], [], train_limit=-1).train) == 50
+    folds = split(dataset.train, seed=1)
+    assert sum(map(len, folds)) == 100 and all(folds) and folds == split(dataset.train, seed=1)
+    with pytest.raises(InputError, match="shares of folds"):
+        split(dataset.train, (0, 0))
+
+
+events = st.builds(
+    dict,
+    agent=st.integers(0, 1),
+    time=st.integers(0, 9) | st.floats(0, 9).map(lambda time: round(time, 3)),
+    action=st.sampled_from(["message", "select", "eval", "offer"]),
+    data=st.none() | st.text(max_size=5) | st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+@given(st.lists(events, max_size=8))
+def test_what_is_written_has_unique_times_and_every_move(made: list[dict[str, Any]]) -> None:
+    written = exact(example(events=made))["events"]
+    moves = [event for event in written if event["action"] != "eval"]
+    assert [(e["agent"], e["data"]) for e in moves] == [
+        (e["agent"], e["data"]) for e in made if e["action"] != "eval"
+    ]
+    times = [event["time"] for event in moves]
+    assert times == sorted(set(times))
+    assert all(event["time"] in times for event in written)
