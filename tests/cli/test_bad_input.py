@@ -108,7 +108,7 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
         (["--database", "nowhere"], "library"),
         (["--instance", "9999"], "no instance '9999' in the task file; it has 1, 2"),
         (["--offset", "5000"], "no tasks to play: 42 of 42 match the filters, and offset 5000 skips all"),
-        (["--agent", "gpt"], "asks-first, human, llm, llm-markup, never-asks, oracle, predictions, random"),
+        (["--agent", "gpt"], "asks-first, human, llm, llm-markup, never-asks, oracle, phrases, predictions, random, retrieval, rulebased"),
         (["--agent", "no.such.module:Agent"], "known agents"),
         (["--agent", "predictions"], "predictions:FILE"),
         (["--agent", "predictions:/no/such/file"], "no such file"),
