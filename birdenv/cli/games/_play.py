@@ -45,7 +45,7 @@ def load(
         InputError: options, files or databases cannot be used.
     """
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
-    from birdenv.cli._running import load_game
+    from birdenv.cli.games._running import load_game
 
     arena = load_game(
         name,
@@ -100,7 +100,7 @@ def a_interact(
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import run_game
+    from birdenv.cli.games._running import run_game
 
     settings = selection.settings() | engine.settings(run.agent)
     settings |= {"profile": profile, "patience": patience}
@@ -148,7 +148,7 @@ def c_interact(
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import run_game
+    from birdenv.cli.games._running import run_game
     from birdenv.runs.official.write import write_official_files
 
     if official_files and execute_sql:
@@ -178,7 +178,7 @@ def play(
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
-    from birdenv.cli._running import load_game, run_game
+    from birdenv.cli.games._running import load_game, run_game
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
