@@ -184,6 +184,9 @@ def play(
     found = find_game(game)
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
+    evaluated = found.seat_names[found.evaluated]
+    if evaluated in players:
+        raise InputError(f"--{evaluated}: this seat is the agent's, so --agent says who plays it")
     arena = load_game(game, given, run.agent, names={})
     run_game(arena, run, players, models=models.settings())
 
