@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-llm check format bench fuzz clean
+.PHONY: help demo test test-all test-llm check format bench baselines fuzz clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
