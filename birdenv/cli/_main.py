@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "bird": "_bird:bird",
     "play": "_play:play",
     "selfplay": "_selfplay:selfplay",
+    "web": "_web:web",
     "c-interact": "_play:c_interact",
     "a-interact": "_play:a_interact",
     "score": "_score:score",
@@ -42,7 +43,7 @@ _COMMANDS: Final = {
 """Where each command is. Only the module of the command that was asked for is imported."""
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA}
+_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA, "web": _EXTRA}
 
 
 class _Commands(TyperGroup):
