@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from birdenv.cli._play import read_extra
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
-    from birdenv.dialogue import Arena, Game
+    from birdenv.dialogue import Game
     from birdenv.web import StudyConfig
 
 
@@ -43,7 +43,7 @@ def web(
     try:
         import uvicorn
 
-        from birdenv.web import Doors, Study, make_app, open_store
+        from birdenv.web import Doors, Study, make_app, open_store, study_arena
         from birdenv.web._frames import MAX_FRAME
     except ModuleNotFoundError as error:
         raise InputError(f"birdenv web needs {error.name}: pip install 'birdenv[web]'") from None
@@ -60,7 +60,7 @@ def web(
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
-        arena = _arena(found, given)
+        arena = study_arena(found, made, given)
     for note in notes:
         print(f"Note: {note.message}")
     with arena:
@@ -72,7 +72,7 @@ def web(
             host=host,
             port=port,
             ws_max_size=MAX_FRAME,
-            ws_max_queue=4,
+            ws="websockets-sansio",
             access_log=False,
             log_level="warning",
             server_header=False,
@@ -101,9 +101,3 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
         raise InputError("one seat must be left for a person")
     spec = next(iter(players.values()))
     return StudyConfig(seat=free[0], partners={spec: Partner(player=spec)})
-
-
-def _arena(game: Game, given: dict[str, Any]) -> Arena:
-    from birdenv.dialogue import make_game
-
-    return make_game(game, **{**game.with_people, **given})

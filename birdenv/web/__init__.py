@@ -14,7 +14,7 @@ from birdenv.web._config import Partner, StudyConfig, read_config
 from birdenv.web._doors import Doors
 from birdenv.web._export import is_study, study_rows
 from birdenv.web._store import Store, open_store
-from birdenv.web._study import Study
+from birdenv.web._study import Study, study_arena
 
 __all__ = [
     "Doors",
@@ -26,5 +26,6 @@ __all__ = [
     "make_app",
     "open_store",
     "read_config",
+    "study_arena",
     "study_rows",
 ]

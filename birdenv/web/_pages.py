@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._doors import Doors
 from birdenv.web._store import Person
-from birdenv.web._study import TRIES, Study
+from birdenv.web._study import TRIES, Study, seats_of_people
 
 PLATFORM_FIELDS: Final = (
     "PROLIFIC_PID",
@@ -118,9 +118,8 @@ class Pages:
 
     def _guides(self) -> list[str]:
         """What people are told before they know their seat: the guide of the only seat they may have."""
-        seats, config = self._study.arena.game.seats, self._study.config
-        if config.seat is not None and all(each.player is not None for each in config.partners.values()):
-            seats = (seats[self._study.arena.game.seat_index(config.seat)],)
+        game = self._study.arena.game
+        seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
         guides = {seat.guide for seat in seats}
         return sorted(guides) if len(guides) == 1 else []
 

@@ -10,8 +10,8 @@ from random import Random, SystemRandom
 from typing import Any, Final
 from uuid import UUID
 
-from birdenv.dialogue import Arena, Move
-from birdenv.dialogue.games import Question
+from birdenv.dialogue import Arena, Game, Move, make_game
+from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
 from birdenv.web._config import PAID, Ending, StudyConfig
 from birdenv.web._presence import Presence
@@ -265,6 +265,26 @@ class Study:
         kept = self.store.setting("game", json.dumps(told, sort_keys=True))
         if json.loads(kept) != told:
             raise InputError("this study was begun with another game or other settings; name another folder")
+
+
+def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
+    """Load a game for a study: settings that are not given have the game's defaults for people's seats.
+
+    Raises:
+        InputError: the game, a setting or a file cannot be used.
+    """
+    found = find_game(game) if isinstance(game, str) else game
+    defaults: dict[str, Any] = {}
+    for seat in seats_of_people(found, config):
+        defaults |= found.with_people.get(seat, {})
+    return make_game(found, **{**defaults, **settings})
+
+
+def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
+    """Return the seats in which people may sit."""
+    if config.seat is None or any(each.player is None for each in config.partners.values()):
+        return game.seat_names
+    return (game.seat_names[game.seat_index(config.seat)],)
 
 
 def _is_past(since: float | None, limit: float | None, now: float) -> bool:
