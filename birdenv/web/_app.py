@@ -145,7 +145,7 @@ def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
                 return HTMLResponse(pages.of(person, str(error)), 422)
         return _back()
 
-    @app.post("/{step}")
+    @app.post("/step/{step}")
     async def step(request: Request, step: Literal["leave", "again", "finish"]) -> Response:
         id, _ = await read_form(request, doors)
         act = {"leave": study.leave, "again": study.again, "finish": study.end_alone}[step]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Annotated, Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -51,6 +52,11 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if isfinite(value) else _no_number(digits)
+
+
 def read_frame(text: str) -> Hello | Play | Typing:
     """Return a frame.
 
@@ -60,7 +66,7 @@ def read_frame(text: str) -> Hello | Play | Typing:
     if len(text) > MAX_FRAME:
         raise InputError("a frame is too large")
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         check_text(value, "a frame")
         return _ADAPTER.validate_python(value)
     except (ValidationError, ValueError, RecursionError):

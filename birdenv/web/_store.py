@@ -92,9 +92,14 @@ class StoredMove(NamedTuple):
 
 
 class Store:
-    """The database of one study. Safe from any thread."""
+    """The database of one study. Safe from any thread.
+
+    Attributes:
+        path: the file.
+    """
 
     def __init__(self, path: Path | str) -> None:
+        self.path = path
         try:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")

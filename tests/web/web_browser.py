@@ -113,7 +113,8 @@ class Chat:
     """A person's open page: what it was told, from a cursor on."""
 
     def __init__(self, browser: Browser, after: int = 0) -> None:
-        self.socket = browser.socket()
+        self._socket = browser.socket()
+        self.socket = self._socket.__enter__()
         self.setup: dict[str, Any] = {}
         self.events: list[dict[str, Any]] = []
         self.state: dict[str, Any] = {"legal": []}
@@ -127,7 +128,7 @@ class Chat:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.socket.close()
+        self._socket.__exit__(*exc)  # type: ignore[arg-type]
 
     @property
     def seen(self) -> int:
