@@ -10,11 +10,12 @@ whose partner left.
 """
 
 from birdenv.web._app import make_app
-from birdenv.web._config import Partner, StudyConfig, read_config
+from birdenv.web._config import Partner, StudyConfig
 from birdenv.web._doors import Doors
 from birdenv.web._export import is_study, study_rows
 from birdenv.web._store import Store, open_store
 from birdenv.web._study import Study, study_arena
+from birdenv.web._study_files import read_config
 
 __all__ = [
     "Doors",

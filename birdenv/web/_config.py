@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from html import unescape
-from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
-from warnings import warn
+from typing import Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from birdenv.dialogue.games import Question
-from birdenv.dialogue.players import AGENTS, USERS, player_names
-from birdenv.errors import InputError
-from birdenv.files import read_json, read_text
 
 HUMAN: Final = "human"
 """The partner that is another person."""
@@ -24,8 +17,6 @@ Ending: TypeAlias = Literal["done", "partner_left", "nobody_came", "left", "fail
 
 PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full")
 """Endings that have a completion code."""
-
-_TAG: Final = re.compile(r"<[^>]*>")
 
 
 class _Part(BaseModel):
@@ -119,87 +110,3 @@ class StudyConfig(_Part):
             if found is None or found.player is None:
                 raise ValueError(f"standby is {self.standby!r}, which is no player among the partners")
         return self
-
-
-def read_config(path: Path) -> StudyConfig:
-    """Read a study's file: our own JSON, or CoCoA's `app_params.json` in any of its shapes.
-
-    Raises:
-        InputError: the file cannot be used.
-    """
-    record = read_json(path)
-    if not isinstance(record, dict):
-        raise InputError(f"{path}: a study is a JSON object")
-    if "status_params" in record:
-        record = _from_app_params(record, path)
-    try:
-        return StudyConfig.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {where or 'the study'}: {first['msg']}") from None
-
-
-def _from_app_params(params: dict[str, Any], path: Path) -> dict[str, Any]:
-    """A study as our own file would say it.
-
-    Quotas are one number, one for each partner, or missing; `models` may be missing (people only). Templates,
-    images and icons have no meaning here.
-    """
-    partners = _partners(params, path)
-    made: dict[str, Any] = {
-        "partners": partners,
-        "limits": {
-            "waiting": _seconds(params["status_params"], "waiting", path),
-            "chat": _seconds(params["status_params"], "chat", path),
-            "idle": _limit(params.get("idle_timeout_num_seconds", -1)),
-            "away": _limit(params.get("connection_timeout_num_seconds", 3)),
-        },
-    }
-    if params.get("task_title"):
-        made["title"] = str(params["task_title"])
-    if not params.get("end_survey", 0):
-        made["survey"] = []
-    if params.get("instructions"):
-        file = path.parent / str(params["instructions"])
-        if file.is_file():
-            made["instructions"] = unescape(_TAG.sub(" ", read_text(file))).strip()
-        else:
-            warn(f"{path}: no file of instructions {file}: left out", stacklevel=3)
-    return made
-
-
-def _partners(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    quotas = params.get("num_chats_per_scenario")
-    known = {*player_names(AGENTS), *player_names(USERS)}
-    names: dict[str, str | None] = {HUMAN: None}
-    for name, model in (params.get("models") or {}).items():
-        if not model.get("active", True):
-            continue
-        kind = str(model.get("type", ""))
-        if kind.partition(":")[0] in known:
-            names[name] = kind
-        else:
-            warn(f"{path}: model {name!r} has the unknown type {kind!r}: left out", stacklevel=4)
-    partners = {}
-    for name, player in names.items():
-        if isinstance(quotas, Mapping) and name not in quotas:
-            raise InputError(f"{path}: num_chats_per_scenario says nothing of {name!r}")
-        chats = quotas.get(name) if isinstance(quotas, Mapping) else quotas
-        if chats != 0:
-            partners[name] = {"player": player, "chats": chats}
-    if not partners:
-        raise InputError(f"{path}: num_chats_per_scenario leaves no partner")
-    return partners
-
-
-def _seconds(statuses: Any, name: str, path: Path) -> float | None:
-    try:
-        found: float | None = _limit(statuses[name]["num_seconds"])
-        return found
-    except (KeyError, TypeError):
-        raise InputError(f"{path}: status_params.{name}.num_seconds is missing") from None
-
-
-def _limit(value: Any) -> Any:
-    return None if value == -1 else value

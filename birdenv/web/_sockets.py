@@ -68,13 +68,13 @@ class Connection:
         told: dict[str, Any] = {"type": "status", "status": status}
         if person is not None and status == "waiting":
             told["seconds_left"] = study.waiting.seconds_left(person, study.clock())
+        if (line := as_json(told)) != self._sent:
+            self._sent = line
+            await self.socket.send_text(line)
         if person is not None and status == "chat" and person.dialogue and person.seat is not None:
             room = await asyncio.to_thread(study.room, person.dialogue)
             if self.after is not None:
                 await self._send_dialogue(room, person.seat)
-        if (line := as_json(told)) != self._sent:
-            self._sent = line
-            await self.socket.send_text(line)
         if self.typing is not None:
             on, self.typing = self.typing, None
             await self.socket.send_text(as_json({"type": "typing", "on": on}))
@@ -86,7 +86,7 @@ class Connection:
         events, state = room.shown(seat)
         after = min(self.after or 0, len(events))
         self.after = len(events)
-        news = {"type": "news", "events": events[after:], "state": state, "seconds": None}
+        news = {"type": "news", "events": events[after:], "state": state}
         await self.socket.send_text(as_json(news))
 
 

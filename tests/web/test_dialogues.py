@@ -170,7 +170,7 @@ def test_nothing_private_is_in_a_page_or_frame(tmp_path: Path) -> None:
     with make_game("c-interact", limit=1) as arena:
         brief = arena.start(arena.ids[0]).rules.private_brief(1)[0]
         candidates = arena.start(arena.ids[0]).view(0).candidates
-    secrets = [*(point.snippet for point in brief.ambiguities), *candidates]
+    secrets = [*brief.gold, *(point.snippet for point in brief.ambiguities), *candidates]
     assert all(secrets) and len(secrets) > 3
     for seat, player in (("system", "rule"), ("user", "asks-first")):
         with served(tmp_path / seat, "c-interact", against(player, seat), limit=1) as (_, port):

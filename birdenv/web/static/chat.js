@@ -7,6 +7,7 @@ const pending = new Map(); // moves that the server has not shown us yet, by our
 let socket = null;
 let after = 0; // events seen
 let wait = 250; // milliseconds before the next try
+let leaving = false; // another page comes
 let setup = null;
 let state = null;
 let deadline = null;
@@ -36,6 +37,7 @@ function connect() {
   };
   socket.onmessage = (message) => receive(JSON.parse(message.data));
   socket.onclose = (event) => {
+    if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
       byId("line").textContent = "The connection was refused. Please load this page again.";
       return;
@@ -51,10 +53,15 @@ function send(frame) {
 }
 
 function receive(frame) {
+  if (leaving) return;
   if (frame.type === "status") {
-    if (frame.status !== status) location.reload();
+    if (frame.status !== status) {
+      leaving = true;
+      location.reload();
+    }
     if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
   } else if (frame.type === "setup") {
+    if (setup !== null) return; // a connection that came back: the page stands, and what was typed stays
     setup = frame;
     buildSide();
     buildControls();
@@ -109,8 +116,6 @@ function buildSide() {
   byId("knowledge").replaceChildren(knowledge(setup.knowledge));
   byId("instruction").textContent = setup.instruction;
   byId("details").open = !setup.guide || setup.knowledge == null;
-  byId("events").replaceChildren();
-  after = 0;
   if (setup.opening) addLine("partner", setup.voice, [make("span", setup.opening)]);
 }
 
@@ -219,7 +224,6 @@ function valueOf(field, box) {
 
 function buildControls() {
   const controls = byId("controls");
-  controls.replaceChildren();
   for (const action of setup.actions) {
     const form = make("form");
     form.dataset.action = action.name;
