@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,13 +42,12 @@ def web(
     birdenv web c-interact --user rule --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
     """
-    try:
+    with web_extra():
         import uvicorn
+        import websockets  # noqa: F401 (uvicorn's sockets)
 
         from birdenv.web import Doors, Study, make_app, open_store, study_arena
         from birdenv.web._frames import MAX_FRAME
-    except ModuleNotFoundError as error:
-        raise InputError(f"birdenv web needs {error.name}: pip install 'birdenv[web]'") from None
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -84,6 +85,19 @@ def web(
         print(f"Admin: http://{host}:{shown}/admin with the token {Doors(folder).admin_token}", flush=True)
         server.run(sockets=[listening])
         store.close()
+
+
+@contextmanager
+def web_extra() -> Iterator[None]:
+    """Turn a missing package of the extra `web` into one line.
+
+    Raises:
+        InputError: it is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"this needs the package {error.name}: pip install 'birdenv[web]'") from None
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:

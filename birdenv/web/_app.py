@@ -129,7 +129,8 @@ def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
     @app.post("/instructions")
     async def instructions(request: Request) -> Response:
         id, fields = await read_form(request, doors)
-        person = None if study.understood(id, _checked(fields)) else study.store.person(id)
+        is_right = await asyncio.to_thread(study.understood, id, _checked(fields))
+        person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return _back()
         return HTMLResponse(pages.of(person, "That was not right. Please read again; you have one more try."))
@@ -138,7 +139,7 @@ def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
     async def survey(request: Request) -> Response:
         id, fields = await read_form(request, doors)
         try:
-            study.answer(id, fields)
+            await asyncio.to_thread(study.answer, id, fields)
         except InputError as error:
             person = study.store.person(id)
             if person is not None:

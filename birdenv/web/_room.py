@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from birdenv.dialogue import Arena, Dialogue, Event, Move, Player, replay
+from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, replay
 from birdenv.dialogue._event import HOUSE
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.arena import player_factory
@@ -19,6 +19,15 @@ from birdenv.web._store import Store, StoredDialogue
 INFRA_ERROR: Final = "infra_error"
 PARTNER_ERROR: Final = "partner error"
 _log = logging.getLogger("birdenv.web")
+
+
+def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
+    """Return the factory and the argument of a player in a seat.
+
+    Raises:
+        InputError: there is no such player.
+    """
+    return player_factory(spec, AGENTS if seat == game.evaluated else USERS)
 
 
 class Shown(NamedTuple):
@@ -150,16 +159,21 @@ class Room:
                 self._asked[seat] = max(self._asked[seat], len(self._dialogue.events))
 
     def close(self) -> None:
-        """Let go of databases."""
+        """Let go of databases and of what players hold."""
         with self._lock:
             self._dialogue.close()
+            players, self._players = self._players, {}
+        for player in players.values():
+            close = getattr(player, "close", None)
+            if callable(close):
+                close()
 
     def _make_players(self, arena: Arena) -> dict[int, Player]:
         made: dict[int, Player] = {}
         for seat, spec in enumerate(self.stored.seats):
             if spec == HUMAN:
                 continue
-            factory, argument = player_factory(spec, AGENTS if seat == arena.game.evaluated else USERS)
+            factory, argument = seat_factory(arena.game, seat, spec)
             context = arena.context(self._dialogue, self.stored.task, seat, seed=self.stored.seed)
             made[seat] = factory(argument, context)
         return made

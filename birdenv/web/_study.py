@@ -14,7 +14,7 @@ from birdenv.dialogue import Arena, Game, Move, make_game
 from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
 from birdenv.web._config import PAID, Ending, StudyConfig
-from birdenv.web._room import INFRA_ERROR, PARTNER_ERROR, Room
+from birdenv.web._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
 from birdenv.web._store import Person, Store
 from birdenv.web._waiting import End, Presence, WaitingRoom
 
@@ -56,8 +56,7 @@ class Study:
     ) -> None:
         if len(arena.game.seats) > 2:
             raise InputError(f"{arena.game.name} has more than two seats, which a study cannot fill")
-        if config.seat is not None:
-            arena.game.seat_index(config.seat)
+        _check_players(arena.game, config)
         self.arena = arena
         self.config = config
         self.store = store
@@ -186,6 +185,7 @@ class Study:
                     room.ended = True
                     self._end(room, people)
             room.close()
+            self._rooms.pop(room.stored.id, None)
         self.changed(people.values())
 
     def _end(self, room: Room, people: Mapping[int, str]) -> None:
@@ -277,6 +277,15 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
     for seat in seats_of_people(found, config):
         defaults |= found.with_people.get(seat, {})
     return make_game(found, **{**defaults, **settings})
+
+
+def _check_players(game: Game, config: StudyConfig) -> None:
+    """Raise `InputError` for a seat or a player that does not exist, before anybody waits for it."""
+    taken = None if config.seat is None else game.seat_index(config.seat)
+    for partner in config.partners.values():
+        for seat in range(len(game.seats)):
+            if partner.player is not None and seat != taken:
+                seat_factory(game, seat, partner.player)
 
 
 def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:

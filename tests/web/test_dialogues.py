@@ -10,10 +10,44 @@ from typing import Any
 import pytest
 from web_browser import Browser, Chat, served
 
-from birdenv.dialogue import make_game
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, make_game
+from birdenv.dialogue.games import Settings, TaskList
 from birdenv.web import Partner, StudyConfig, study_rows
 
 SURVEY = {"humanlike": "4", "cooperative": "5"}
+
+
+class Guess(Rules):
+    """A toy game: guess 7, and ask for hints."""
+
+    seats = (
+        Seat("guesser", (Action("ask", (Field("words"),)), Action("guess", (Field("n", "integer"),)))),
+        Seat("keeper", (Action("hint", (Field("words"),)),)),
+    )
+    asked = False
+
+    def open(self) -> tuple[int, ...]:
+        return () if self.status else (int(self.asked),)
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return self.seats[seat].kinds
+
+    def instruction(self, seat: int) -> str:
+        return "The number is 7." if seat else "Guess the number."
+
+    def play(self, seat: int, move: Move) -> Reply:
+        self.asked = move.action == "ask"
+        if move.action == "guess":
+            self.status, self.rewards = "completed", (float(move.data == 7),) * 2
+        return Reply()
+
+
+class Numbers(TaskList):
+    def start(self, instance_id: str) -> Rules:
+        return Guess()
+
+
+TOY = Game("toy", Guess.seats, Settings, lambda settings: Numbers(["seven"]))
 
 
 def against(player: str, seat: str) -> StudyConfig:
@@ -188,3 +222,25 @@ def test_nothing_private_is_in_a_page_or_frame(tmp_path: Path) -> None:
         for secret in secrets:
             assert secret not in told
             assert json.dumps(secret)[1:-1] not in told
+
+
+def test_a_game_that_is_registered_in_a_few_lines_is_served(tmp_path: Path) -> None:
+    with served(tmp_path, TOY, against("test_dialogues:Keeper", "guesser")) as (_, port):
+        person = Browser(port)
+        person.enter()
+        with Chat(person) as chat:
+            chat.wait_turn()
+            chat.play("ask", "is it above 50?")
+            chat.wait_for(2)
+            chat.play("guess", "7")
+            chat.play("guess", 7)
+            chat.until(lambda: chat.status == "survey")
+        assert person.status() == "survey"
+        assert "Your points: 1.0" in person.page
+
+
+class Keeper:
+    """Answers in the toy game."""
+
+    def move(self, view: Any) -> Move:
+        return Move("hint", "colder")

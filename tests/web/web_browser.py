@@ -16,12 +16,15 @@ from urllib.parse import urlencode
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
+from birdenv.dialogue import Game
 from birdenv.web import Study, StudyConfig, make_app, open_store, study_arena
 from birdenv.web._frames import MAX_FRAME
 
 
 @contextmanager
-def served(folder: Path, game: str, config: StudyConfig, **settings: Any) -> Iterator[tuple[Study, int]]:
+def served(
+    folder: Path, game: str | Game, config: StudyConfig, **settings: Any
+) -> Iterator[tuple[Study, int]]:
     """Serve a study on a free port of this machine; yields it and the port."""
     with study_arena(game, config, settings) as arena:
         store = open_store(folder)

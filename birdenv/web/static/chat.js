@@ -227,10 +227,10 @@ function buildControls() {
   for (const action of setup.actions) {
     const form = make("form");
     form.dataset.action = action.name;
+    form.hidden = true;
     const boxes = action.fields.map(input);
     const button = make("button", words(action.name));
-    button.title = action.about;
-    form.append(...boxes, button);
+    form.append(...boxes, button, make("span", action.about, "who"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
@@ -259,6 +259,7 @@ function update() {
   byId("gauges").textContent = parts.join(" · ");
   for (const form of byId("controls").children) {
     const legal = state.legal.includes(form.dataset.action);
+    if (legal) form.hidden = false; // what the game never allows is not shown
     form.querySelector("button").disabled = !legal;
     for (const list of form.querySelectorAll("select[data-items]")) {
       if (list.options.length === state.choices.length) continue;
