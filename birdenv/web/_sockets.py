@@ -96,7 +96,7 @@ class Hub:
     def __init__(self, study: Study) -> None:
         self.study = study
         self._tabs: dict[str, set[Connection]] = {}
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, Bucket] = {}  # kept: who comes back has no new one
         self._turns: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._threads = ThreadPoolExecutor(_THREADS, "web")
@@ -207,7 +207,6 @@ class Hub:
             tabs.discard(tab)
             if not tabs:
                 self._tabs.pop(person, None)
-                self._buckets.pop(person, None)
 
     async def _write(self, tab: Connection) -> None:
         tab.news.set()
