@@ -30,6 +30,8 @@ test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 	$(PYTEST)
 
 test-all: $(VENV)/installed-dev ## Run all tests, with the oldest supported gymnasium too
+	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
+	-$(BIN)/pip install --quiet --disable-pip-version-check playwright
 	$(PYTEST) -m '' --hypothesis-profile=all
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0

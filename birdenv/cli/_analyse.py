@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli._web import web_extra
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes, write_records
 from birdenv.runs import run_folder
@@ -157,7 +159,10 @@ def blame(
 
 
 def export(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; episodes of one task form a group.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders; episodes of one task form a group. Or folders of studies."),
+    ],
     form: Annotated[
         str, typer.Option("--format", "-f", help="sft, preference or rl; cocoa, openai or potato.")
     ] = "sft",
@@ -176,7 +181,8 @@ def export(
     A row holds what the agent saw and wrote, and nothing private.
 
     cocoa: whole dialogues as CoCoA's examples.json. openai: the agent's messages and tools, as fine-tuning
-    takes them. potato: items to annotate, with the words of both seats.
+    takes them. potato: items to annotate, with the words of both seats. The first two also write the
+    dialogues of a study (`birdenv web`).
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
@@ -184,14 +190,13 @@ def export(
     from birdenv.runs.export import (
         DIALOGUE_FORMATS,
         EXPORT_FORMATS,
-        dialogue_rows,
         export_rows,
         exported_episodes,
     )
 
     for whole in DIALOGUE_FORMATS:
         if form == whole:
-            dialogues = [row for run in runs for row in dialogue_rows(run_folder(run), whole)]
+            dialogues = [row for run in runs for row in _dialogues(run, whole)]
             (write_examples if form == "cocoa" else write_records)(output, dialogues)
             print(f"{len(dialogues)} dialogues: {output}")
             return
@@ -206,3 +211,14 @@ def export(
     rows = list(export_rows(episodes, known, min_reward))
     write_records(output, rows)
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
+
+
+def _dialogues(folder: Path, form: Any) -> Iterable[Mapping[str, Any]]:
+    """The dialogues of a run or of a study."""
+    from birdenv.runs.export import dialogue_rows
+
+    if (folder / "study.sqlite").is_file():
+        with web_extra():
+            from birdenv.web import study_rows
+        return study_rows(folder, form)
+    return dialogue_rows(run_folder(folder), form)

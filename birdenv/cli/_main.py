@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "bird": "games._bird:bird",
     "play": "games._play:play",
     "selfplay": "games._selfplay:selfplay",
+    "web": "_web:web",
     "c-interact": "games._play:c_interact",
     "a-interact": "games._play:a_interact",
     "score": "_score:score",
@@ -42,7 +43,7 @@ _COMMANDS: Final = {
 """Where each command is. Only the module of the command that was asked for is imported."""
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA}
+_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA, "web": _EXTRA}
 
 
 class _Commands(TyperGroup):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
@@ -260,16 +260,25 @@ def _kept(data: Any) -> Any:
     return json.loads(text) if len(text) <= MAX_TEXT else {CUT: len(text)}
 
 
-def replay(rules: Rules, events: Sequence[Event]) -> Dialogue:
+def replay(
+    rules: Rules, events: Sequence[Event], before: Callable[[Dialogue, Event], None] | None = None
+) -> Dialogue:
     """Play recorded events through fresh rules, and return the dialogue in the state that they end in.
 
     Decorative events are left out; events of the house are played as `stop`.
+
+    Args:
+        rules: fresh rules.
+        events: the recorded events.
+        before: called before each event that is played, with the dialogue as it stood when the seat moved.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)
     for event in events:
         if event.action in DECORATIVE:
             continue
+        if before is not None:
+            before(dialogue, event)
         if event.agent == HOUSE:
             dialogue.stop(str(event.data), time=event.time)
         else:

@@ -129,6 +129,7 @@ class Game:
         markup_help: tells a model how to write that text.
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
+        with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Game:
     markup_help: str = ""
     record_model: type[BaseModel] | None = None
     survey: tuple[Question, ...] = ()
+    with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def seat_names(self) -> tuple[str, ...]:

@@ -161,6 +161,7 @@ GENERIC = (
     "dialogue",
     "envs",
     "processes",
+    "web",
     "runs/_runner.py",
     "runs/_seating.py",
     "runs/_player_process.py",

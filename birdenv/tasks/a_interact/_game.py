@@ -36,4 +36,5 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),
     record_model=TaskRecord,
+    with_people={"user": {"leak_guard": "log"}},
 )

@@ -15,6 +15,7 @@ from birdenv.tasks.interact._profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
 from birdenv.tasks.sql._actions import (
+    ASKING_GUIDE,
     CLARIFY,
     EXECUTE_SQL,
     READING_TOOLS,
@@ -36,6 +37,7 @@ SEATS: Final = (
         SENDERS,
         {"turns_left": TURNS - 1, "budget": BUDGET},
         phases=2,
+        guide=ASKING_GUIDE,
     ),
     USER_SEAT,
 )

@@ -27,7 +27,14 @@ You have {turns} actions in all. Your answer is compared with the reference resu
 of the columns count, and so do repeated rows; column names and the order of the rows do not."""
 
 SEATS: Final = (
-    Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
+    Seat(
+        "system",
+        (CLARIFY, EXECUTE_SQL, SUBMIT_SQL),
+        SENDERS,
+        {"turns_left": TURNS - 1},
+        phases=2,
+        guide="Answer the question with one SQL query. Try statements first; submit once, when you are sure.",
+    ),
 )
 
 

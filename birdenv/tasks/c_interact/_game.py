@@ -41,4 +41,5 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(("clarify", "submit_sql")),
     record_model=TaskRecord,
+    with_people={"user": {"leak_guard": "log"}},
 )

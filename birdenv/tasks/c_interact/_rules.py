@@ -11,7 +11,7 @@ from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
-from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
+from birdenv.tasks.sql._actions import ASKING_GUIDE, CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
 from birdenv.tasks.sql._view import SENDERS, TURNS
 from birdenv.users import ASKING_BACK
 
@@ -22,7 +22,14 @@ FREE_QUESTIONS_BACK = 2
 """Questions of an episode that cost nothing if the user does not understand them (profile `strict`)."""
 
 SEATS: Final = (
-    Seat("system", (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL), SENDERS, {"turns_left": TURNS - 1}, phases=2),
+    Seat(
+        "system",
+        (CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL),
+        SENDERS,
+        {"turns_left": TURNS - 1},
+        phases=2,
+        guide=ASKING_GUIDE,
+    ),
     USER_SEAT,
 )
 

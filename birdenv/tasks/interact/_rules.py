@@ -24,7 +24,7 @@ from birdenv.tasks.interact._user_seat import (
     filter_answer,
     user_instruction,
 )
-from birdenv.tasks.sql._actions import ANSWER, SYSTEM, USER, Kind
+from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
 from birdenv.tasks.sql._markup import NO_SQL, expected_sql
 from birdenv.users import UserStyle
 
@@ -34,7 +34,7 @@ _SHARED: Final = RewardScheme()
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 
-USER_SEAT: Final = Seat("user", (ANSWER,), ("system", "judge"), phases=3)
+USER_SEAT: Final = Seat("user", (ANSWER,), ("system", "judge"), phases=3, guide=ANSWERING_GUIDE)
 """The user's seat. It counts phases as the system's does: 0 is not used."""
 
 

@@ -51,6 +51,17 @@ READING_TOOLS: Final = (
 
 ANSWER: Final = Action("answer", (Field("text", empty=True),), "Answer the system's question in plain words.")
 
+ASKING_GUIDE: Final = (
+    "Somebody wants something from a database and said it in too few words. Ask what they mean, in plain "
+    "words and one point at a time. Then write the SQL and submit it. If it is wrong, you may mend it; if it "
+    "is right, a second request may come. All that you need to know of the data stands below."
+)
+ANSWERING_GUIDE: Final = (
+    "You asked for something in a few words, and your partner asks what you mean. What you want stands "
+    "below. Answer in plain words, tell only what you are asked about, and write no SQL."
+)
+"""What people in these seats are told."""
+
 ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         action.name: tuple(field.name for field in action.fields)

@@ -1,0 +1,117 @@
+"""`birdenv web`: people in the seats of any game, in their browsers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from birdenv.cli._play import read_extra
+from birdenv.errors import InputError
+
+if TYPE_CHECKING:
+    from birdenv.dialogue import Game
+    from birdenv.web import StudyConfig
+
+
+def web(
+    context: typer.Context,
+    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="The study as JSON, or CoCoA's app_params.json.")
+    ] = None,
+    scenario_path: Annotated[
+        Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
+    ] = None,
+) -> None:
+    """Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.
+
+    A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
+    of the game follow as --name value, too.
+
+    birdenv web c-interact --user rule --execute-sql
+    birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
+    """
+    with web_extra():
+        import uvicorn
+        import websockets  # noqa: F401 (uvicorn's sockets)
+
+        from birdenv.web import Doors, Study, make_app, open_store, study_arena
+        from birdenv.web._frames import MAX_FRAME
+    from birdenv.dialogue.games import find_game
+
+    found = find_game(game)
+    given = read_extra(context.args, found)
+    if scenario_path is not None:
+        if "scenarios" not in found.settings.model_fields:
+            raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
+        given["scenarios"] = str(scenario_path)
+    players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
+    made = _config(found, config, players)
+    folder = output or Path(f"study-{found.name}")
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        arena = study_arena(found, made, given)
+    for note in notes:
+        print(f"Note: {note.message}")
+    with arena:
+        store = open_store(folder)
+        study = Study(arena, made, store)
+        app = make_app(study, folder, host)
+        served = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            ws_max_size=MAX_FRAME,
+            ws="websockets-sansio",
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+        )
+        server = uvicorn.Server(served)
+        listening = served.bind_socket()
+        shown = listening.getsockname()[1]
+        print(f"Study: http://{host}:{shown}/ (folder {folder})")
+        print(f"Admin: http://{host}:{shown}/admin with the token {Doors(folder).admin_token}", flush=True)
+        server.run(sockets=[listening])
+        store.close()
+
+
+@contextmanager
+def web_extra() -> Iterator[None]:
+    """Turn a missing package of the extra `web` into one line.
+
+    Raises:
+        InputError: it is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"this needs the package {error.name}: pip install 'birdenv[web]'") from None
+
+
+def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
+    """The study of a file, or of the seats that are named."""
+    from birdenv.web import Partner, StudyConfig, read_config
+
+    if path is not None:
+        if players:
+            raise InputError(f"--{next(iter(players))}: the file of --config says who plays")
+        return read_config(path)
+    if not players:
+        return StudyConfig()
+    free = [name for name in game.seat_names if name not in players]
+    if len(players) != 1 or len(free) != 1:
+        raise InputError("one seat must be left for a person")
+    spec = next(iter(players.values()))
+    return StudyConfig(seat=free[0], partners={spec: Partner(player=spec)})

@@ -1,0 +1,32 @@
+"""The web room: people in the seats of any game, from consent to completion code.
+
+* `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`.
+* `Study`: people and dialogues over a `Store`, under any clock; no network.
+* `make_app`: pages, forms, sockets and the admin page of a study.
+* `study_rows`: the dialogues of a study as transcripts.
+
+The stages of a person are `instructions`, `waiting`, `chat`, `survey` and `finished`; `alone` follows a chat
+whose partner left.
+"""
+
+from birdenv.web._app import make_app
+from birdenv.web._config import Partner, StudyConfig
+from birdenv.web._doors import Doors
+from birdenv.web._export import is_study, study_rows
+from birdenv.web._store import Store, open_store
+from birdenv.web._study import Study, study_arena
+from birdenv.web._study_files import read_config
+
+__all__ = [
+    "Doors",
+    "Partner",
+    "Store",
+    "Study",
+    "StudyConfig",
+    "is_study",
+    "make_app",
+    "open_store",
+    "read_config",
+    "study_arena",
+    "study_rows",
+]

@@ -1,0 +1,42 @@
+"""The admin page: who is where, the running dialogues, the quotas, and the export. A token opens it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from birdenv.web._doors import ADMIN_COOKIE, Doors
+from birdenv.web._export import examples
+from birdenv.web._forms import read_fields, refused
+from birdenv.web._pages import Pages
+from birdenv.web._study import Study
+
+
+def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
+    """Add the admin page, its sign-in and the export."""
+    pages = Pages(study, doors)
+
+    @app.get("/admin")
+    async def admin(request: Request) -> Response:
+        return HTMLResponse(pages.admin(doors.is_admin(request.cookies.get(ADMIN_COOKIE))))
+
+    @app.post("/admin")
+    async def sign_in(request: Request) -> Response:
+        cookie = doors.admin((await read_fields(request)).get("token", ""))
+        if cookie is None:
+            raise refused()
+        response = RedirectResponse("/admin", 303)
+        response.set_cookie(ADMIN_COOKIE, cookie, httponly=True, samesite="strict", path="/admin")
+        return response
+
+    @app.get("/admin/export")
+    async def export(request: Request) -> Response:
+        if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):
+            raise refused()
+        made = await asyncio.to_thread(
+            lambda: [each.to_json() for each in examples(study.store, study.arena)]
+        )
+        name = {"content-disposition": 'attachment; filename="transcripts.json"'}
+        return JSONResponse(made, headers=name)

@@ -1,0 +1,74 @@
+"""The dialogues of a study as transcripts: as they were heard, with who sat where, and the surveys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue import Arena, make_game, replay
+from birdenv.dialogue.chat import chat_messages, tool_schemas
+from birdenv.dialogue.example import Example
+from birdenv.errors import InputError
+from birdenv.web._config import HUMAN
+from birdenv.web._store import FILE, Store
+
+
+def is_study(folder: Path) -> bool:
+    """Return True for the folder of a study."""
+    return (folder / FILE).is_file()
+
+
+def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
+    """Return the finished dialogues of a study, in the order of their beginning.
+
+    Args:
+        folder: the study's folder; the study may be running.
+        form: `cocoa`: dialogues of CoCoA's `transcripts.json`; `openai`: the messages and tools of every seat
+            in which a person sat.
+
+    Raises:
+        InputError: the study cannot be read, or the format is another one.
+    """
+    if form not in ("cocoa", "openai"):
+        raise InputError(f"a study is exported as cocoa or openai, not as {form!r}")
+    store = Store(folder / FILE)
+    try:
+        told = json.loads(store.setting("game", "{}"))
+        if not told:
+            raise InputError(f"{folder}: nobody has taken part yet")
+        with make_game(told["game"], **told["settings"]) as arena:
+            made = examples(store, arena)
+            if form == "cocoa":
+                return [each.to_json() for each in made]
+            return [row for example in made for row in _chats(example, arena)]
+    finally:
+        store.close()
+
+
+def examples(store: Store, arena: Arena) -> Iterator[Example]:
+    """Yield the finished dialogues. A person's answers stand under the seat of the partner they rate."""
+    for stored in store.dialogues("ended IS NOT NULL"):
+        surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
+        yield Example(
+            stored.id,
+            stored.task,
+            arena._tasks.scenario(stored.task),
+            {str(seat): name for seat, name in enumerate(stored.seats)},
+            {**(stored.outcome or {}), "status": stored.status},
+            tuple(move.event for move in store.moves(stored.id)),
+            {"partner": stored.partner, "seed": stored.seed, "surveys": surveys},
+        )
+
+
+def _chats(example: Example, arena: Arena) -> Iterator[dict[str, Any]]:
+    dialogue = replay(arena.start(example.scenario_uuid).rules, example.events)
+    for place, name in example.agents.items():
+        if name != HUMAN:
+            continue
+        seat = arena.game.seats[int(place)]
+        instruction = dialogue.view(int(place)).instruction
+        messages = chat_messages(instruction, dialogue.heard(int(place)), seat, int(place))
+        yield {"uuid": example.uuid, "seat": seat.name, "messages": messages, "tools": tool_schemas(seat)}
+    dialogue.close()

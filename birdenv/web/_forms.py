@@ -1,0 +1,54 @@
+"""Forms: read whole, within a limit, and only from pages of our own."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from fastapi import HTTPException, Request
+
+from birdenv.web._doors import PERSON_COOKIE, Doors, is_own_origin
+
+_MAX_BODY: Final = 2**16
+_MOST_FIELDS: Final = 200
+_REFUSED: Final = "This page is not for you. Open the study's link again."
+
+
+def refused() -> HTTPException:
+    """Return the answer to one who may not do this."""
+    return HTTPException(403, _REFUSED)
+
+
+async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]]:
+    """Return the person who sent a form of their own page, and its fields.
+
+    Raises:
+        HTTPException: the form is not from there, or too large.
+    """
+    person = doors.person(request.cookies.get(PERSON_COOKIE))
+    fields = await read_fields(request)
+    if person is None or not doors.is_form_of(person, fields.get("form", "")):
+        raise refused()
+    return person, fields
+
+
+async def read_fields(request: Request) -> dict[str, str]:
+    """Return the fields of a form of our own origin.
+
+    Raises:
+        HTTPException: the form is from another origin, or too large.
+    """
+    if not is_own_origin(request.headers.get("origin"), request.headers.get("host")):
+        raise refused()
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MAX_BODY:
+            raise HTTPException(413, "too large")
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS
+        )
+    except ValueError:
+        raise HTTPException(413, "too many fields") from None
+    return dict(pairs)

@@ -1,0 +1,148 @@
+"""The pages of a person, by what they are at: what each shows, and where forms may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+
+from birdenv.web._doors import Doors
+from birdenv.web._store import Person
+from birdenv.web._study import TRIES, Study, seats_of_people
+
+PLATFORM_FIELDS: Final = (
+    "PROLIFIC_PID",
+    "STUDY_ID",
+    "SESSION_ID",
+    "workerId",
+    "assignmentId",
+    "hitId",
+    "turkSubmitTo",
+)
+"""Parameters with which Prolific and Mechanical Turk send people."""
+
+MTURK_HOSTS: Final = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+_PREVIEW: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_PROLIFIC: Final = "https://app.prolific.com/submissions/complete?cc="
+_MOST_FIELD: Final = 200
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("birdenv.web"), autoescape=select_autoescape(default=True), trim_blocks=True
+)
+
+
+def platform_of(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of a platform, cut to a sensible length."""
+    return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
+
+
+def external_of(platform: Mapping[str, str]) -> str | None:
+    """Return a person's id on their platform."""
+    if "PROLIFIC_PID" in platform:
+        return f"prolific:{platform['PROLIFIC_PID']}"
+    return f"mturk:{platform['workerId']}" if "workerId" in platform else None
+
+
+class Pages:
+    """Renders pages of a study. Everything that is shown is escaped."""
+
+    def __init__(self, study: Study, doors: Doors) -> None:
+        self._study = study
+        self._doors = doors
+
+    def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
+        """Return the first page; on the preview of a platform nothing can be sent."""
+        return self._render(
+            "consent",
+            visitor,
+            text=self._study.config.consent,
+            platform=platform,
+            preview=platform.get("assignmentId") == _PREVIEW,
+        )
+
+    def of(self, person: Person, problem: str = "") -> str:
+        """Return the page of a person."""
+        return self._render(person.status, person.id, problem=problem, **self._facts(person))
+
+    def admin(self, signed_in: bool) -> str:
+        """Return the admin page, or its sign-in."""
+        store = self._study.store
+        facts: dict[str, Any] = {"signed_in": signed_in}
+        if signed_in:
+            now = self._study.clock()
+            facts |= {
+                "counts": store.counts(),
+                "running": [
+                    {
+                        "id": each.id,
+                        "task": each.task,
+                        "partner": each.partner,
+                        "minutes": round((now - each.started) / 60, 1),
+                        "moves": len(store.moves(each.id)),
+                    }
+                    for each in store.running()
+                ],
+                "quotas": self._quotas(),
+            }
+        return self._render("admin", "", **facts)
+
+    def _quotas(self) -> list[tuple[str, int, int | None]]:
+        """Dialogues held with each kind of partner, and how many there may be."""
+        study = self._study
+        held: dict[str, int] = {}
+        for (_, partner), count in study.used().items():
+            held[partner] = held.get(partner, 0) + count
+        tasks = len(study.arena.ids)
+        return [
+            (name, held.get(name, 0), None if each.chats is None else each.chats * tasks)
+            for name, each in study.config.partners.items()
+        ]
+
+    def _facts(self, person: Person) -> dict[str, Any]:
+        study = self._study
+        if person.status == "instructions":
+            return {
+                "text": study.config.instructions,
+                "guides": self._guides(),
+                "check": study.config.check,
+                "tries_left": TRIES - person.tries,
+            }
+        if person.status == "survey":
+            return {"questions": study.questions, "end": self._end(person)}
+        if person.status == "alone":
+            return {"end": self._end(person)}
+        if person.status == "finished":
+            return {"ending": person.ending, "code": person.code, **self._way_back(person)}
+        return {}
+
+    def _guides(self) -> list[str]:
+        """What people are told before they know their seat: the guide of the only seat they may have."""
+        game = self._study.arena.game
+        seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
+        guides = {seat.guide for seat in seats}
+        return sorted(guides) if len(guides) == 1 else []
+
+    def _end(self, person: Person) -> dict[str, Any]:
+        if person.dialogue is None or person.seat is None:
+            return {}
+        stored = self._study.store.dialogue(person.dialogue)
+        reward = None if stored.rewards is None else stored.rewards[person.seat]
+        return {"status": stored.status, "reward": reward}
+
+    def _way_back(self, person: Person) -> dict[str, Any]:
+        """Where the platform expects people with their code."""
+        platform = person.platform
+        if person.code and "PROLIFIC_PID" in platform:
+            return {"link": _PROLIFIC + quote(person.code, safe="")}
+        if person.code and platform.get("turkSubmitTo") in MTURK_HOSTS:
+            return {
+                "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
+                "assignment": platform.get("assignmentId", ""),
+            }
+        return {}
+
+    def _render(self, name: str, visitor: str, **facts: Any) -> str:
+        form = self._doors.form(visitor) if visitor else ""
+        template = _TEMPLATES.get_template(f"{name}.html")
+        return template.render(title=self._study.title, form=form, status=name, **facts)

@@ -1,0 +1,288 @@
+"""The study's database: people, dialogues, moves and surveys in one SQLite file.
+
+Every call commits. The file is in WAL mode, so a killed server loses nothing that was answered.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from birdenv.dialogue import Event
+from birdenv.errors import InputError
+
+FILE: Final = "study.sqlite"
+"""The database in a study's folder."""
+
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS person(
+  id TEXT PRIMARY KEY, external TEXT UNIQUE, platform TEXT NOT NULL, status TEXT NOT NULL,
+  since REAL NOT NULL, tries INTEGER NOT NULL DEFAULT 0, dialogue TEXT, seat INTEGER, ending TEXT,
+  code TEXT);
+CREATE TABLE IF NOT EXISTS dialogue(
+  id TEXT PRIMARY KEY, task TEXT NOT NULL, partner TEXT NOT NULL, seed INTEGER NOT NULL,
+  seats TEXT NOT NULL, started REAL NOT NULL, ended REAL, status TEXT, outcome TEXT, rewards TEXT);
+CREATE TABLE IF NOT EXISTS seated(
+  dialogue TEXT NOT NULL, seat INTEGER NOT NULL, person TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
+CREATE TABLE IF NOT EXISTS move(
+  dialogue TEXT NOT NULL, number INTEGER NOT NULL, seat INTEGER NOT NULL, cid TEXT,
+  action TEXT NOT NULL, data TEXT NOT NULL, event TEXT NOT NULL,
+  PRIMARY KEY(dialogue, number), UNIQUE(dialogue, seat, cid));
+CREATE TABLE IF NOT EXISTS survey(
+  dialogue TEXT NOT NULL, seat INTEGER NOT NULL, answers TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
+CREATE INDEX IF NOT EXISTS person_status ON person(status);
+"""
+
+
+class Person(NamedTuple):
+    """One person of the study, as stored.
+
+    Attributes:
+        id: a random number; the signed cookie holds it.
+        external: the id that a platform gave, or None.
+        platform: the platform's other parameters.
+        status: `instructions`, `waiting`, `chat`, `alone`, `survey`, `finished`.
+        since: when that status began, in seconds.
+        tries: failed tries of the comprehension check.
+        dialogue: the last dialogue.
+        seat: the seat in it.
+        ending: how it ended.
+        code: the completion code.
+    """
+
+    id: str
+    external: str | None
+    platform: dict[str, str]
+    status: str
+    since: float
+    tries: int
+    dialogue: str | None
+    seat: int | None
+    ending: str | None
+    code: str | None
+
+
+class StoredDialogue(NamedTuple):
+    """One dialogue, as stored. `seats` says who sits there: `human`, or a player's spec."""
+
+    id: str
+    task: str
+    partner: str
+    seed: int
+    seats: list[str]
+    started: float
+    ended: float | None
+    status: str | None
+    outcome: dict[str, Any] | None
+    rewards: list[float] | None
+
+
+class StoredMove(NamedTuple):
+    """One move as it was sent, and the event that was heard of it."""
+
+    seat: int
+    cid: str | None
+    event: Event
+
+
+class Store:
+    """The database of one study. Safe from any thread.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+        except sqlite3.Error as error:
+            raise InputError(f"{path}: no database of a study: {error}") from None
+        self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make what is done inside one change."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _rows(self, sql: str, *values: Any) -> list[Any]:
+        with self._lock, closing(self._db.execute(sql, values)) as cursor:
+            return cursor.fetchall()
+
+    # --- the study
+
+    def setting(self, name: str, value: str) -> str:
+        """Return what is kept under a name; keep `value` where there is nothing yet."""
+        self._rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
+        return str(self._rows("SELECT value FROM study WHERE name = ?", name)[0][0])
+
+    # --- people
+
+    def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
+        """Add a person who agreed; one whom the platform sent before is the same person."""
+        self._rows(
+            "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
+            *(id, external, json.dumps(dict(platform)), "instructions", now),
+        )
+        found = self._people("id = ?", id) or self._people("external = ?", external)
+        return found[0]
+
+    def person(self, id: str) -> Person | None:
+        """Return a person."""
+        found = self._people("id = ?", id)
+        return found[0] if found else None
+
+    def people(self, status: str) -> list[Person]:
+        """Return the people of a status, those who came first first."""
+        return self._people("status = ? ORDER BY since, id", status)
+
+    def _people(self, where: str, *values: Any) -> list[Person]:
+        rows = self._rows(
+            "SELECT id, external, platform, status, since, tries, dialogue, seat, ending, code "
+            f"FROM person WHERE {where}",
+            *values,
+        )
+        return [Person._make((*row[:2], json.loads(row[2]), *row[3:])) for row in rows]
+
+    def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
+        """Change a person's status, and the fields that are named."""
+        names = "".join(f", {name} = ?" for name in fields)
+        self._rows(
+            f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
+        )
+
+    def counts(self) -> dict[str, int]:
+        """Return how many people there are by status, those who finished by ending."""
+        sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
+        return dict(self._rows(sql))
+
+    # --- dialogues
+
+    def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
+        """Begin a dialogue with people who all still wait; False if one of them does not."""
+        with self.transaction():
+            for id in people.values():
+                person = self.person(id)
+                if person is None or person.status != "waiting":
+                    return False
+            self._rows(
+                "INSERT INTO dialogue(id, task, partner, seed, seats, started) VALUES (?, ?, ?, ?, ?, ?)",
+                *(made.id, made.task, made.partner, made.seed, json.dumps(made.seats), made.started),
+            )
+            for seat, id in people.items():
+                self._rows("INSERT INTO seated VALUES (?, ?, ?)", made.id, seat, id)
+                self.move_person(id, "chat", made.started, dialogue=made.id, seat=seat)
+        return True
+
+    def dialogue(self, id: str) -> StoredDialogue:
+        """Return a dialogue."""
+        return self.dialogues("id = ?", id)[0]
+
+    def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
+        """Return dialogues in the order of their beginning."""
+        rows = self._rows(
+            "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
+            f"WHERE {where} ORDER BY started, id",
+            *values,
+        )
+        return [
+            StoredDialogue._make((*row[:4], json.loads(row[4]), *row[5:8], *map(_parsed, row[8:])))
+            for row in rows
+        ]
+
+    def running(self) -> list[StoredDialogue]:
+        """Return the dialogues that have not ended."""
+        return self.dialogues("ended IS NULL")
+
+    def seated(self, dialogue: str) -> dict[int, str]:
+        """Return the people of a dialogue by seat."""
+        return dict(self._rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
+
+    def tasks_of(self, person: str) -> set[str]:
+        """Return the tasks that a person has had."""
+        sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
+        return {row[0] for row in self._rows(sql, person)}
+
+    def used(self, broken: Sequence[str]) -> dict[tuple[str, str], int]:
+        """Return how many dialogues each task has with each partner, without those that broke off."""
+        marks = ", ".join("?" * len(broken))
+        rows = self._rows(
+            "SELECT task, partner, COUNT(*) FROM dialogue "
+            f"WHERE status IS NULL OR status NOT IN ({marks}) GROUP BY 1, 2",
+            *broken,
+        )
+        return {(task, partner): count for task, partner, count in rows}
+
+    def end_dialogue(
+        self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
+    ) -> None:
+        """Keep how a dialogue ended."""
+        self._rows(
+            "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
+            *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
+        )
+
+    # --- moves
+
+    def add_move(
+        self, dialogue: str, number: int, seat: int, cid: str | None, data: Any, event: Event
+    ) -> None:
+        """Keep a move as it was sent, with the event that it became."""
+        sent = json.dumps(data)
+        heard = json.dumps(event.to_json())
+        self._rows(
+            "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(dialogue, number, seat, cid, event.action, sent, heard),
+        )
+
+    def moves(self, dialogue: str) -> list[StoredMove]:
+        """Return the moves of a dialogue in their order."""
+        rows = self._rows("SELECT seat, cid, event FROM move WHERE dialogue = ? ORDER BY number", dialogue)
+        return [StoredMove(seat, cid, Event.from_json(json.loads(event))) for seat, cid, event in rows]
+
+    # --- surveys
+
+    def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
+        """Keep the answers of the person in a seat; the first ones count."""
+        self._rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
+
+    def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
+        """Return the answers of a dialogue by the seat that gave them."""
+        rows = self._rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
+        return {seat: json.loads(answers) for seat, answers in rows}
+
+
+def _parsed(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def open_store(folder: Path) -> Store:
+    """Open the database of a study's folder; both are made if they are not there.
+
+    Raises:
+        InputError: the folder or the file cannot be used.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    return Store(folder / FILE)

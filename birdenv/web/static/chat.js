@@ -1,0 +1,283 @@
+// The page of a person who waits or talks. All text goes in as text: nothing here writes HTML.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const status = document.body.dataset.status;
+const pending = new Map(); // moves that the server has not shown us yet, by our number
+let socket = null;
+let after = 0; // events seen
+let wait = 250; // milliseconds before the next try
+let leaving = false; // another page comes
+let setup = null;
+let state = null;
+let deadline = null;
+let typingSince = null;
+let typingTold = false;
+
+function make(tag, text, name) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+function words(name) {
+  return name.replaceAll("_", " ");
+}
+
+// --- the connection
+
+function connect() {
+  socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+  socket.onopen = () => {
+    wait = 250;
+    byId("line").textContent = "";
+    send({ type: "hello", after });
+    for (const move of pending.values()) send(move.frame);
+  };
+  socket.onmessage = (message) => receive(JSON.parse(message.data));
+  socket.onclose = (event) => {
+    if (leaving) return;
+    if (event.code >= 4400 && event.code < 4500) {
+      byId("line").textContent = "The connection was refused. Please load this page again.";
+      return;
+    }
+    byId("line").textContent = "No connection; trying again.";
+    setTimeout(connect, wait);
+    wait = Math.min(wait * 2, 4000);
+  };
+}
+
+function send(frame) {
+  if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+}
+
+function receive(frame) {
+  if (leaving) return;
+  if (frame.type === "status") {
+    if (frame.status !== status) {
+      leaving = true;
+      location.reload();
+    }
+    if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
+  } else if (frame.type === "setup") {
+    if (setup !== null) return; // a connection that came back: the page stands, and what was typed stays
+    setup = frame;
+    buildSide();
+    buildControls();
+  } else if (frame.type === "news") {
+    for (const event of frame.events) showEvent(event);
+    state = frame.state;
+    update();
+  } else if (frame.type === "typing") {
+    byId("typing").hidden = !frame.on;
+  }
+}
+
+// --- what is told
+
+function table(rows, names) {
+  const made = make("table");
+  const head = make("tr");
+  for (const name of names) head.append(make("th", name));
+  made.append(head);
+  for (const row of rows) {
+    const line = make("tr");
+    for (const cell of row) line.append(make("td", typeof cell === "object" ? JSON.stringify(cell) : String(cell)));
+    made.append(line);
+  }
+  const box = make("div", undefined, "wide");
+  box.append(made);
+  return box;
+}
+
+function knowledge(value) {
+  if (Array.isArray(value) && value.length && value.every((row) => row && typeof row === "object")) {
+    const names = [...new Set(value.flatMap(Object.keys))];
+    return table(value.map((row) => names.map((name) => row[name] ?? "")), names);
+  }
+  if (value && typeof value === "object") {
+    const made = make("div");
+    for (const [name, part] of Object.entries(value)) {
+      const box = make("p");
+      box.append(make("strong", `${name}: `));
+      if (Array.isArray(part) && part.every((each) => typeof each !== "object")) box.append(part.join("\n"));
+      else if (part && typeof part === "object") box.append(knowledge(part));
+      else box.append(String(part ?? "none"));
+      made.append(box);
+    }
+    return made;
+  }
+  return make("p", value == null ? "" : String(value));
+}
+
+function buildSide() {
+  byId("guide").textContent = setup.guide;
+  byId("knowledge").replaceChildren(knowledge(setup.knowledge));
+  byId("instruction").textContent = setup.instruction;
+  byId("details").open = !setup.guide || setup.knowledge == null;
+  if (setup.opening) addLine("partner", setup.voice, [make("span", setup.opening)]);
+}
+
+// A reply that is a table of text ("a | b" under a rule) is shown as one; all else as it is.
+function reply(text) {
+  const lines = text.split("\n");
+  const parts = lines.map((line) => line.split(" | "));
+  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return make("div", text);
+  let end = 2;
+  while (end < lines.length && parts[end].length === parts[0].length && (parts[0].length > 1 || !/^\(/.test(lines[end]))) end += 1;
+  const box = make("div");
+  box.append(table(parts.slice(2, end), parts[0]), make("div", lines.slice(end).join("\n")));
+  return box;
+}
+
+function said(event) {
+  if (typeof event.data === "string") return event.data;
+  if (event.data == null) return `[${words(event.action)}]`;
+  const shown = typeof event.data === "object"
+    ? Object.entries(event.data).map(([name, value]) => `${name}: ${value ?? "none"}`).join(", ")
+    : String(event.data);
+  return `[${words(event.action)}] ${shown}`;
+}
+
+function addLine(who, label, parts, kind) {
+  const line = make("li", undefined, kind ? `${who} ${kind}` : who);
+  line.append(make("span", label, "who"), ...parts);
+  byId("events").append(line);
+  byId("events").scrollTop = byId("events").scrollHeight;
+  return line;
+}
+
+function label(who, action) {
+  const name = who === "you" ? "You" : who === "partner" ? "Partner" : "Study";
+  return action === "message" || action === "stop" ? name : `${name} (${words(action)})`;
+}
+
+function showEvent(event) {
+  if (event.number < after) return;
+  after = event.number + 1;
+  if (event.cid && pending.has(event.cid)) {
+    pending.get(event.cid).line.remove();
+    pending.delete(event.cid);
+  }
+  if (event.who === "house") addLine("house", "Study", [make("span", `The talk was ended: ${event.data}.`)]);
+  else addLine(event.who, label(event.who, event.action), [make("span", said(event))]);
+  if (event.reply != null) addLine("house", words(event.voice ?? "reply"), [reply(event.reply)]);
+}
+
+// --- what can be done
+
+function play(action, data) {
+  const cid = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const seconds = typingSince === null ? null : Math.min(86400, (Date.now() - typingSince) / 1000);
+  const frame = { type: "move", cid, action: action.name, data, seconds };
+  const event = { action: action.name, data };
+  pending.set(cid, { frame, line: addLine("you", "You (sending)", [make("span", said(event))], "pending") });
+  send(frame);
+  stopTyping();
+}
+
+function stopTyping() {
+  if (typingTold) send({ type: "typing", on: false });
+  typingSince = null;
+  typingTold = false;
+}
+
+function noteTyping() {
+  if (typingSince === null) typingSince = Date.now();
+  if (!typingTold) send({ type: "typing", on: true });
+  typingTold = true;
+}
+
+function input(field) {
+  if (field.kind === "item") {
+    const made = make("select");
+    made.dataset.items = "yes";
+    made.setAttribute("aria-label", field.name);
+    return made;
+  }
+  const isText = field.kind === "text" || field.kind === "code";
+  const made = make(isText ? "textarea" : "input");
+  if (isText) {
+    made.rows = field.kind === "code" ? 6 : 2;
+    made.maxLength = field.length;
+    made.spellcheck = field.kind === "text";
+    if (field.kind === "code") made.className = "code";
+    made.addEventListener("input", noteTyping);
+  } else {
+    made.type = "number";
+    made.min = field.low;
+    made.max = field.high;
+    made.step = field.kind === "integer" ? 1 : "any";
+    made.required = !field.optional;
+  }
+  made.placeholder = words(field.name);
+  made.setAttribute("aria-label", words(field.name));
+  return made;
+}
+
+function valueOf(field, box) {
+  if (field.kind === "item") return state.choices[Number(box.value)];
+  if (field.kind === "text" || field.kind === "code") return box.value === "" && field.optional ? null : box.value;
+  return box.value === "" ? null : Number(box.value);
+}
+
+function buildControls() {
+  const controls = byId("controls");
+  for (const action of setup.actions) {
+    const form = make("form");
+    form.dataset.action = action.name;
+    form.hidden = true;
+    const boxes = action.fields.map(input);
+    const button = make("button", words(action.name));
+    form.append(...boxes, button, make("span", action.about, "who"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
+      const names = action.fields.map((field) => field.name);
+      const data = values.length === 0 ? null : values.length === 1 ? values[0]
+        : Object.fromEntries(names.map((name, place) => [name, values[place]]));
+      play(action, data);
+      for (const [place, field] of action.fields.entries()) if (field.kind === "text") boxes[place].value = "";
+    });
+    for (const [place, field] of action.fields.entries()) {
+      boxes[place].addEventListener("keydown", (event) => {
+        const sends = field.kind === "code" ? event.ctrlKey : !event.shiftKey;
+        if (event.key === "Enter" && sends && !event.isComposing && !button.disabled) {
+          event.preventDefault();
+          form.requestSubmit();
+        }
+      });
+    }
+    controls.append(form);
+  }
+}
+
+function update() {
+  const parts = setup.phases > 1 ? [`part ${state.phase}`] : [];
+  for (const [name, value] of Object.entries(state.gauges)) parts.push(`${words(name)}: ${value}`);
+  byId("gauges").textContent = parts.join(" · ");
+  for (const form of byId("controls").children) {
+    const legal = state.legal.includes(form.dataset.action);
+    if (legal) form.hidden = false; // what the game never allows is not shown
+    form.querySelector("button").disabled = !legal;
+    for (const list of form.querySelectorAll("select[data-items]")) {
+      if (list.options.length === state.choices.length) continue;
+      list.replaceChildren(...state.choices.map((item, place) => {
+        const shown = item && typeof item === "object" ? Object.values(item).join(", ") : String(item);
+        const option = make("option", shown);
+        option.value = place;
+        return option;
+      }));
+    }
+  }
+  byId("line").textContent = state.over ? "The talk is over." : state.legal.length ? "" : "It is your partner's turn.";
+}
+
+setInterval(() => {
+  if (deadline === null || !byId("left")) return;
+  const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
+  byId("left").textContent = `At most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. Then you can finish and are paid.`;
+}, 500);
+
+connect();

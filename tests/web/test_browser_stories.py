@@ -1,0 +1,155 @@
+"""Stories in a real browser, from consent to code. An error on a page's console fails the story."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_killed_server import Server
+from web_browser import served
+
+from birdenv.web import Partner, StudyConfig, study_rows
+
+pytestmark = pytest.mark.slow
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+class Person:
+    """One person at one browser of their own."""
+
+    def __init__(self, chromium: Any, port: int) -> None:
+        self.errors: list[str] = []
+        self.offline_noise = False
+        self.context = chromium.new_context()
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.goto(f"http://127.0.0.1:{port}/")
+
+    def _console(self, message: Any) -> None:
+        lost = "WebSocket connection" in message.text or "ERR_" in message.text
+        if message.type == "error" and not (self.offline_noise and lost):
+            self.errors.append(message.text)
+
+    def enter(self) -> None:
+        self.page.click("text=I agree and take part")
+        self.page.click("text=Start")
+
+    def say(self, words: str) -> None:
+        self.page.fill("form[data-action=message] textarea", words)
+        self.page.keyboard.press("Enter")
+
+    def lines(self) -> list[str]:
+        return self.page.locator("#events li:not(.pending)").all_inner_texts()
+
+    def sees(self, words: str) -> None:
+        self.page.locator("#events li:not(.pending)", has_text=words).first.wait_for()
+
+    def play(self, action: str, words: str) -> None:
+        self.page.fill(f"form[data-action={action}] textarea", words)
+        self.page.click(f"form[data-action={action}] button")
+
+    def finish(self) -> str:
+        self.page.wait_for_selector("#end")
+        for name in ("humanlike", "cooperative"):
+            self.page.check(f"input[name={name}][value='4']")
+        self.page.click("text=Send")
+        code = self.page.inner_text("#code")
+        self.page.reload()
+        assert self.page.inner_text("#code") == code
+        return str(code)
+
+
+def test_two_people_find_their_friend_through_reload_offline_and_a_killed_server(
+    chromium: Any, tmp_path: Path
+) -> None:
+    server = Server(tmp_path, "mutual-friends")
+    try:
+        one, two = (Person(chromium, server.port) for _ in range(2))
+        for person in (one, two):
+            person.enter()
+        for person in (one, two):
+            person.page.wait_for_selector("form[data-action=message] textarea")
+        one.say("<script>alert(1)</script> hello")
+        two.sees("<script>alert(1)</script> hello")
+        two.page.locator("form[data-action=message] textarea").press_sequentially("I am")
+        one.page.wait_for_selector("#typing:not([hidden])")
+        two.say("I am here")
+        one.sees("I am here")
+        one.page.wait_for_selector("#typing", state="hidden")
+
+        before = one.lines()
+        one.page.reload()
+        one.sees("I am here")
+        assert one.lines() == before
+
+        for person in (one, two):
+            person.offline_noise = True
+        server.kill()
+        one.say("typed while the server was dead")
+        server.start()
+        two.sees("typed while the server was dead")
+        one.sees("typed while the server was dead")
+        one.context.set_offline(True)
+        two.say("said while you were away")
+        two.sees("said while you were away")
+        one.context.set_offline(False)
+        one.sees("said while you were away")
+        assert len(one.lines()) == len(two.lines()) == 4
+
+        choices = [person.page.locator("select option").all_inner_texts() for person in (one, two)]
+        (match,) = set(choices[0]) & set(choices[1])
+        for person in (one, two):
+            person.page.select_option("select", label=match)
+            person.page.click("form[data-action=select] button")
+        codes = [person.finish() for person in (one, two)]
+        assert codes[0] != codes[1]
+        assert one.errors == two.errors == []
+    finally:
+        server.kill()
+    (example,) = study_rows(tmp_path, "cocoa")
+    assert example["outcome"]["reward"] == 1.0
+    assert set(example["agents_info"]["surveys"]) == {"0", "1"}
+
+
+def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Path) -> None:
+    config = StudyConfig(seat="system", partners={"rule": Partner(player="rule")})
+    with served(tmp_path, "c-interact", config, limit=1, execute_sql=True) as (study, port):
+        right, next_right = golds(study)
+        person = Person(chromium, port)
+        person.enter()
+        person.page.wait_for_selector("form[data-action=submit_sql] textarea.code")
+        person.play("clarify", "What do you mean by roomy?")
+        person.sees("seats")
+        person.play("execute_sql", "SELECT name, seats FROM branches ORDER BY name LIMIT 2")
+        person.page.wait_for_selector("#events table td >> text=Harbour")
+        person.play("submit_sql", "SELECT 1")
+        person.page.wait_for_selector("#events li.house >> nth=1")
+        person.play("submit_sql", right)
+        person.page.wait_for_selector("#gauges >> text=part 2")
+        person.play("submit_sql", next_right)
+        person.finish()
+        assert person.errors == []
+        assert study.store.dialogues()[0].rewards == [0.8, 0.8]
+
+
+def golds(study: Any) -> tuple[str, str]:
+    """The right SQL of both phases."""
+    private = study.arena._tasks.private(study.arena.ids[0])
+    return private.brief.gold[0], private.follow_up.gold[0]

@@ -1,0 +1,86 @@
+"""A study's file: our own, and CoCoA's `app_params.json` in the shapes that are out there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.errors import InputError
+from birdenv.web import read_config
+
+STATUSES = {"waiting": {"num_seconds": 180}, "chat": {"num_seconds": -1}, "survey": {"num_seconds": -1}}
+MODELS = {
+    "rulebased": {"active": True, "type": "rulebased", "prob": 0.5},
+    "off": {"active": False, "type": "rulebased"},
+}
+
+
+def written(folder: Path, **record: Any) -> Path:
+    path = folder / "app_params.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("quotas", "expected"),
+    [
+        ({"num_chats_per_scenario": 3, "models": MODELS}, {"human": 3, "rulebased": 3}),
+        (
+            {"num_chats_per_scenario": {"human": 2, "rulebased": 1}, "models": MODELS},
+            {"human": 2, "rulebased": 1},
+        ),
+        ({"num_chats_per_scenario": {"human": 1}}, {"human": 1}),
+        ({"models": MODELS, "skip_chat_enabled": False}, {"human": None, "rulebased": None}),
+    ],
+    ids=["one number", "a number each", "no models", "no quotas"],
+)
+def test_the_four_shapes_of_app_params(
+    tmp_path: Path, quotas: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    (tmp_path / "told.html").write_text("<p>Find the <b>friend</b> &amp; win.</p>")
+    path = written(
+        tmp_path,
+        status_params=STATUSES,
+        task_title="Friends",
+        instructions="told.html",
+        templates_dir="/nowhere",
+        idle_timeout_num_seconds=90,
+        connection_timeout_num_seconds=5,
+        **quotas,
+    )
+    config = read_config(path)
+    assert {name: each.chats for name, each in config.partners.items()} == expected
+    assert (config.title, config.survey) == ("Friends", ())
+    assert config.instructions.split() == "Find the friend & win.".split()
+    limits = config.limits
+    assert (limits.waiting, limits.chat, limits.idle, limits.away) == (180, None, 90, 5)
+
+
+def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    path = written(tmp_path, status_params=STATUSES, models={"net": {"active": True, "type": "neural"}})
+    with pytest.warns(UserWarning, match="'net' has the unknown type 'neural'"):
+        assert list(read_config(path).partners) == ["human"]
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        ({"status_params": {"waiting": {"num_seconds": 1}}}, "status_params.chat.num_seconds is missing"),
+        ({"status_params": []}, "status_params: Input should"),
+        (
+            {"status_params": STATUSES, "models": MODELS, "num_chats_per_scenario": {"human": 1}},
+            "says nothing of 'rulebased'",
+        ),
+        ({"status_params": STATUSES, "models": 3}, "models"),
+        ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
+        ({"titel": "x"}, "titel"),
+        ({"standby": "bot"}, "standby is 'bot'"),
+        ({"check": [{"question": "?", "options": ["a", "b"], "answer": 2}]}, "the last option is 1"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, record: dict[str, Any], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        read_config(written(tmp_path, **record))

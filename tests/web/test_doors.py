@@ -1,0 +1,191 @@
+"""Who and what may come in: tokens, origins, forms, hosts, frames, rates, tabs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_browser import Browser, Chat, served
+from websockets.exceptions import ConnectionClosed
+
+from birdenv.errors import InputError
+from birdenv.web import Doors, Partner, Study, StudyConfig
+from birdenv.web._frames import MAX_FRAME, as_json, read_frame
+from birdenv.web._pages import external_of, platform_of
+
+CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Study, int]]:
+    with served(tmp_path_factory.mktemp("study"), "bargain", CONFIG) as running:
+        yield running
+
+
+def closed_with(socket: Any) -> int:
+    """The code with which the server closes a socket."""
+    with pytest.raises(ConnectionClosed) as found:
+        for _ in range(2_000):
+            socket.recv(10)
+    assert found.value.rcvd is not None
+    return int(found.value.rcvd.code)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "3",
+        "{}",
+        '{"type": "move"}',
+        '{"type": "hello", "after": -1}',
+        '{"type": "hello", "after": true}',
+        '{"type": "hello", "after": 0, "more": 1}',
+        '{"type": "admin"}',
+        '{"type": ["move"]}',
+        '{"type": "typing", "on": "yes"}',
+        '{"type": "move", "cid": "1", "action": "message", "data": "\\ud800"}',
+        '{"type": "move", "cid": "1", "action": "message", "data": {"\\udfff": 1}}',
+        '{"type": "move", "cid": "\\ud800", "action": "message"}',
+        '{"type": "move", "cid": "1", "action": "offer", "data": NaN}',
+        '{"type": "move", "cid": "1", "action": "offer", "data": 1e999}',
+        '{"type": "move", "cid": "1", "action": "offer", "data": ' + "[" * 5_000 + "]" * 5_000 + "}",
+        '{"type": "move", "cid": "1", "action": "offer", "data": ' + "9" * 10_000 + "}",
+        '{"type": "move", "cid": "' + "c" * 65 + '", "action": "offer"}',
+        " " * (MAX_FRAME + 1),
+    ],
+)
+def test_a_frame_outside_of_the_union_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read_frame(text)
+
+
+def test_what_was_stored_cannot_break_a_socket() -> None:
+    assert as_json({"text": "\ud800"}).isascii()
+
+
+def test_an_odd_frame_closes_its_own_socket_and_no_other(study: tuple[Study, int]) -> None:
+    person, other = Browser(study[1]), Browser(study[1])
+    person.enter()
+    other.enter()
+    with Chat(other) as fine:
+        for odd in (
+            b"\x00\x01",
+            "null",
+            "[]",
+            '{"type": "move", "cid": "1", "action": "m", "data": "\\ud800"}',
+        ):
+            with person.socket() as socket:
+                socket.send(odd)
+                assert closed_with(socket) == 4400
+        with person.socket() as socket:
+            socket.send("x" * 10_000_000)
+            assert closed_with(socket) == 1009
+        fine.wait_turn()
+        fine.play("message", "hello")
+        fine.until(lambda: any(each["who"] == "you" for each in fine.events))
+
+
+def test_a_burst_is_cut_off(study: tuple[Study, int]) -> None:
+    person = Browser(study[1])
+    person.enter()
+    with person.socket() as socket, pytest.raises(ConnectionClosed):
+        for number in range(1_000):
+            socket.send(json.dumps({"type": "typing", "on": bool(number % 2)}))
+        closed_with(socket)
+        raise ConnectionClosed(None, None)
+    assert person.status() == "waiting"
+
+
+def test_a_forged_cookie_opens_nothing(study: tuple[Study, int]) -> None:
+    person = Browser(study[1])
+    person.enter()
+    good, token = person.cookie, person.fields["form"]
+    name, _, value = good.partition("=")
+    for forged in ("", f"{name}={value[:-2]}xx", f"{name}=abc", f"{name}={token}"):
+        person.cookie = forged
+        with person.socket() as socket:
+            assert closed_with(socket) == 4401
+        person.cookie = forged
+        assert person.post("/step/leave") == 403
+    person.cookie = good
+    assert person.status() == "waiting"
+
+
+def test_a_foreign_page_can_send_nothing(study: tuple[Study, int]) -> None:
+    person, other = Browser(study[1]), Browser(study[1])
+    for each in (person, other):
+        each.enter()
+    assert person.post("/step/leave", origin="http://evil.example") == 403
+    assert person.post("/step/leave", {"form": other.fields["form"]}) == 403
+    assert person.post("/step/leave", {"form": ""}) == 403
+    assert person.post("/survey", {"comments": "x" * 70_000}) == 413
+    assert person.get("/", host="evil.example") == 400
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{study[1] + 1}"):
+        with person.socket(origin) as socket:
+            assert closed_with(socket) == 4403
+    assert person.status() == "waiting"
+
+
+def test_two_tabs_are_one_person_and_a_move_sent_twice_is_one(study: tuple[Study, int]) -> None:
+    person = Browser(study[1])
+    person.enter()
+    with Chat(person) as one, Chat(person) as two:
+        one.wait_turn()
+        two.wait_turn()
+        for chat in (one, two):
+            chat.play("message", "how much is it?", cid="same")
+        for chat in (one, two):
+            chat.until(lambda: any(each["cid"] == "same" for each in chat.events))  # noqa: B023
+    with Chat(person) as again:
+        again.until(lambda: again.seen >= one.seen)
+        assert sum(each["cid"] == "same" for each in again.events) == 1
+        with Chat(person, after=again.seen - 1) as late:
+            late.wait_for(again.seen)
+            assert late.events == again.events[-1:]
+
+
+def test_pages_escape_and_say_where_scripts_may_come_from(study: tuple[Study, int]) -> None:
+    evil = '"><script>alert(1)</script>'
+    person = Browser(study[1])
+    person.get(f"/?PROLIFIC_PID={'%22%3E%3Cscript%3E'}")
+    assert person.fields["PROLIFIC_PID"] == '"><script>'
+    assert platform_of({"workerId": "w" * 500, "other": evil}) == {"workerId": "w" * 200}
+    assert external_of({"workerId": "w"}) == "mturk:w"
+    assert "script-src 'self'" in headers_of(study[1])["content-security-policy"]
+
+
+def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path) -> None:
+    running, port = study
+    admin = Browser(port)
+    assert admin.get("/admin/export") == 403
+    assert admin.post("/admin", {"token": "wrong"}) == 403
+    assert "Running dialogues" not in admin.page
+    folder = Path(running.store.path).parent
+    assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200
+    assert "Running dialogues" in admin.page
+    assert admin.get("/admin/export") == 200
+    assert (folder / "secret").stat().st_mode & 0o077 == 0
+
+
+def test_a_worker_who_comes_again_is_the_same_person(study: tuple[Study, int]) -> None:
+    query = "workerId=W1&assignmentId=A1&turkSubmitTo=https://www.mturk.com"
+    first = Browser(study[1], query)
+    first.enter()
+    again = Browser(study[1], query)
+    again.post("/consent")
+    assert again.status() == "waiting"
+    preview = Browser(study[1], "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W2")
+    assert "<form" not in preview.page
+
+
+def headers_of(port: int) -> dict[str, str]:
+    from urllib.request import urlopen
+
+    with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+        return {name.lower(): value for name, value in answer.headers.items()}

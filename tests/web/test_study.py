@@ -1,0 +1,326 @@
+"""The study without network, under a clock of the test's own: stages, limits, quotas, pairing, restarts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+from birdenv.dialogue import Arena, Move
+from birdenv.errors import InputError
+from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
+
+ANSWERS = {"humanlike": "3", "cooperative": "3"}
+BOT = Partner(player="rulebased")
+LIMITS = {"waiting": 60, "chat": 600, "idle": 200, "away": 30, "steady": 10}
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class World:
+    """One study over drawn scenarios, and what its people do."""
+
+    def __init__(self, store: Store, number: int = 3, **fields: Any) -> None:
+        self.config = StudyConfig(**{"limits": LIMITS, **fields})
+        self.arena: Arena = study_arena("mutual-friends", self.config, {"limit": number})
+        self.clock = Clock()
+        self.store = store
+        self.study = self.started()
+
+    def started(self) -> Study:
+        """Return a study of a server that has just started."""
+        return Study(self.arena, self.config, self.store, clock=self.clock, rng=Random(1))
+
+    def come(self, name: str) -> None:
+        self.study.agree(name)
+        self.study.understood(name, {})
+        self.study.presence.connect(name)
+
+    def pass_time(self, seconds: float) -> None:
+        self.clock.now += seconds
+        self.study.tick()
+
+    def status(self, name: str) -> str:
+        person = self.store.person(name)
+        assert person is not None
+        return person.ending or person.status
+
+    def win(self, name: str) -> None:
+        """Let both people of a dialogue select the common friend."""
+        person = self.store.person(name)
+        assert person is not None and person.dialogue is not None
+        room = self.study.room(person.dialogue)
+        (match,) = [item for item in room.shown(0).state["choices"] if item in room.shown(1).state["choices"]]
+        for id in self.store.seated(person.dialogue).values():
+            self.study.play(id, Move("select", match), "pick")
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store(":memory:")
+
+
+def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> None:
+    world = World(store)
+    world.come("a")
+    world.pass_time(1)
+    assert world.status("a") == "waiting"
+    world.come("b")
+    world.pass_time(1)
+    assert world.status("a") == world.status("b") == "chat"
+    world.win("a")
+    for name in "ab":
+        assert world.status(name) == "survey"
+        with pytest.raises(InputError, match="please answer"):
+            world.study.answer(name, {"humanlike": "3"})
+        with pytest.raises(InputError, match="from 1 to 5"):
+            world.study.answer(name, ANSWERS | {"humanlike": "9"})
+        world.study.answer(name, ANSWERS)
+        assert world.status(name) == "done"
+    codes = {store.person(name).code for name in "ab"}  # type: ignore[union-attr]
+    assert len(codes) == 2 and None not in codes
+
+
+def test_waiting_has_an_end(store: Store) -> None:
+    world = World(store, codes={"nobody_came": "NOBODY"})
+    world.come("a")
+    world.pass_time(61)
+    person = store.person("a")
+    assert person is not None and (person.ending, person.code) == ("nobody_came", "NOBODY")
+
+
+def test_the_stand_by_player_comes_when_nobody_did(store: Store) -> None:
+    world = World(
+        store, partners={"human": Partner(), "bot": Partner(player="rulebased", chats=0)}, standby="bot"
+    )
+    world.come("a")
+    world.pass_time(59)
+    assert world.status("a") == "waiting"
+    world.pass_time(2)
+    assert world.status("a") == "chat"
+    assert store.dialogues()[0].partner == "bot"
+
+
+def test_one_who_went_is_not_paired_and_one_who_came_back_must_stay(store: Store) -> None:
+    world = World(store)
+    world.come("a")
+    world.study.presence.disconnect("a")
+    world.come("b")
+    world.pass_time(1)
+    assert world.status("b") == "waiting"
+    world.study.presence.connect("a")
+    world.pass_time(9)
+    assert world.status("b") == "waiting"
+    world.pass_time(1)
+    assert world.status("b") == "chat"
+
+
+@pytest.mark.parametrize("how", ["button", "tab closed", "idle"])
+def test_one_who_leaves_does_not_block_the_other(store: Store, how: str) -> None:
+    world = World(store)
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    if how == "button":
+        world.study.leave("a")
+    elif how == "tab closed":
+        world.study.presence.disconnect("a")
+        world.pass_time(29)
+        assert world.status("b") == "chat"
+        world.pass_time(2)
+    else:
+        for number in range(3):
+            world.pass_time(90)
+            world.study.play("b", Move("message", "hello?"), str(number))
+        world.pass_time(1)
+    assert world.status("a") == "left"
+    assert store.person("a").code is None  # type: ignore[union-attr]
+    assert world.status("b") == "alone"
+    world.study.again("b")
+    world.come("c")
+    world.pass_time(1)
+    assert world.status("b") == world.status("c") == "chat"
+    tasks = [each.task for each in store.dialogues()]
+    assert tasks[0] != tasks[1]
+
+
+def test_the_time_limit_of_a_dialogue_sends_both_to_the_survey(store: Store) -> None:
+    world = World(store, limits={**LIMITS, "idle": None})
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.pass_time(601)
+    assert world.status("a") == world.status("b") == "survey"
+    assert store.dialogues()[0].status == "time limit"
+
+
+def test_quotas_fill_and_then_the_study_is_full(store: Store) -> None:
+    world = World(store, 2, partners={"bot": Partner(player="rulebased", chats=1)}, limits={})
+    for name in "abc":
+        world.come(name)
+    world.pass_time(1)
+    assert [world.status(name) for name in "abc"] == ["chat", "chat", "full"]
+    world.study.leave("a")  # what broke off fills nothing
+    world.come("d")
+    world.pass_time(1)
+    assert world.status("d") == "chat"
+
+
+def test_the_comprehension_check_has_two_tries(store: Store) -> None:
+    check = [{"question": "Which?", "options": ["this", "that"], "answer": 1}]
+    world = World(store, check=check)
+    for name in "ab":
+        world.study.agree(name)
+        assert not world.study.understood(name, {0: 0})
+    assert world.study.understood("a", {0: 1})
+    assert world.status("a") == "waiting"
+    assert not world.study.understood("b", {})
+    assert world.status("b") == "failed_check"
+
+
+def test_a_study_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
+    path = tmp_path / "study.sqlite"
+    world = World(Store(path))
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.study.play("a", Move("message", "hello"), "1")
+    world.study.play("a", Move("offer", 3), "2")  # refused, and kept
+    world.study.play("b", Move("message", "hi"), "1")
+    (stored,) = world.store.dialogues()
+    before = [world.study.room(stored.id).shown(seat) for seat in (0, 1)]
+    world.store = Store(path)  # the old one is never closed
+    world.study = world.started()
+    room = world.study.room(stored.id)
+    assert [room.shown(seat) for seat in (0, 1)] == before
+    world.study.play("a", Move("message", "hello"), "1")  # the browser had no answer, and sends again
+    assert [room.shown(seat) for seat in (0, 1)] == before
+    for name in "ab":
+        world.study.presence.connect(name)
+    world.win("a")
+    assert world.status("a") == world.status("b") == "survey"
+
+
+def test_a_player_that_fails_costs_its_own_dialogue(store: Store) -> None:
+    world = World(store, partners={"bad": Partner(player="test_study:Failing")})
+    world.come("a")
+    (room,) = world.study.tick()
+    assert room.next_move() is None
+    world.study.settle(room)
+    assert world.status("a") == "alone"
+    assert store.dialogues()[0].status == "partner error"
+
+
+class Failing:
+    def move(self, view: Any) -> Move:
+        raise RuntimeError("no")
+
+
+class People(RuleBasedStateMachine):
+    """Any order of coming, going, moving and waiting, with restarts of the server."""
+
+    names = Bundle("names")
+
+    def __init__(self) -> None:
+        super().__init__()
+        partners = {"human": Partner(chats=2), "bot": Partner(player="rulebased", chats=1)}
+        self.world = World(Store(":memory:"), 3, partners=partners)
+        self.here: set[str] = set()
+        self.count = 0
+
+    @rule(target=names)
+    def come(self) -> str:
+        self.count += 1
+        name = f"p{self.count}"
+        self.world.come(name)
+        self.here.add(name)
+        return name
+
+    @rule(name=names)
+    def close_tab(self, name: str) -> None:
+        if name in self.here:
+            self.world.study.presence.disconnect(name)
+            self.here.discard(name)
+
+    @rule(name=names)
+    def open_tab(self, name: str) -> None:
+        if name not in self.here:
+            self.world.study.presence.connect(name)
+            self.here.add(name)
+
+    @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12345"))
+    def talk(self, name: str, text: str, cid: str) -> None:
+        self.world.study.play(name, Move("message", text), cid)
+
+    @rule(name=names)
+    def win(self, name: str) -> None:
+        person = self.world.store.person(name)
+        if person is None or person.status != "chat" or person.dialogue is None:
+            return
+        if len(self.world.store.seated(person.dialogue)) == 2:
+            self.world.win(name)
+
+    @rule(name=names, step=st.sampled_from(("leave", "again", "end_alone")))
+    def step(self, name: str, step: str) -> None:
+        getattr(self.world.study, step)(name)
+
+    @rule(name=names)
+    def survey(self, name: str) -> None:
+        self.world.study.answer(name, ANSWERS)
+
+    @rule(seconds=st.sampled_from((1, 15, 70, 250, 700)))
+    def pass_time(self, seconds: int) -> None:
+        self.world.pass_time(seconds)
+
+    @rule()
+    def restart(self) -> None:
+        self.world.study = self.world.started()
+        for name in self.here:
+            self.world.study.presence.connect(name)
+
+    @invariant()
+    def nobody_is_in_two_places(self) -> None:
+        store = self.world.store
+        busy: list[str] = []
+        for each in store.running():
+            people = store.seated(each.id)
+            assert len(set(people.values())) == len(people)
+            busy += people.values()
+        assert len(set(busy)) == len(busy)
+        for name in (f"p{place + 1}" for place in range(self.count)):
+            person = store.person(name)
+            assert person is not None
+            assert (person.status == "chat") == (name in busy)
+            assert (person.status == "finished") == (person.ending is not None)
+
+    @invariant()
+    def quotas_hold(self) -> None:
+        for (_, partner), count in self.world.study.used().items():
+            assert count <= (self.world.config.partners[partner].chats or 0)
+
+    @invariant()
+    def what_is_shown_only_grows_by_what_is_stored(self) -> None:
+        for each in self.world.store.running():
+            moves = self.world.store.moves(each.id)
+            room = self.world.study.room(each.id)
+            assert all(len(room.shown(seat).events) <= len(moves) for seat in room.people)
+
+    def teardown(self) -> None:
+        for seconds in (1, 700, 700):
+            self.world.pass_time(seconds)
+        assert not self.world.store.running()
+        assert not self.world.store.people("waiting")
+
+
+People.TestCase.settings = settings(max_examples=8, stateful_step_count=20, deadline=None)
+test_people = People.TestCase

@@ -1,0 +1,96 @@
+"""`birdenv web` and `birdenv export` of a study, as commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birdenv.cli import main
+from birdenv.dialogue import Move
+from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena
+
+
+def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command says when it refuses."""
+    monkeypatch.setattr(sys, "argv", ["birdenv", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nothing"], "unknown game 'nothing'"),
+        (["bird", "--scenario-path", "x.json"], "reads no scenarios"),
+        (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
+        (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
+        (["bargain", "--colour", "red"], "is no option of bargain"),
+        (["bargain", "--config", "missing.json"], "missing.json"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(
+    words: list[str],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import re
+
+    monkeypatch.chdir(tmp_path)
+    assert re.search(why, told(["web", *words], monkeypatch, capsys))
+
+
+def test_without_the_extra_the_command_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert "pip install 'birdenv[web]'" in told(["web", "bargain"], monkeypatch, capsys)
+
+
+def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = StudyConfig(seat="seller", partners={"bot": Partner(player="rulebased")})
+    with study_arena("bargain", config, {"limit": 1}) as arena:
+        store = open_store(tmp_path / "study")
+        study = Study(arena, config, store)
+        study.agree("p")
+        study.understood("p", {})
+        study.presence.connect("p")
+        study.tick()
+        study.play("p", Move("message", "hello"), "1")
+        study.leave("p")
+        exported: dict[str, Any] = {}
+        for form in ("cocoa", "openai"):
+            file = tmp_path / f"{form}.json"
+            words = ["export", str(tmp_path / "study"), "--format", form, "-o", str(file)]
+            monkeypatch.setattr(sys, "argv", ["birdenv", *words])
+            with pytest.raises(SystemExit) as end:
+                main()
+            assert not end.value.code
+            exported[form] = json.loads(file.read_text())
+        store.close()
+    (dialogue,) = exported["cocoa"]
+    assert dialogue["agents"] == {"0": "rulebased", "1": "human"}
+    assert [event["data"] for event in dialogue["events"]] == ["hello"]
+    assert exported["openai"]["seat"] == "seller"
+
+
+def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
+    from birdenv.errors import InputError
+
+    config = StudyConfig()
+    for game, limit in (("bargain", 1), ("bargain", 2), ("deal-or-no-deal", 1)):
+        with study_arena(game, config, {"limit": limit}) as arena:
+            store = open_store(tmp_path)
+            if (game, limit) == ("bargain", 1):
+                Study(arena, config, store)
+            else:
+                with pytest.raises(InputError, match="another game or other settings"):
+                    Study(arena, config, store)
+            store.close()
