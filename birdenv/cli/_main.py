@@ -19,7 +19,7 @@ _COMMANDS: Final = {
     "bird": "games._bird:bird",
     "play": "games._play:play",
     "selfplay": "games._selfplay:selfplay",
-    "web": "_web:web",
+    "web": "games._web:web",
     "c-interact": "games._play:c_interact",
     "a-interact": "games._play:a_interact",
     "score": "_score:score",
