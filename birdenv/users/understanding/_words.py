@@ -37,7 +37,7 @@ _FRAMING = frozenset(
     """clear clearer count counts counted detail details elaborate example exact exactly explanation
     interpretation precise precisely qualify qualifies regards serve serves question request requests
     refer referring requirement requirements specific specifically first second third last one two
-    value values want wanted user query provide provided describe""".split()
+    value values want wanted user query provide provided describe sorry""".split()
 )
 """Words that frame a question about anything."""
 
