@@ -66,12 +66,12 @@ _VALUE = any_of(
     r"""
     (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
 )
-_QUOTED = re.compile(r"'[^']{1,60}'")
+_QUOTED = re.compile(r"'[^'\s]{1,60}'")
 _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\w+|mean\w*|explain\w*)\b")
 
 
 def _is_guess(text: str) -> bool:
-    """Whether a cleaned text proposes a number or a value in quotation marks, and has no telling word beside."""
+    """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
     if bare == text or _ENQUIRES.search(text):
         return False

@@ -304,7 +304,7 @@ middle centre mid medium
 lie lay stand
 pay paid settle hand
 membership tier plan card
-debt owe outstanding open unpaid
+debt owe outstanding unpaid
 hit popular favourite bestseller
 steady faithful regular loyal
 vanish remove delete disappear archive

@@ -80,7 +80,7 @@ _GENERIC = frozenset(
     formula rate metric score type row weight value count number unit filter level name class group column
     label definition criteria criterion calculation method scale share percentage ratio total sum average
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
-    before after since until
+    before after since until only merely mind
     many much result record data information field entity feature index measure measured check show
     display work worked weight out""".split()
 )
