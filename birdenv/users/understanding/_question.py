@@ -170,10 +170,12 @@ def overlap(index: Index, question: Question) -> Overlap:
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
         for other, share in meant:
+            as_spelt = share in (1.0, _SYNONYM) or other not in GENERIC_STEMS
+            names = telling and share > _BEGUN and as_spelt
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                found.known[number] = found.known[number] or (telling and share > _BEGUN)
+                found.known[number] = found.known[number] or names
     for number, candidate in enumerate(index.candidates):
         if any(f" {name} " in question.spaced for name in candidate.names):
             found.known[number] = True

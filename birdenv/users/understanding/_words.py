@@ -45,6 +45,8 @@ _FRAMING = frozenset(
 def clean(text: str) -> str:
     """Compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    if text.isascii():
+        return " ".join(text.split())
     return " ".join("".join(c for c in text if unicodedata.category(c) != "Cf").split())
 
 
