@@ -13,6 +13,7 @@ from birdenv.users._brief import Answer, Brief
 from birdenv.users._styles import bare
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._clauses import Paraphrase
+from birdenv.users.sql_in_words._comparisons import PRESENT
 from birdenv.users.sql_in_words._words import Wording, quoted
 from birdenv.users.understanding import Choice, understand
 
@@ -23,6 +24,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """What a user says to a question that it does not understand."""
 
 _QUOTES = "'\""
+_LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
 
 
@@ -67,7 +69,8 @@ def said_again(choice: Choice, brief: Brief) -> str:
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
         return decode(choice, brief)
-    return Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
+    said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
+    return _of_the_rest(said, told)
 
 
 @lru_cache(maxsize=256)
@@ -98,7 +101,12 @@ def _sentence(reading: Paraphrase, term: str, brief: Brief) -> str:
         text = text.removesuffix(f", called {term.strip(_QUOTES).lower()}")
     if reading.form == "arrangement" and reading.text.startswith("out of"):
         template = "{} I mean {}."
-    return wording.say(template, lead, text)
+    return _of_the_rest(wording.say(template, lead, text), text)
+
+
+def _of_the_rest(said: str, content: str) -> str:
+    """What is said, and what becomes of the others where it asks for a value to be there."""
+    return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
 class RuleUser:

@@ -29,9 +29,9 @@ from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, l
 _RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
 _STEPS = 100
 _FOLDS = 5
-_RARE_WORD, _RARE_RUN = 2, 2
+_RARE_WORD, _RARE_RUN = 2, 3
 """In questions about how many databases a word, or a run of words, must be to be learnt."""
-_SMALL = 0.05
+_SMALL = 0.1
 """Weights of runs below this are left out of the file."""
 TARGET = Path(understanding.__file__).parent / "weights.json"
 

@@ -78,7 +78,7 @@ class Index:
 
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
-    `unused` those of columns that the gold SQL does not use;
+    `unused` those of columns that the gold SQL does not use; `request` those of the request;
     `spellings` finds these by three letters; `plain_kinds` can be asked for in this task without naming
     anything; `linked` are parts with the points whose terms they have in them.
     """
@@ -89,6 +89,7 @@ class Index:
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
     unused: frozenset[str]
+    request: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     linked: tuple[tuple[int, int], ...]
@@ -114,7 +115,7 @@ def index_of(brief: Brief) -> Index:
     found += _points(brief)
     found += _parts(brief)
     found += _left_open(brief)
-    return _indexed(found)
+    return _indexed(found, frozenset(_stems_in(brief.request)))
 
 
 def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
@@ -273,7 +274,7 @@ def gold_parts(gold: tuple[str, ...], dialect: str) -> tuple[Segment, ...]:
     return segments(gold, dialect)
 
 
-def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
+def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]], request: frozenset[str]) -> Index:
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
     for number, (_, fields) in enumerate(found):
@@ -310,6 +311,7 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         term_weight=terms,
         spoken=spoken,
         unused=unused,
+        request=request,
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(_facets_of(candidate) for candidate, _ in found),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),

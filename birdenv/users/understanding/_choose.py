@@ -44,7 +44,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.4, 0.5, 0.6
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.4, 0.5, 0.7
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 REFUSED = Choice("unanswerable")

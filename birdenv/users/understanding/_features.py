@@ -132,13 +132,16 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(question.kinds)
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
+    guesses = question.guesses and not any(
+        f" {name} " in question.spaced for candidate in index.candidates for name in candidate.names
+    )
     allowed = [
-        known
+        ((known or found.names) and not guesses)
         or not question.kinds.isdisjoint(candidate.main_kinds - {"filter"})
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
+    named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     return Evidence(vectors, allowed, lone)

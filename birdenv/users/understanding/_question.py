@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from birdenv.users.understanding._asked import asked_kinds
+from birdenv.users.understanding._asked import any_of, asked_kinds
 from birdenv.users.understanding._candidates import Index
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._words import (
@@ -29,7 +29,8 @@ _CONTEXT = 0.5
 class Question:
     """A question: its text made comparable, its words, stems, telling stems, and the kinds it asks for.
 
-    `context` are the stems that stand only in statements beside the question itself.
+    `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
+    the question only proposes a number or a value, and names nothing that it may be the value of.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Question:
     content: tuple[str, ...]
     kinds: frozenset[str]
     context: frozenset[str] = frozenset()
+    guesses: bool = False
 
 
 def take_apart(question: str) -> Question:
@@ -54,9 +56,26 @@ def take_apart(question: str) -> Question:
     of_question = words(" ".join(asked)) or said
     asked_stems = frozenset(map(stem, of_question))
     context = frozenset(one for one in content if one not in asked_stems)
-    kinds = asked_kinds(" ".join(of_question))
+    guesses = _is_guess(text)
+    kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
     marked = (*stems, _CONFIRMS) if tags else stems
-    return Question(text, f" {' '.join(said)} ", marked, content, kinds, context)
+    return Question(text, f" {' '.join(said)} ", marked, content, kinds, context, guesses)
+
+
+_VALUE = any_of(
+    r"""
+    (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
+)
+_QUOTED = re.compile(r"'[^'\s]{1,60}'")
+_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\w+|mean\w*|explain\w*)\b")
+
+
+def _is_guess(text: str) -> bool:
+    """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
+    bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
+    if bare == text or _ENQUIRES.search(text):
+        return False
+    return all(stem(word) in GENERIC_STEMS or stem(word) in _TAG for word in content_words(words(bare)))
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
@@ -121,13 +140,15 @@ class Overlap:
     """What a question's words have in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
-    of them is more than a word that frames any question, or if the question has its name. `total` is the
+    of them is more than a word that frames any question, or if the question has its name. `names` is true if
+    a telling word is of the request or of a candidate. `total` is the
     weight of all words of the question,
     `unknown` of those that no candidate has.
     """
 
     by_field: list[list[float]]
     known: list[bool]
+    names: bool = False
     total: float = 0.0
     unknown: float = 0.0
 
@@ -139,18 +160,22 @@ def overlap(index: Index, question: Question) -> Overlap:
     for word in question.content:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
+        telling = word not in GENERIC_STEMS and not word.isdigit()
+        if telling and (word in index.request or any(share in (1.0, _SYNONYM) for _, share in meant)):
+            found.names = True
         if not meant:
             weight = share_of_word * (0.25 if word in ASIDE_STEMS else 1.0)
             found.total += weight
             found.unknown += weight
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
-        telling = word not in GENERIC_STEMS and not word.isdigit()
         for other, share in meant:
+            as_spelt = share in (1.0, _SYNONYM) or other not in GENERIC_STEMS
+            names = telling and share > _BEGUN and as_spelt
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                found.known[number] = found.known[number] or (telling and share > _BEGUN)
+                found.known[number] = found.known[number] or names
     for number, candidate in enumerate(index.candidates):
         if any(f" {name} " in question.spaced for name in candidate.names):
             found.known[number] = True

@@ -53,6 +53,28 @@ _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
     r"(?:write|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
 )
+_EXERCISE = any_of(
+    r"""
+    (?:scored|graded|marked|evaluated|assessed) (?:at the end|row by row|afterwards)
+    how (?:will|is|are|shall) my (?:\w+ )?(?:answers?|results?|submissions?|work)
+    how (?:will|does) (?:it|this|that) (?:be |get )?(?:marked|scored|graded|judged|evaluated)
+    test cases? | unit tests? | (?:turns|tries|attempts) (?:\w+ ){0,3}?left
+    partial (?:credit|results|points)
+    (?:other|different|last|previous|earlier|next|another) (?:assignment|task|exercise|ticket)
+    official (?:answer|solution|result) | word for word | from now on you are | you are now
+    when (?:do|would) you need (?:this|it) | in the (?:reference )?solution
+    there was also a (?:request|question)
+    one best (?:\w+ )+in general | your (?:own|personal) (?:view|opinion|taste)"""
+)
+"""The exercise itself, its marking and its solution."""
+_TOOLS = any_of(
+    r"""
+    window (?:fns?|functions?) | exists or in | in or exists | ntile | percent rank | row number | dense rank
+    b ?tree | hash (?:or|index) | pk | fk | (?:which|what) indexes exist | console
+    how many (?:rows|records|entries) (?:has|have|does|are (?:there )?in|in) (?:\w+ ){1,3}?(?:table|relation)
+    by what key | (?:fields|columns) that the \w+ table | run ?time | execution plan"""
+)
+"""How the query is built, and what is in the database."""
 _OPINION = any_of(
     r"""
     do you (?:\w+ )?(?:think|believe|feel|find)(?! (?:only )?of)
@@ -97,6 +119,10 @@ _OUTPUT_COLUMNS = any_of(
     WHICH do you (?:want|need|wish|expect) | WHICH would you (?:like|want) | WHICH are to be
     WHICH to (?:show|list|include)
     (?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?OUTPUT
+    one of the (?:columns|fields) | (?:columns|fields) (?:you|do you) (?:want|need|wish|expect)
+    (?:fields|columns) of the new table
+    (?:table|view|archive) (?:gets?|ha(?:s|ve)|holds?) which (?:columns|fields)
+    WHICH the (?:archive|view|new table)
     OUTPUT (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
         "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
     ).replace("OUTPUT", "(?:result|output|list|report)s?")
@@ -135,7 +161,10 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
     text = _OWN_WORK.sub(" ", text)
-    if any(pattern.search(text) for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS)):
+    if any(
+        pattern.search(text)
+        for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS, _EXERCISE, _TOOLS)
+    ):
         return True
     if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True

@@ -278,6 +278,50 @@ centre hospital center facility
 donor organ transplant
 failure failed fail
 consecutive row successive streak
+site building place house branch station location
+work novel tome publication title book
+forgive forgiven waive waived cancel cancelled strike drop
+money cash sum income revenue
+blank empty unfilled missing unknown null
+july june august summer
+reduction rebate discount
+journey ride trip voyage
+withdraw withdrawn scrap scrapped retire retired
+charge battery power
+machine equipment device instrument
+spoil perish perishable fresh
+substitute replacement replace spare
+shelf stock
+dormant idle inactive unused stationary
+trouble crisis distress problem severity
+operation mission
+trustworthy genuine legit
+late tardy overdue
+worth value amount
+handset gadget device
+greatest maximum highest peak
+middle centre mid medium
+lie lay stand
+pay paid settle hand
+membership tier plan card
+debt owe outstanding unpaid
+hit popular favourite bestseller
+steady faithful regular loyal
+vanish remove delete disappear archive
+copy archive transfer
+address email contact
+workshop repair garage mechanic
+paper certificate document organic
+handbook glossary
+mean average
+producer supplier grower
+spacious roomy large big
+careless damage negligent
+worry risk alarm
+robust resilient stable
+consignment shipment delivery
+piece artifact object
+person rider member household people
 """
 
 

@@ -37,7 +37,7 @@ _FRAMING = frozenset(
     """clear clearer count counts counted detail details elaborate example exact exactly explanation
     interpretation precise precisely qualify qualifies regards serve serves question request requests
     refer referring requirement requirements specific specifically first second third last one two
-    value values want wanted user query provide provided describe""".split()
+    value values want wanted user query provide provided describe sorry""".split()
 )
 """Words that frame a question about anything."""
 
@@ -45,6 +45,8 @@ _FRAMING = frozenset(
 def clean(text: str) -> str:
     """Compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    if text.isascii():
+        return " ".join(text.split())
     return " ".join("".join(c for c in text if unicodedata.category(c) != "Cf").split())
 
 
@@ -80,7 +82,7 @@ _GENERIC = frozenset(
     formula rate metric score type row weight value count number unit filter level name class group column
     label definition criteria criterion calculation method scale share percentage ratio total sum average
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
-    before after since until
+    before after since until only merely mind
     many much result record data information field entity feature index measure measured check show
     display work worked weight out""".split()
 )
