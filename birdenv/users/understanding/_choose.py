@@ -162,7 +162,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     return REFUSED if action == 2 else UNCLEAR
 
 
-_SURELY_REFUSED = 0.8
+_SURELY_REFUSED = 0.5
 """Likelier than this, a refusal holds also if the question has most words of one term only."""
 
 _ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
