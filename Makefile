@@ -54,6 +54,17 @@ format: $(VENV)/installed-dev ## Format and mend what ruff can
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
 
+$(VENV)/installed-rl: $(VENV)/installed-dev
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,rl]'
+	@touch $@
+
+baselines: $(VENV)/installed-rl ## Train five seeds with each database held out, and report (about an hour)
+	for held_out in bikeshare coop library; do for seed in 0 1 2 3 4; do \
+	  $(BIN)/python -m birdenv_baselines train --held-out $$held_out --seed $$seed --resume || exit 1; done; done
+	$(BIN)/python -m birdenv_baselines evaluate
+	$(BIN)/python -m birdenv_baselines report
+
 fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECONDS (60) each way
 	for target in statements undecodable remembered memory verdicts; do \
 	  $(BIN)/python tests/fuzz/fuzz_answers.py $$target --seconds $(or $(SECONDS),60) || exit 1; done

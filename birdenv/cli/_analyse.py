@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli._web import web_extra
+from birdenv.cli.games._web import web_extra
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes, write_records
 from birdenv.runs import run_folder

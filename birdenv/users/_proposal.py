@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from birdenv.users.sql_in_words._lexer import Token, tokenize
-from birdenv.users.understanding._words import clean, words
+from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users.understanding._question import is_confirmed
+from birdenv.users.understanding._words import GENERIC_STEMS, clean, content_words, stem, words
 
 Verdict: TypeAlias = Literal["Yes", "No", ""]
 
@@ -35,17 +36,26 @@ _BOUNDS = (
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
-def verdict(question: str, snippets: Sequence[str]) -> Verdict:
-    """Compare the numbers, bounds and values that a question proposes with those of the snippets.
+def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict:
+    """Compare the numbers, bounds, values and names that a question proposes with those of the snippets.
+
+    Args:
+        question: the question.
+        snippets: the SQL that the answer draws on; more than one is not compared.
+        clause: the clause that the SQL is, if it is one.
 
     >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
     'No'
     >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
     'Yes'
+    >>> verdict("Just the name and the index?", ["name, wear_index"], "output")
+    'Yes'
     """
     text = clean(question)
-    if len(snippets) != 1 or not (_PROPOSAL.search(text) or re.match(r"so\b", text)) or _CHOICE.search(text):
+    if len(snippets) != 1 or not _proposes(question, text) or _CHOICE.search(text):
         return ""
+    if clause in _LISTS:
+        return _names(text, snippets[0], all_of_them=clause == "output")
     tokens = tokenize(snippets[0])
     proposed = _numbers(text)
     if proposed:
@@ -54,6 +64,23 @@ def verdict(question: str, snippets: Sequence[str]) -> Verdict:
             return "No" if real else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
+
+
+_LISTS = frozenset({"output", "group"})
+
+
+def _proposes(question: str, text: str) -> bool:
+    return bool(_PROPOSAL.search(text) or re.match(r"so\b", text) or is_confirmed(question))
+
+
+def _names(text: str, listed: str, all_of_them: bool) -> Verdict:
+    """A proposal of columns or of what there is a row for: yes, if it names them; no, if it names none."""
+    said = set(map(stem, content_words(words(text))))
+    names = [set(map(stem, split_words(name).split())) for name in listed.split(",")]
+    named = [bool(one & said) for one in names]
+    if all(named) if all_of_them else any(named):
+        return "Yes"
+    return "No" if all_of_them and not any(named) and said - GENERIC_STEMS else ""
 
 
 def _is_number(token: Token) -> bool:

@@ -82,7 +82,8 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        said = verdict(question, granted) if choice.tells else ""
+        clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
+        said = verdict(question, granted, clause) if choice.tells and not choice.answer else ""
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:

@@ -22,9 +22,6 @@ OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about wha
 ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
 """What a user says to a question that it does not understand."""
 
-NO_PREFERENCE = "I have no preference about that."
-"""What a user says to a question about a kind of clause that is not in the gold SQL."""
-
 _QUOTES = "'\""
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -35,18 +32,33 @@ def decode(choice: Choice, brief: Brief) -> str:
         return OUT_OF_SCOPE
     if choice.call == "unclear":
         return ASKING_BACK
-    if choice.said:
-        return f"As I said: {choice.said}"
-    if choice.call == "unlabelled" and not choice.parts:
-        return NO_PREFERENCE
+    if choice.answer:
+        return choice.answer
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
         sentence = _sentence(in_words(item.snippet, brief), term, brief)
         if sentence not in sentences:
             sentences.append(sentence)
-    sentences += [_sentence(in_words(part.sql, brief), "", brief) for part in choice.parts]
+    for part in choice.parts:
+        reading = in_words(part.sql, brief)
+        sentences.append(_of_clause(part.clause, reading, brief) or _sentence(reading, "", brief))
     return " ".join(sentences)
+
+
+_CLAUSES = {
+    "output": "Show only {}, nothing else.",
+    "group": "I want one row for each {}, not split any further.",
+    "distinct": "Show each only once, without duplicates.",
+}
+
+
+def _of_clause(clause: str, reading: Paraphrase, brief: Brief) -> str:
+    """The sentence for a clause that is asked about as a whole."""
+    names = _lower(brief.identifiers) | reading.hidden
+    if clause not in _CLAUSES or not reading.text:
+        return ""
+    return Wording(names).say(_CLAUSES[clause], reading.text.removeprefix("grouped by "))
 
 
 def said_again(choice: Choice, brief: Brief) -> str:

@@ -108,7 +108,11 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
         (["--database", "nowhere"], "library"),
         (["--instance", "9999"], "no instance '9999' in the task file; it has 1, 2"),
         (["--offset", "5000"], "no tasks to play: 42 of 42 match the filters, and offset 5000 skips all"),
-        (["--agent", "gpt"], "asks-first, human, llm, llm-markup, never-asks, oracle, predictions, random"),
+        (
+            ["--agent", "gpt"],
+            "asks-first, human, llm, llm-markup, never-asks, oracle, phrases, predictions, random, "
+            "retrieval, rulebased",
+        ),
         (["--agent", "no.such.module:Agent"], "known agents"),
         (["--agent", "predictions"], "predictions:FILE"),
         (["--agent", "predictions:/no/such/file"], "no such file"),
@@ -250,7 +254,7 @@ def pairs(folder: Path, **changes: object) -> Path:
 def test_reports_that_cannot_be_written_are_refused_before_the_work(
     birdenv: Command, copy: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("birdenv.cli._data.verify_records", None)  # must not be reached
+    monkeypatch.setattr("birdenv.cli.benchmarks._data.verify_records", None)  # must not be reached
     tasks = copy / DEMO_C_INTERACT_FILE
     before = tasks.read_bytes()
     refused(birdenv("data", "verify", copy, "--report", copy), "is a directory")

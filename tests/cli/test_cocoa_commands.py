@@ -67,3 +67,8 @@ def test_an_sql_run_is_exported_for_cocoa(birdenv: Any, tmp_path: Path) -> None:
     for example in read_examples(tmp_path / "e.json"):
         assert example.scenario is not None and len(example.scenario.kbs) == 2
         assert [event.time for event in example.events] == sorted({event.time for event in example.events})
+
+
+def test_the_agents_seat_is_named_by_agent_only(birdenv: Any) -> None:
+    ran = birdenv("play", "bargain", "--agent", "rulebased", "--buyer", "rulebased")
+    assert (ran.code, "--buyer: this seat is the agent's" in ran.err) == (2, True), ran

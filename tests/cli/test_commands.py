@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from samples import EVERY_TENTH
 
-from birdenv.cli import _demo
+from birdenv.cli.games import _demo
 from birdenv.dialogue import Arena, make_game
 
 Command = Callable[..., Any]

@@ -174,6 +174,7 @@ BY_NATURE = {
     "envs/c_interact_v0.py",
     "envs/candidates/_session.py",
     "envs/candidates/_setting.py",
+    "envs/candidates/_tables.py",
     "envs/deal_or_no_deal_v0.py",
     "envs/mutual_friends_v0.py",
     "envs/wrappers/_markup.py",

@@ -63,7 +63,8 @@ PARAPHRASES = [
     ("Hot Jupiter-like", "What counts as hot?"),
     ("Hot Jupiter-like", "Is it like 'Jupiter planets'?"),
     ("event-driven fast movers", "Who are fast movers?"),
-    ("efficiency metric", "What is the metric?"),
+    ("efficiency metric", "What is the efficiency?"),
+    ("", "What is the metric?"),
     ("", "What is the time?"),
     ("", "Who is the president of Jupiter's moon and its colonies?"),
     ("", "What is the name of your boss?"),
@@ -99,9 +100,15 @@ def test_one_telling_word_is_enough(term: str, question: str) -> None:
 def test_what_the_gold_leaves_open_is_no_preference(question: str) -> None:
     answer = RuleUser().answer(SPARSE, question)
     assert (answer.call, answer.target, answer.granted) == ("unlabelled", "", ())
-    assert answer.text == "I have no preference about that."
+    assert answer.text.startswith("I have no preference about that")
+
+
+@pytest.mark.parametrize(
+    ("question", "call"), list(zip(OPEN, ("unlabelled", "unclear", "unlabelled"), strict=True))
+)
+def test_without_gold_silence_settles_order_and_limit_only(question: str, call: str) -> None:
     withheld = Brief(SPARSE.clear_query, SPARSE.ambiguities)
-    assert RuleUser().answer(withheld, question).text == answer.text
+    assert RuleUser().answer(withheld, question).call == call
 
 
 UNLABELLED = [

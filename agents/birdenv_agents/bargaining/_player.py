@@ -106,8 +106,6 @@ class Bargainer:
 
     def _next(self) -> float:
         """The price that one names next, or would."""
-        if self._own is None and self._theirs is None:
-            return self.target
         count = self._concessions
         middle = (self.target + self._others_target()) / 2
         if count < len(_STEPS):
@@ -117,12 +115,12 @@ class Bargainer:
 
     def _reply(self, reading: Reading, spoken_to: bool) -> str:
         """A price, after an answer to a question if there was one."""
-        price = self._next()
+        price = self.target if self._own is None else self._next()
         answer = self._bank.say("answer", self.role) if reading.asks and self._own is not None else ""
         act = "open" if self._own is None else "insist" if price == self._own else "counter"
         if self._own is not None and reading.asks and self._theirs is None:
             price, act = self._own, "insist"  # nothing to concede to
-        elif self._own is not None or self._theirs is not None:
+        elif self._own is not None:
             self._concessions += 1
             self._insisted = self._insisted + 1 if price == self._own else 0
         self._own = price

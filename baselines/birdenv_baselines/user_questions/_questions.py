@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ FOLDER = Path(__file__).parent
 _CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 1.0}
 """So that the classes weigh about as they occur."""
 
-_TASKS_FOR_ANY = 8
+_TASKS_FOR_ANY = 4
 """Tasks that a question to any task is put to."""
 
 
@@ -34,6 +35,12 @@ class Row:
     expected: tuple[str, ...]
     hand: str
     weight: float = 1.0
+    any_task: bool = False
+
+    @property
+    def database(self) -> str:
+        """The database that the task is about, by the task's name."""
+        return re.sub(r"(_M)?_\d+$", "", self.task)
 
 
 def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
@@ -54,7 +61,7 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
         chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
         weight = 1.0 if task != "*" else 1.0 / len(chosen)
         rows += [
-            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight)
+            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight, task == "*")
             for one in chosen
             if one in briefs
         ]
@@ -83,11 +90,13 @@ def is_right(row: Row, candidate: Candidate) -> bool:
 
 def _fits(candidate: Candidate, wanted: str) -> bool:
     clause, _, text = wanted.partition(":")
-    if clause == "none":
-        return candidate.group == "open" and not candidate.said
-    if candidate.segment is None or candidate.clause != clause:
+    if clause == "term":
+        return bool(candidate.items) and candidate.target == text
+    if clause in ("none", "open"):
+        return candidate.group == "open" and text in ("", candidate.clause)
+    if candidate.group not in ("part", "said") or candidate.clause != clause:
         return False
-    return text.lower() in candidate.segment.sql.lower()
+    return not text or any(text.lower() in part.sql.lower() for part in candidate.segments)
 
 
 def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
@@ -105,5 +114,5 @@ def _is_choice(candidate: Candidate, choice: Choice) -> bool:
     if choice.call == "labelled" and candidate.items and set(candidate.items) <= set(choice.items):
         return True
     if choice.parts:
-        return candidate.segment in choice.parts
-    return candidate.group == "open" and candidate.said == choice.said
+        return bool(candidate.segments) and set(candidate.segments) <= set(choice.parts)
+    return bool(candidate.answer) and candidate.answer == choice.answer

@@ -12,86 +12,174 @@ import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
-from birdenv.users.understanding._candidates import index_of
+from birdenv.users.understanding._candidates import FACETS, index_of
 from birdenv.users.understanding._choose import Weights
 from birdenv.users.understanding._features import FEATURES, evidence
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_runs
 from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
-SURE = 0.43
-_RIDGE = 0.3
-_STEPS = 400
-_FOLDS = 10
+_RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
+_STEPS = 100
+_FOLDS = 5
+_RARE_WORD, _RARE_RUN = 2, 2
+"""In questions about how many databases a word, or a run of words, must be to be learnt."""
+_SMALL = 0.05
+"""Weights of runs below this are left out of the file."""
 TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
+@dataclass(frozen=True)
 class Examples:
-    """All questions as one matrix, a row for each thing that a question may be about."""
+    """All questions as matrices.
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        vectors: list[np.ndarray] = []
-        right: list[bool] = []
-        starts: list[int] = []
-        self.weights: list[float] = []
-        for row in rows:
-            found = _candidates(row)
-            if found is None:
-                continue
-            starts.append(len(vectors))
-            self.weights.append(row.weight)
-            for vector, is_one in found:
-                vectors.append(vector)
-                right.append(is_one)
-        self.matrix, self.right = np.array(vectors), np.array(right)
-        self.starts, self.share = np.array(starts), np.array(self.weights)
-        self.of = np.repeat(np.arange(len(starts)), np.diff([*starts, len(vectors)]))
+    Attributes:
+        known: the words that are learnt.
+        vocabulary: the runs of words that are learnt, with their columns of `runs`.
+        rows: the questions.
+        runs: a row for each question: how often it has each run of words.
+        starts: where the candidates of each question start.
+        dense, facets, right: a row for each candidate: its features, what it is, whether it is right.
+    """
+
+    known: frozenset[str]
+    vocabulary: dict[str, int]
+    rows: list[Row]
+    runs: np.ndarray
+    starts: np.ndarray
+    dense: np.ndarray
+    facets: np.ndarray
+    right: np.ndarray
+
+    def part(self, keep: Sequence[bool]) -> Examples:
+        """Return the questions that are kept."""
+        kept = np.array(keep)
+        sizes = np.diff([*self.starts, len(self.right)])
+        of = np.repeat(kept, sizes)
+        starts = np.concatenate([[0], np.cumsum(sizes[kept])[:-1]])
+        rows = [row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept]
+        return replace(
+            self,
+            rows=rows,
+            runs=self.runs[kept],
+            starts=starts,
+            dense=self.dense[of],
+            facets=self.facets[of],
+            right=self.right[of],
+        )
 
 
-def _candidates(row: Row) -> list[tuple[np.ndarray, bool]] | None:
+def read_examples(rows: Sequence[Row]) -> Examples:
+    """Work out the features of all questions that have a right answer among their candidates."""
+    known, vocabulary = _vocabulary(rows)
+    pairs = [(row, found) for row in rows if (found := _candidates(row)) is not None]
+    runs = np.zeros((len(pairs), len(vocabulary)), dtype=np.float32)
+    for number, (row, _) in enumerate(pairs):
+        said = word_runs(index_of(row.brief), take_apart(row.question), known)
+        runs[number, [vocabulary[run] for run in said if run in vocabulary]] = scale(len(said))
+    candidates = [one for _, found in pairs for one in found]
+    facets = np.zeros((len(candidates), len(FACETS)), dtype=np.float32)
+    for number, (_, places, _) in enumerate(candidates):
+        facets[number, list(places)] = 1.0
+    return Examples(
+        known=known,
+        vocabulary=vocabulary,
+        rows=[row for row, _ in pairs],
+        runs=runs,
+        starts=np.cumsum([0, *(len(found) for _, found in pairs[:-1])]),
+        dense=np.array([vector for vector, _, _ in candidates]),
+        facets=facets,
+        right=np.array([is_one for _, _, is_one in candidates]),
+    )
+
+
+def _vocabulary(rows: Sequence[Row]) -> tuple[frozenset[str], dict[str, int]]:
+    """The words and the runs of words that are not rare, the runs numbered from 1."""
+    seen_words: dict[str, set[str]] = defaultdict(set)
+    seen_runs: dict[str, set[str]] = defaultdict(set)
+    asked = {row.question: row for row in rows}
+    for question, row in asked.items():
+        for word in take_apart(question).stems:
+            seen_words[word].add(question if row.any_task else row.database)
+    known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE_WORD)
+    for question, row in asked.items():
+        for run in word_runs(index_of(row.brief), take_apart(question), known):
+            seen_runs[run].add(question if row.any_task else row.database)
+    runs = {run: len(places) for run, places in seen_runs.items()}
+    kept = sorted(run for run, count in runs.items() if count >= _RARE_RUN)
+    return known, {run: number for number, run in enumerate(kept)}
+
+
+def _candidates(row: Row) -> list[tuple[np.ndarray, tuple[int, ...], bool]] | None:
     index, asked = index_of(row.brief), take_apart(row.question)
     found = evidence(index, asked)
-    pairs = [
-        (_dense(vector), is_right(row, candidate))
-        for candidate, vector, allowed in zip(index.candidates, found.vectors, found.allowed, strict=False)
+    triples = [
+        (_dense(vector), facets, is_right(row, candidate))
+        for candidate, vector, facets, allowed in zip(
+            index.candidates, found.vectors, index.facets, found.allowed, strict=False
+        )
         if allowed
     ]
-    reachable = any(is_one for _, is_one in pairs)
+    reachable = any(is_one for _, _, is_one in triples)
     lost = row.kind in ("labelled", "unlabelled", "kind") and not reachable
     if lost and row.kind != "labelled":
         return None
-    pairs.append((_dense(found.vectors[-2]), row.kind == "refuse"))
-    pairs.append((_dense(found.vectors[-1]), row.kind == "ask_back" or lost))
-    return pairs
+    triples.append((_dense(found.vectors[-2]), (REFUSE,), row.kind == "refuse"))
+    triples.append((_dense(found.vectors[-1]), (ASK_BACK,), row.kind == "ask_back" or lost))
+    return triples
 
 
 def _dense(vector: Iterable[tuple[int, float]]) -> np.ndarray:
-    dense = np.zeros(len(FEATURES))
+    dense = np.zeros(len(FEATURES), dtype=np.float32)
     for place, value in vector:
         dense[place] += value
     return dense
 
 
-def fit(rows: Sequence[Row]) -> Weights:
+def fit(examples: Examples) -> Weights:
     """Fit the weights by gradient steps (Adam) on the ridge-penalised likelihood."""
-    examples = Examples(rows)
-    values, mean, square = (np.zeros(len(FEATURES)) for _ in range(3))
+    features, shape = len(FEATURES), (len(examples.vocabulary), len(FACETS))
+    share = np.array([row.weight for row in examples.rows], dtype=np.float32)
+    of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
+    values = np.zeros(features + shape[0] * shape[1], dtype=np.float32)
+    ridge = np.full(values.size, _RIDGE_OF_RUNS, dtype=np.float32)
+    ridge[:features] = _RIDGE
+    mean, square = np.zeros_like(values), np.zeros_like(values)
     for step in range(1, _STEPS + 1):
-        scores = examples.matrix @ values
-        top = np.maximum.reduceat(scores, examples.starts)[examples.of]
+        said = examples.runs @ values[features:].reshape(shape)
+        scores = examples.dense @ values[:features] + np.einsum("ij,ij->i", said[of], examples.facets)
+        top = np.maximum.reduceat(scores, examples.starts)[of]
         odds = np.exp(scores - top)
-        chance = odds / np.add.reduceat(odds, examples.starts)[examples.of]
-        good = np.where(examples.right, odds, 0.0)
-        wanted = good / np.add.reduceat(good, examples.starts)[examples.of]
-        gradient = examples.matrix.T @ ((chance - wanted) * examples.share[examples.of]) + _RIDGE * values
+        chance = odds / np.add.reduceat(odds, examples.starts)[of]
+        good = np.where(examples.right, odds, np.float32(0.0))
+        wanted = good / np.add.reduceat(good, examples.starts)[of]
+        missed = (chance - wanted) * share[of]
+        of_facets = np.add.reduceat(missed[:, None] * examples.facets, examples.starts)
+        of_runs = examples.runs.T @ of_facets
+        gradient = np.concatenate([examples.dense.T @ missed, of_runs.ravel()]) + ridge * values
         mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         values -= 0.1 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    return Weights(tuple(round(float(value), 3) for value in values), SURE)
+    runs = values[features:].reshape(shape)
+    learnt = {
+        run: tuple(
+            (place, round(float(value), 2))
+            for place, value in enumerate(runs[number])
+            if abs(value) >= _SMALL
+        )
+        for run, number in examples.vocabulary.items()
+    }
+    return Weights(
+        tuple(round(float(value), 3) for value in values[:features]),
+        {run: said for run, said in learnt.items() if said},
+        examples.known,
+    )
 
 
 def measure(rows: Sequence[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
@@ -102,15 +190,14 @@ def measure(rows: Sequence[Row], weights: Weights | None = None) -> list[tuple[R
     ]
 
 
-def cross_validate(rows: Sequence[Row], by: str) -> list[tuple[Row, str]]:
+def cross_validate(examples: Examples, by: str) -> list[tuple[Row, str]]:
     """Measure every question with weights that its task (or the hand that wrote it) had no part in."""
-    keys = [getattr(row, by) for row in rows]
+    keys = [getattr(row, by) for row in examples.rows]
     order = {key: number % _FOLDS for number, key in enumerate(sorted(set(keys)))}
     results: list[tuple[Row, str]] = []
     for fold in sorted(set(order.values())):
-        kept = [row for row, key in zip(rows, keys, strict=True) if order[key] != fold]
-        left = [row for row, key in zip(rows, keys, strict=True) if order[key] == fold]
-        results += measure(left, fit(kept))
+        left = [row for row, key in zip(examples.rows, keys, strict=True) if order[key] == fold]
+        results += measure(left, fit(examples.part([order[key] != fold for key in keys])))
     return results
 
 
@@ -127,32 +214,45 @@ def table(results: Iterable[tuple[Row, str]], by_hand: bool = False) -> str:
     return "\n".join(lines)
 
 
+def write(weights: Weights) -> None:
+    """Write the weights into the package, a run of words a line."""
+    named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
+    runs = (
+        json.dumps(run) + ":" + json.dumps({FACETS[at]: value for at, value in said}, separators=(",", ":"))
+        for run, said in weights.runs.items()
+    )
+    TARGET.write_text(
+        '{"weights":\n' + json.dumps(named, indent=0) + ',\n"runs":{\n' + ",\n".join(runs) + "\n}}\n",
+        encoding="utf-8",
+    )
+    print(f"wrote {TARGET}")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--leave-out", choices=["task", "hand"], default="task")
+    parser.add_argument("--leave-out", choices=["task", "hand", ""], default="task")
+    parser.add_argument("--without", default=[], nargs="*", help="hands that are not trained on")
     parser.add_argument(
         "--failures", action="store_true", help="print the questions that were not answered right"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
-    results = cross_validate(rows, options.leave_out)
-    print(table(results))
-    print(table(results, by_hand=True))
+    examples = read_examples([row for row in rows if row.hand not in options.without])
+    results = cross_validate(examples, options.leave_out) if options.leave_out else []
+    if results:
+        print(table(results))
+        print(table(results, by_hand=True))
     if options.failures:
         for row, result in results:
             if result != "right":
                 print(f"{result:10} {row.kind:10} {row.task} {row.expected} {row.question}")
     if options.write:
-        weights = fit(rows)
-        named = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
-        TARGET.write_text(
-            json.dumps({"sure": weights.sure, "weights": named}, indent=1) + "\n", encoding="utf-8"
-        )
-        print(f"wrote {TARGET}")
+        weights = fit(examples)
+        write(weights)
 
 
 if __name__ == "__main__":

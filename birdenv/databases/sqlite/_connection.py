@@ -17,9 +17,6 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink, fetch, show
 from birdenv.databases._results import OUT_OF_MEMORY, Cell, ErrorKind, QueryError, QueryResult, Result, Row
-from birdenv.databases.sqlite._compiling import HARMLESS, compiling_fault
-from birdenv.databases.sqlite._deadline import Deadline, timeout_message
-from birdenv.databases.sqlite._guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite._preparation import (
     bound_attached,
     bound_temporary,
@@ -31,7 +28,10 @@ from birdenv.databases.sqlite._preparation import (
     use_table_functions,
     virtual_tables,
 )
-from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.guard._compiling import HARMLESS, compiling_fault
+from birdenv.databases.sqlite.guard._deadline import Deadline, timeout_message
+from birdenv.databases.sqlite.guard._guard import STORES_TOO_LITTLE, StatementGuard
+from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 

@@ -25,12 +25,12 @@ from birdenv.databases._results import (
     SchemaObject,
     Scope,
 )
-from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
-from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
+from birdenv.databases.sqlite.guard._authorizer_rules import OTHER_THAN_QUERIES
+from birdenv.databases.sqlite.guard._deadline import Deadline
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._image import Image, ImageKind
 from birdenv.databases.sqlite.images._parked import MOST_BYTES, ParkedImage, read_counters, set_counters

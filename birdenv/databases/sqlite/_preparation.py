@@ -6,8 +6,8 @@ import re
 import sqlite3
 from typing import Final
 
-from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
+from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
 from birdenv.sql import LONGEST_SQL, quoted
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no

@@ -26,7 +26,7 @@ from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
-from birdenv.databases.sqlite._watchdog import alarms
+from birdenv.databases.sqlite.guard._watchdog import alarms
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES, ImageKind
 from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
 from birdenv.errors import InputError

@@ -79,7 +79,9 @@ class RunReport:
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})
-        title = f"{run.game}: {run.agent}, seed {run.config.get('seed')}, grader {run.config.get('grader')}"
+        grader = run.config.get("grader")
+        title = f"{run.game}: {run.agent}, seed {run.config.get('seed')}"
+        title += "" if grader is None else f", grader {grader}"
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
         head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs

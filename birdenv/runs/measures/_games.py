@@ -9,11 +9,15 @@ from typing import Final
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.runs.measures._interact import A_INTERACT, C_INTERACT
 from birdenv.runs.measures.bird import BIRD
+from birdenv.runs.measures.cocoa import BARGAIN, DEAL_OR_NO_DEAL, MUTUAL_FRIENDS
 
 _GAMES: Final[Mapping[str, GameMeasures]] = {
     "bird": BIRD,
     "c-interact": C_INTERACT,
     "a-interact": A_INTERACT,
+    "mutual-friends": MUTUAL_FRIENDS,
+    "bargain": BARGAIN,
+    "deal-or-no-deal": DEAL_OR_NO_DEAL,
 }
 
 

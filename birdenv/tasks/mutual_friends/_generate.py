@@ -14,7 +14,10 @@ from birdenv.tasks.cocoa._tasks import new_id
 ALPHAS: Final = (0.3, 1.0, 3.0)
 """Concentrations of a value's distribution: the smaller, the fewer values make up a list."""
 
-_MOST_TRIES: Final = 100_000
+_TRIES: Final = 300
+"""Draws of an item for each place in a list, before other distributions are drawn."""
+
+_REDRAWS: Final = 60
 
 Item: TypeAlias = dict[str, str]
 
@@ -32,6 +35,7 @@ def generate(
     Each draws its number of items and its attributes. For every attribute it draws an alpha, twice as many
     values as items, and for each seat a distribution over these from a Dirichlet of that alpha. Items are
     drawn for the seats in turn, until each has its number and one item is on both lists (He et al. 2017).
+    Where none has come up twice by then, one is copied to the other list: many attributes are possible.
 
     Args:
         schema: the attributes and their values.
@@ -63,14 +67,14 @@ def _scenario(
     columns: int,
     alphas: tuple[float, ...],
 ) -> Scenario:
-    places = sorted(rng.sample(range(len(schema.attributes)), columns))
-    chosen = [schema.attributes[place] for place in places]
-    for _ in range(100):
+    for _ in range(_REDRAWS):  # three times of day make no two long lists
+        places = sorted(rng.sample(range(len(schema.attributes)), columns))
+        chosen = [schema.attributes[place] for place in places]
         drawn = [rng.choice(alphas) for _ in chosen]
         kbs = _lists(chosen, values, drawn, rng, size)
         if kbs is not None:
             return Scenario(uuid=new_id(rng), attributes=chosen, alphas=drawn, kbs=kbs)
-    raise InputError(f"no two lists of {size} items can be drawn: {', '.join(c.name for c in chosen)}")
+    raise InputError(f"the schema has too few values for two lists of {size} items of {columns} attributes")
 
 
 def _lists(
@@ -88,7 +92,7 @@ def _lists(
     ]
     lists: list[list[Item]] = [[], []]
     match: Item | None = None
-    for attempt in range(_MOST_TRIES if len(candidates) else 0):
+    for attempt in range(_TRIES * size):
         seat = attempt % 2
         item = {
             column.name: rng.choices(of, cum_weights=share)[0]
@@ -101,6 +105,9 @@ def _lists(
                 continue
             match = item
         lists[seat].append(item)
+        if match is None and min(map(len, lists)) >= size:  # hardly ever by chance of many attributes
+            match = rng.choice(lists[seat])
+            lists[1 - seat].append(match)
         if match is not None and min(map(len, lists)) >= size:
             return [_cut(own, match, size, rng) for own in lists]
     return None

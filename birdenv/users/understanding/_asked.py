@@ -54,7 +54,11 @@ _PHRASES: dict[str, str] = {
         (?:greatest|most \w+|\w+est) (?:\w+ ){0,3}?(?:first|on top) | high(?:est)? to low(?:est)?
         best to worst | comes? (?:out )?first | goes? first | on top | worst (?:\w+ ){0,2}?first | arranged
         first line | listed by
-        low(?:est)? to high(?:est)? | first to last | begin with | positioned""",
+        low(?:est)? to high(?:est)? | first to last | begin with | positioned
+        in (?:\w+ ){1,2}order | chronological\w* | sequenced? | (?:line|lined|lining) (?:\w+ )?up | unsorted
+        (?:at|to) the head | (?:come|came|coming|comes|stand|placed|put) (?:\w+ ){0,2}?(?:first|ahead)
+        (?:asc|desc)
+        follow each other | most to (?:the )?least | ahead of""",
     "extreme": r"""
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
         least | heaviest | newest | oldest""",
@@ -63,7 +67,8 @@ _PHRASES: dict[str, str] = {
         whole (?:numbers?|\w+s)
         precise (?:\w+ )?(?:figures?|numbers?|values?|results?) | cents
         whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
-        significant | after the (?:decimal )?(?:point|comma)""",
+        significant | after the (?:decimal )?(?:point|comma)
+        trim(?:med)? | unrounded | nearest | to the cent | fractions? of""",
     "null": r"""
         missing | nulls? | empty | blanks? | unknown | not recorded | unrecorded | absent | unrated
         nobody rated
@@ -78,10 +83,13 @@ _PHRASES: dict[str, str] = {
         same (?:value|score|share|number|rank|rate|total|amount)""",
     "distinct": r"""
         duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
-        more than once | several times | deduplicat\w* | only one | just one""",
+        more than once | several times | deduplicat\w* | only one | just one
+        (?:single|one) time | dupes? | dedupe\w* | no more than once | each \w+ once
+        several \w+ of (?:the same|one)
+        nothing twice""",
     "limit": r"""
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
-        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?
+        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?(?! value)
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
         only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
         first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
@@ -91,7 +99,10 @@ _PHRASES: dict[str, str] = {
         (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list
         how many (?:rows|lines)
         number of (?:rows|results|lines) | NUMBER (?:rows|lines|results|entries|records|items)
-        (?:exactly|only|just) NUMBER""",
+        (?:exactly|only|just) NUMBER
+        stop (?:after|at|somewhere) | (?:and|or) no more | complete (?:list|set|ranking)
+        (?:merely|only|just) (?:for |in )?(?:the |a )?(?:\w+ )?(?:NUMBER|few|handful|first|worst|best|top)
+        NUMBER (?:most|worst|best|strongest|rows?|lines?) | kept short | how long (?:is|should)""",
     "output": r"""
         columns? | fields? | attributes? | outputs? | display\w* | details | information
         present(?:ed)? | shown
@@ -102,7 +113,10 @@ _PHRASES: dict[str, str] = {
         what (?:else )?(?:should|shall|do|would) (?:i|we|you|be) (?:\w+ ){0,3}?(?:return|display|report|see)
         (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see
         (?:want|need) (?:only|just)
-        (?:only|just) (?:want|need) | all (?:that )?you need""",
+        (?:only|just) (?:want|need) | all (?:that )?you need
+        what goes into | (?:line|row|table|list) (?:\w+ )?(?:carry|contain|hold|have)
+        nothing (?:else|more) | print
+        (?:shall|should|would|will) (?:carry|contain|hold) | (?:full|whole) (?:list|output) | cols?""",
     "group": r"""
         ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping
         (?:should|shall|do) (?:i|we) group | break ?downs?
@@ -112,7 +126,10 @@ _PHRASES: dict[str, str] = {
         (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|result) (?:per|for|to)
         (?:a|an|one|single) (?:\w+ )?(?:sum|total|value|number) (?:per|for|to)
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
-        grand total | add up | sum up""",
+        grand total | add up | sum up
+        (?:separate|own|each|every|one|single) (?:\w+ )?(?:lines?|rows?) | rather than for
+        (?:line|row|figure) to (?:each|every)
+        one \w+ (?:amount|average|percentage|figure|sum|total) | split | combined""",
     "count": r"""
         count(?:s|ed|ing)? | number of
         how many (?!.*\b(?:must|take|needs?|least|required?|qualify|makes?)\b) | sum(?:med)? | totals?
@@ -122,11 +139,22 @@ _PHRASES: dict[str, str] = {
     "unmatched": r"""
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
-        still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all""",
+        still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all
+        (?:got|had|have|has) (?:nothing|none) | nil | zero | 0 | (?:not|without) a single | absent
+        missing from
+        (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
         (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
         call (?:it|the|them|this)
         name (?:it|the|this)""",
+    "filter": r"""
+        only | also | too | includ\w* | exclud\w* | still | skip\w* | leave out | left out | left aside | all
+        every\w* | any | specific | whole | restrict\w* | period | date range | no matter | regardless
+        irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
+        certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to
+        eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices?
+        exempted
+        limited to | whole history | all years | thrown together | of no consequence | in as well""",
     "change": r"""
         set | become | turned? into | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
@@ -142,7 +170,20 @@ KINDS: tuple[str, ...] = tuple(_PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
-    {"order", "round", "null", "distinct", "limit", "output", "group", "unmatched", "name", "change"}
+    {
+        "order",
+        "round",
+        "null",
+        "distinct",
+        "limit",
+        "output",
+        "group",
+        "unmatched",
+        "name",
+        "change",
+        "tie",
+        "filter",
+    }
 )
 """Kinds that can be asked for without naming anything."""
 

@@ -14,10 +14,13 @@ from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment, segments
 from birdenv.users.sql_in_words import read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
-from birdenv.users.understanding._asked import PLAIN_KINDS
+from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, settled_kinds
+from birdenv.users.understanding._open import kept, left_open, said_in, unused_columns
 from birdenv.users.understanding._parts import telling_parts
 from birdenv.users.understanding._words import ASIDE_STEMS, STOP_WORDS, clean, stem, trigrams, words
+
+GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
 Field: TypeAlias = Literal["term", "sql", "notes"]
 FIELDS: tuple[Field, ...] = ("term", "sql", "notes")
@@ -33,14 +36,27 @@ _MISSING = re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b")
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")
 
 
+FACETS: tuple[str, ...] = (
+    *GROUPS,
+    *KINDS,
+    *(f"{group} {kind}" for group in ("main", "open", "said") for kind in sorted(PLAIN_KINDS)),
+    "refuse",
+    "ask back",
+)
+"""What the word runs speak for: groups and kinds of candidates, a refusal, asking back."""
+
+_PLACE = {name: place for place, name in enumerate(FACETS)}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """Something that a question may be about.
 
-    `group` is "critical", "knowledge", "non_critical", "part" or "open" (a kind of thing that the gold SQL
-    leaves open). `names` are the ways to call an annotated term; `same` numbers the candidates that say the
-    same. `main_kinds` are what a candidate is all about, where it can be asked for without a name. `said` are
-    words of the request that settle it, where the gold SQL is withheld.
+    `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
+    leaves open) or "said" (what the request says, where the gold SQL is withheld). `names` are the ways to
+    call an annotated term; `same` numbers the candidates that say the same. `main_kinds` are what a
+    candidate is all about, where it can be asked for without a name. `answer` is the whole answer, where it
+    is not read from SQL.
     """
 
     group: str
@@ -48,12 +64,12 @@ class Candidate:
     kinds: frozenset[str]
     clause: str = ""
     items: tuple[Ambiguity, ...] = ()
-    segment: Segment | None = None
+    segments: tuple[Segment, ...] = ()
     names: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
     same: int = 0
     main_kinds: frozenset[str] = frozenset()
-    said: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +78,7 @@ class Index:
 
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
+    `unused` those of columns that the gold SQL does not use;
     `spellings` finds these by three letters; `plain_kinds` can be asked for in this task without naming
     anything; `linked` are parts with the points whose terms they have in them.
     """
@@ -71,9 +88,23 @@ class Index:
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
+    unused: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     linked: tuple[tuple[int, int], ...]
+    facets: tuple[tuple[int, ...], ...]
+
+
+def _facets_of(candidate: Candidate) -> tuple[int, ...]:
+    """Return the places of a candidate's facets."""
+    names = [
+        candidate.group,
+        *sorted(candidate.kinds),
+        *(f"main {kind}" for kind in sorted(candidate.main_kinds)),
+    ]
+    if candidate.group in ("open", "said"):
+        names += [f"{candidate.group} {kind}" for kind in sorted(candidate.main_kinds)]
+    return tuple(_PLACE[name] for name in names)
 
 
 @lru_cache(maxsize=256)
@@ -82,7 +113,7 @@ def index_of(brief: Brief) -> Index:
     found: list[tuple[Candidate, dict[Field, set[str]]]] = []
     found += _points(brief)
     found += _parts(brief)
-    found += [(candidate, {}) for candidate in _left_open(brief)]
+    found += _left_open(brief)
     return _indexed(found)
 
 
@@ -136,16 +167,19 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         return
     parts = gold_parts(brief.gold, brief.dialect)
     for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
+        if part.clause == "join":
+            continue
         candidate = Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
-            segment=part,
+            segments=(part,),
             names=tuple(name for term in terms for name in _names(clean(term))),
             literals=_literals(part.sql),
             same=number,
-            main_kinds=PLAIN_KINDS & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part)},
+            main_kinds=PLAIN_KINDS
+            & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part), _rounded(part)},
         )
         notes = _meanings(brief.notes, part.sql) | _beside_terms(brief.request, terms)
         if part.clause not in ("output", "group", "order"):
@@ -161,7 +195,11 @@ def _missing(part: Segment) -> str:
     return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
 
 
-_MAIN_KINDS = {"join": "unmatched", "create": "name", "assign": "change", "values": "change"}
+def _rounded(part: Segment) -> str:
+    return "round" if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql) else ""
+
+
+_MAIN_KINDS = {"create": "name", "assign": "change", "values": "change"}
 
 
 def _beside_terms(request: str, terms: Iterable[str]) -> set[str]:
@@ -177,49 +215,56 @@ def _beside_terms(request: str, terms: Iterable[str]) -> set[str]:
     return found
 
 
-_SAID = {
-    "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b",
-    "limit": r"\b(?:top|first|best) (?:\d+|three|five|ten)\b|\blimit",
-    "round": r"\bround|\bdecimal",
-    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find"
-    r"|along with)\b",
-}
-_SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
-
-
-def _left_open(brief: Brief) -> list[Candidate]:
-    """The kinds of thing that neither the gold SQL nor an annotated point settles.
+def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
+    """Who is kept without a match, and the kinds of thing that neither the gold SQL nor a point settles.
 
     Where the gold SQL is withheld, what the request says of such a kind is all that is known.
     """
     gold = " ".join(brief.gold).lower()
-    settled = {
-        kind for item in brief.ambiguities if item.kind == "non_critical" for kind in settled_kinds(item)
-    }
-    settled |= {kind for item in brief.ambiguities for kind in clause_kinds(item.snippet)}
-    settled |= {part.clause for part in gold_parts(brief.gold, brief.dialect)}
+    parts = gold_parts(brief.gold, brief.dialect)
+    kinds_of_points = [settled_kinds(item) for item in brief.ambiguities if item.kind == "non_critical"]
+    settled = set[str]().union(*kinds_of_points, *(clause_kinds(item.snippet) for item in brief.ambiguities))
+    settled |= {part.clause for part in parts}
     settled |= {"round"} if "round" in gold else set()
     settled |= {"null"} if _MISSING.search(gold) else set()
-    said = {} if gold else {kind: _sentences(brief.request, pattern) for kind, pattern in _SAID.items()}
-    return [
-        Candidate(
-            group="open",
+    settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
+    joins, answer = kept(parts)
+    if joins and "unmatched" not in settled:
+        kinds = frozenset({"unmatched"})
+        yield (
+            Candidate(
+                "part", joins[0].id, kinds, "join", segments=joins, same=1900, main_kinds=kinds, answer=answer
+            ),
+            {"sql": _tables(joins)},
+        )
+    if gold:
+        found = [(kind, answer, "") for kind, answer in left_open(settled)]
+    else:
+        found = list(said_in(brief.request, settled))
+        said = {kind for kind, _, _ in found}
+        found += [(k, a, "") for k, a in left_open(settled | said) if k in ("order", "limit", "round")]
+    for number, (kind, answer, said_words) in enumerate(found, 2001):
+        fields: dict[Field, set[str]] = {"notes": _stems_in(said_words)}
+        if kind == "filter":
+            fields = {"sql": _stems_in(unused_columns(brief))}
+        candidate = Candidate(
+            group="said" if said_words else "open",
             target="",
             kinds=frozenset({kind}),
             clause=kind,
-            same=2000 + number,
-            main_kinds=frozenset({kind}),
-            said=said.get(kind, ""),
+            same=number if said_words else 2000,
+            main_kinds=PLAIN_KINDS & {kind},
+            answer=answer,
         )
-        for number, kind in enumerate(("order", "limit", "distinct", "round", "null", "output"))
-        if kind not in settled and (kind != "output" or said.get(kind))
-    ]
+        yield candidate, fields
 
 
-def _sentences(text: str, pattern: str) -> str:
-    """The sentences of a text that have a pattern."""
-    found = (match.group().strip() for match in _SENTENCE.finditer(text))
-    return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
+def _tables(joins: Iterable[Segment]) -> set[str]:
+    """The stems of the names of joined tables."""
+    return _stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
+
+
+_JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 @lru_cache(maxsize=64)
@@ -241,7 +286,15 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
         for word, times in spread.items()
     }
-    spoken = frozenset(word for word, places in holders.items() if any(place < 2 for _, place in places))
+    is_open = [candidate.group == "open" for candidate, _ in found]
+    spoken = frozenset(
+        word
+        for word, places in holders.items()
+        if any(place < 2 and not is_open[number] for number, place in places)
+    )
+    unused = frozenset(
+        word for word, places in holders.items() if all(is_open[number] for number, _ in places)
+    )
     spellings: dict[str, set[str]] = defaultdict(set)
     for word in spoken:
         if len(word) > 3:
@@ -256,13 +309,15 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]]) -> Index:
         weight=weight,
         term_weight=terms,
         spoken=spoken,
+        unused=unused,
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
+        facets=tuple(_facets_of(candidate) for candidate, _ in found),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         linked=tuple(
             (number, other)
             for number, (part, _) in enumerate(found)
             for other, (point, _) in enumerate(found)
-            if part.segment is not None and point.items and not set(part.names).isdisjoint(point.names)
+            if part.segments and point.items and not set(part.names).isdisjoint(point.names)
         ),
     )
 

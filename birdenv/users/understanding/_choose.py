@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
-from birdenv.users.understanding._candidates import Candidate, Index, index_of
+from birdenv.users.understanding._asked import PLAIN_KINDS
+from birdenv.users.understanding._candidates import FACETS, Candidate, Index, index_of
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
 from birdenv.users.understanding._question import Question, questions_in, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
@@ -23,14 +25,14 @@ from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words
 class Choice:
     """What a question is about: the call, its target, and the items or the parts that may be used.
 
-    `said` are words of the request that answer it.
+    `answer` is the whole answer, where it is not read from SQL.
     """
 
     call: Call
     target: str = ""
     items: tuple[Ambiguity, ...] = ()
     parts: tuple[Segment, ...] = ()
-    said: str = ""
+    answer: str = ""
 
     def granted(self) -> tuple[str, ...]:
         """Return the SQL that an answer may draw on."""
@@ -42,8 +44,8 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_REFUSAL_ODDS = 1.0
-"""How much likelier a refusal must be than asking back: it costs an honest asker more."""
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.4, 0.5, 0.6
+"""Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
@@ -51,17 +53,23 @@ UNCLEAR = Choice("unclear")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One number for each feature, and how sure the user must be to tell something."""
+    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
 
     values: tuple[float, ...]
-    sure: float
+    runs: Mapping[str, tuple[tuple[int, float], ...]]
+    known: frozenset[str]
 
 
 @cache
 def load_weights() -> Weights:
     """Read the package's weights."""
     data = json.loads(resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
-    return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), data["sure"])
+    place = {name: number for number, name in enumerate(FACETS)}
+    runs = {
+        run: tuple((place[name], value) for name, value in said.items()) for run, said in data["runs"].items()
+    }
+    known = frozenset(word for run in runs for word in run.split())
+    return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
 
 
 def understand(brief: Brief, question: str, weights: Weights | None = None) -> Choice:
@@ -72,7 +80,7 @@ def understand(brief: Brief, question: str, weights: Weights | None = None) -> C
     whole = _understand_one(brief, question, weights)
     if whole == REFUSED:
         return whole
-    if whole.tells and (two := _two_named(brief, question)):
+    if whole.tells and " and " in question and (two := _two_named(brief, question)):
         return _both(*two)
     pieces = questions_in(question)
     if len(pieces) != 2:
@@ -131,17 +139,40 @@ def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Cho
 def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     """Rank all that the question may be about, and take the first if it is sure enough."""
     found = evidence(index, asked)
-    shares = probabilities(found, weights.values)
+    shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
     best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
+    told = 0.0
     if best >= 0:
         alike = _alike(index.candidates, best, asked)
-        share = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
-        if round(share, 6) >= weights.sure and share > max(refuse, ask):
-            return _choice(index.candidates[best])
-    if found.only >= 0:
-        return _choice(index.candidates[found.only])
-    return REFUSED if refuse > _REFUSAL_ODDS * ask else UNCLEAR
+        told = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
+    costs = (
+        (round(_WRONG * (1 - told), 6), 0),
+        (round(_ASKED_BACK * (1 - ask - refuse) + _BACK_NOT_REFUSED * refuse, 6), 1),
+        (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
+    )
+    action = min(costs)[1]
+    if action == 0 and best >= 0:
+        return _choice(index.candidates[best])
+    if refuse > _SURELY_REFUSED:
+        return REFUSED
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    if last >= 0:
+        return _choice(index.candidates[last])
+    return REFUSED if action == 2 else UNCLEAR
+
+
+_SURELY_REFUSED = 0.8
+"""Likelier than this, a refusal holds also if the question has most words of one term only."""
+
+_ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
+
+
+def _the_one_of_its_kind(index: Index, asked: Question) -> int:
+    """The one candidate of the one kind that is asked for, -1 if there are several or none."""
+    kinds = asked.kinds & _ALONE
+    found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
+    return found[0] if len(kinds) == 1 and len(found) == 1 else -1
 
 
 def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:
@@ -151,12 +182,18 @@ def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[
     return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
 
 
-def probabilities(found: Evidence, weights: Sequence[float]) -> list[float]:
+def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
     """Return a probability for each candidate, for a refusal and for asking back.
 
     Rounded, so that machines agree.
     """
-    scores = [sum(weights[place] * value for place, value in vector) for vector in found.vectors]
+    said = facet_scores(index, asked, weights.known, weights.runs)
+    values = weights.values
+    facets = [*index.facets, (REFUSE,), (ASK_BACK,)]
+    scores = [
+        sum(values[place] * value for place, value in vector) + sum(said[place] for place in places)
+        for vector, places in zip(found.vectors, facets, strict=True)
+    ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
     odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
@@ -167,9 +204,7 @@ def probabilities(found: Evidence, weights: Sequence[float]) -> list[float]:
 def _choice(candidate: Candidate) -> Choice:
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items)
-    if candidate.segment is not None:
-        return Choice("unlabelled", candidate.target, (), (candidate.segment,))
-    return Choice("unlabelled", said=candidate.said)
+    return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,36 +8,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
-from birdenv.users.understanding._candidates import Candidate, Index
-from birdenv.users.understanding._foreign import FOREIGN_WORDS
-from birdenv.users.understanding._question import Overlap, Question, overlap
-from birdenv.users.understanding._scope import asks_for_names, without_output_columns
+from birdenv.users.understanding._candidates import GROUPS, Candidate, Index
+from birdenv.users.understanding._question import Question, overlap
+from birdenv.users.understanding._scope import asks_for_names
 from birdenv.users.understanding._words import GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
-_TECHNICAL: tuple[str, ...] = (
-    "tables?",
-    "columns?",
-    "fields?",
-    "schema | ddl | structure",
-    "join(?:s|ed|ing)?",
-    "(?:foreign |primary )?keys?",
-    "sql | cte | subquer\\w+ | select | where | having | group by | clause | window functions? | update"
-    " | insert",
-    "quer(?:y|ies) | code",
-    "database | engine",
-    "data types? | integer | text | boolean | nullable | format",
-    "json | path",
-    "stored? | stores? | hold | holds | contains? | linked | related | connected? | relations?",
-    "rows (?:of|does|in)",
-    "index(?:es)?",
-    "names?",
-    "solution | answer | approach | way to",
-    "(?:possible|what|distinct) values",
-)
-_TECHNICAL_WORDS = tuple(map(any_of, _TECHNICAL))
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 _WISH = any_of(
     """
@@ -52,7 +30,6 @@ _PERSONAL = any_of(
     hint | steps"""
 )
 
-_GROUPS = ("critical", "knowledge", "non_critical", "part", "open")
 _WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal", "best", "second", "only")
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
@@ -72,11 +49,13 @@ _REFUSE = (
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
 FEATURES: tuple[str, ...] = (
-    *(f"group:{name}" for name in _GROUPS),
+    *(f"group:{name}" for name in GROUPS),
     *(f"point:{name}" for name in _WORDS),
     *(f"part:{name}" for name in _WORDS),
+    *(f"open:{name}" for name in _WORDS),
     *(f"point_kind:{name}" for name in _MIXED),
     *(f"part_kind:{name}" for name in _MIXED),
+    *(f"open_kind:{name}" for name in _MIXED),
     *(f"plain:{name}" for name in _PLAIN),
     *(f"plain_kind:{name}" for name in sorted(PLAIN_KINDS)),
     *(f"plain_elsewhere:{name}" for name in sorted(PLAIN_KINDS)),
@@ -84,8 +63,6 @@ FEATURES: tuple[str, ...] = (
     *(f"asked_not_settled:{kind}" for kind in KINDS),
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
-    *(f"technical:{number}" for number in range(len(_TECHNICAL))),
-    *(f"foreign:{number}" for number in range(len(FOREIGN_WORDS))),
     *(f"ask_back:{name}" for name in _ASK),
 )
 """The names of all features, in the order of the weights."""
@@ -94,9 +71,10 @@ _AT = {name: place for place, name in enumerate(FEATURES)}
 _SETTLED = {kind: _AT[f"asked_and_settled:{kind}"] for kind in KINDS}
 _MISSED = {kind: _AT[f"asked_not_settled:{kind}"] for kind in KINDS}
 _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
-_GROUP = {name: _AT[f"group:{name}"] for name in _GROUPS}
+_GROUP = {name: _AT[f"group:{name}"] for name in GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
 _ELSEWHERE = {name: _AT[f"plain_elsewhere:{name}"] for name in PLAIN_KINDS}
+_FAMILIES = {"part": "part", "open": "open", "said": "open"}
 _PLAIN_START = _AT["plain:asked"]
 
 
@@ -128,38 +106,23 @@ def evidence(index: Index, question: Question) -> Evidence:
         if candidate.main_kinds:
             vector += _plain(candidate.main_kinds, question, found.known[number])
         vector += [(_ELSEWHERE[kind], 1.0) for kind in asked_plainly if kind not in candidate.kinds]
-        if candidate.group != "open":
-            start = _AT["part:covers_term" if candidate.group == "part" else "point:covers_term"]
-            if summed[number]:
-                shares = [value / found.total for value in found.by_field[number]]
-                covered = found.by_field[number][0] / (index.term_weight[number] or 1.0)
-                values = (
-                    covered,
-                    *shares,
-                    covered > 0.95,
-                    0,
-                    0,
-                    summed[number] / best,
-                    summed[number] < best,
-                    only,
-                )
-                vector += _numbers(start, values)
-                settled = _share_settled(candidate, question)
-                vector += _numbers(
-                    _AT[
-                        "part_kind:overlap_settled"
-                        if candidate.group == "part"
-                        else "point_kind:overlap_settled"
-                    ],
-                    (
-                        settled * summed[number] / best,
-                        (1 - settled) * summed[number] / best,
-                        settled * covered,
-                        (1 - settled) * covered,
-                        number in elsewhere,
-                    ),
-                )
-            vector += _named(start, candidate, question)
+        family = _FAMILIES.get(candidate.group, "point")
+        start = _AT[f"{family}:covers_term"]
+        if summed[number]:
+            shares = [value / found.total for value in found.by_field[number]]
+            covered = found.by_field[number][0] / (index.term_weight[number] or 1.0)
+            near = summed[number] / best
+            vector += _numbers(
+                start, (covered, *shares, covered > 0.95, 0, 0, near, summed[number] < best, only)
+            )
+            settled = _share_settled(candidate, question)
+            missed = 1 - settled
+            vector += _numbers(
+                _AT[f"{family}_kind:overlap_settled"],
+                (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
+            )
+        vector += _named(start, candidate, question)
+        if family != "open":
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
             ]
@@ -170,18 +133,15 @@ def evidence(index: Index, question: Question) -> Evidence:
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
     allowed = [
-        known or not question.kinds.isdisjoint(candidate.main_kinds - {"unmatched"})
+        known
+        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter"})
+        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    return Evidence(vectors, allowed, _only_term(index, question, found))
-
-
-def _only_term(index: Index, question: Question, found: Overlap) -> int:
-    with_term = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
-    if len(with_term) != 1 or 2 * found.by_field[with_term[0]][0] <= found.total:
-        return -1
-    strange = _PERSONAL.search(question.spaced) or any(p.search(question.spaced) for p in _TECHNICAL_WORDS)
-    return -1 if strange else with_term[0]
+    named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i]]
+    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
+    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
+    return Evidence(vectors, allowed, lone)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
@@ -229,7 +189,6 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
 
 
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
-    rest = without_output_columns(question.spaced)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.spaced),
@@ -241,8 +200,6 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
         _WISH.search(question.spaced) is not None,
         plain,
         best / total,
-        *(pattern.search(rest) is not None for pattern in _TECHNICAL_WORDS),
-        *(pattern.search(question.spaced) is not None for pattern in FOREIGN_WORDS),
     )
     return _numbers(_AT["refuse:always"], values)
 

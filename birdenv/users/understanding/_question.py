@@ -20,33 +20,79 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
+_BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, its telling stems, and the kinds it asks for.
+    """A question: its text made comparable, its words, stems, telling stems, and the kinds it asks for.
 
     `context` are the stems that stand only in statements beside the question itself.
     """
 
     text: str
     spaced: str
+    stems: tuple[str, ...]
     content: tuple[str, ...]
     kinds: frozenset[str]
     context: frozenset[str] = frozenset()
 
 
 def take_apart(question: str) -> Question:
-    """Make a question comparable; only its beginning is read if it is long."""
+    """Make a question comparable; only its beginning is read if it is long.
+
+    "Is that right?" after a statement asks for what the statement says.
+    """
     text = clean(question[:_LONGEST])
-    said = words(text)
-    content = tuple(dict.fromkeys(map(stem, content_words(said))))
-    asked = words(" ".join(s for s in _SENTENCE.findall(text) if s.rstrip(" '").endswith("?"))) or said
-    asked_stems = frozenset(map(stem, asked))
+    sentences, asked, tags = _sentences(text)
+    said = words(" ".join(sentences))
+    stems = tuple(map(stem, said))
+    telling = set(content_words(said))
+    content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
+    of_question = words(" ".join(asked)) or said
+    asked_stems = frozenset(map(stem, of_question))
     context = frozenset(one for one in content if one not in asked_stems)
-    return Question(text, f" {' '.join(said)} ", content, asked_kinds(" ".join(asked)), context)
+    kinds = asked_kinds(" ".join(of_question))
+    marked = (*stems, _CONFIRMS) if tags else stems
+    return Question(text, f" {' '.join(said)} ", marked, content, kinds, context)
+
+
+def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The sentences of a cleaned text, those that are questions, those that only ask to confirm the rest."""
+    sentences = _SENTENCE.findall(text)
+    asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
+    tags = [one for one in asked if _is_tag(one)] if len(sentences) > 1 else []
+    if not tags or len(tags) < len(asked):
+        return sentences, asked, []
+    rest = [one for one in sentences if one not in tags]
+    return rest, rest, tags
+
+
+def is_confirmed(question: str) -> bool:
+    """Return whether a question states something and asks to confirm it: "One row each. Is that right?"."""
+    return bool(_sentences(clean(question[:_LONGEST]))[2])
+
+
+_CONFIRMS = "=yes"
+_TAG = frozenset(
+    map(
+        stem,
+        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete
+        concur confirm consider consistent content correct correspond cover desire enough expect expectation
+        fine good
+        idea imagine intend intention likewise manner match meet mind object objection plan please possible
+        proceed purpose reading request requirement right satisfactory satisfy see sense settle settled share
+        similar suffice sufficient suit true understanding understood view way wish""".split(),
+    )
+)
+
+
+def _is_tag(sentence: str) -> bool:
+    """Whether a question only asks to confirm what was said before it."""
+    said = words(sentence)
+    return len(said) < 11 and all(stem(word) in _TAG for word in content_words(said))
 
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
@@ -75,7 +121,8 @@ class Overlap:
     """What a question's words have in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
-    of them is more than a word that frames any question. `total` is the weight of all words of the question,
+    of them is more than a word that frames any question, or if the question has its name. `total` is the
+    weight of all words of the question,
     `unknown` of those that no candidate has.
     """
 
@@ -98,13 +145,15 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.unknown += weight
             continue
         found.total += share_of_word * max(index.weight[other] for other, _ in meant)
-        telling = word not in GENERIC_STEMS and not (len(word) == 1 and word.isdigit())
+        telling = word not in GENERIC_STEMS and not word.isdigit()
         for other, share in meant:
             weight = index.weight[other] * share * share_of_word
             for number, field in index.postings[other]:
                 found.by_field[number][field] += weight
-                named = field == 0 and other == word and 2 * weight >= index.term_weight[number]
-                found.known[number] = found.known[number] or telling or named
+                found.known[number] = found.known[number] or (telling and share > _BEGUN)
+    for number, candidate in enumerate(index.candidates):
+        if any(f" {name} " in question.spaced for name in candidate.names):
+            found.known[number] = True
     found.total = found.total or 1.0
     return found
 
@@ -117,7 +166,18 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
         if word in index.spoken:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
-    return found if found or len(word) < 5 else _spelt(index, word)
+    if found:
+        return found
+    return _spelt(index, word) if len(word) > 4 else _begun(index, word)
+
+
+def _begun(index: Index, word: str) -> list[tuple[str, float]]:
+    """The words of the index that a short word is the beginning of: "eff" may be "efficiency"."""
+    if len(word) < 3:
+        return []
+    return [(other, _BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][
+        :2
+    ]
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:

@@ -55,7 +55,8 @@ _ORDER_TO_WRITE = re.compile(
 )
 _OPINION = any_of(
     r"""
-    do you (?:\w+ )?(?:think|believe|feel|find)(?! of) | in your (?:own )?(?:opinion|view|experience)
+    do you (?:\w+ )?(?:think|believe|feel|find)(?! (?:only )?of)
+    in your (?:own )?(?:opinion|view|experience)
     your (?:opinion|advice) | would you (?:recommend|advise)
     is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
 )

@@ -82,7 +82,7 @@ _GENERIC = frozenset(
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
     before after since until
     many much result record data information field entity feature index measure measured check show
-    display""".split()
+    display work worked weight out""".split()
 )
 """Words that a question about any task may have: by themselves they name nothing of a request."""
 

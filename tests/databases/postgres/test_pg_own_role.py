@@ -90,8 +90,7 @@ def test_a_clone_that_still_refuses_its_owner_is_the_agents_error(
 def test_a_session_that_notices_nothing_stops_nobody_else(
     source: PostgresSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server drops a database only when all its sessions have noticed; a deep regular expression may not
-    for minutes."""
+    """The server drops a database only when all sessions have noticed; one that is stopped never does."""
     monkeypatch.setattr("birdenv.databases.postgres._admin._DROPPING_SECONDS", 1)
     with source.open("shop") as deaf, source.open("shop") as other:
         ((process,),) = rows(

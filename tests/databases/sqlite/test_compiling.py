@@ -6,7 +6,7 @@ import pytest
 from growth import LINEAR, growth
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite._compiling import besides_literals
+from birdenv.databases.sqlite.guard._compiling import besides_literals
 
 
 def balanced(terms: list[str], operator: str) -> str:

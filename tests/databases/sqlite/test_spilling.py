@@ -8,7 +8,7 @@ import pytest
 from database_files import write_database
 
 from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite import _guard
+from birdenv.databases.sqlite.guard import _guard
 
 COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
 WIDE = "hex(zeroblob(250)) || (x * 7919)"

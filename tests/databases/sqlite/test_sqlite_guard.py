@@ -20,15 +20,15 @@ from image_kinds import let_images_grow
 
 from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite._authorizer_rules import (
+from birdenv.databases.sqlite.guard._authorizer_rules import (
     AuthorizerCache,
     beyond_reading,
     is_repeatable,
     outside_a_copy,
 )
-from birdenv.databases.sqlite._deadline import NEVER, Deadline
-from birdenv.databases.sqlite._guard import StatementGuard
-from birdenv.databases.sqlite._value_bounds import kind_of_work
+from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
+from birdenv.databases.sqlite.guard._guard import StatementGuard
+from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 from birdenv.databases.sqlite.images._image import ImageKind
 
 STRANGE = frozenset({"load_extension", "fts3_tokenizer"})
@@ -210,7 +210,8 @@ with SqliteSource(root).open("shop") as database:
 ONE_TAKES_ALL = """
 import sqlite3, sys
 from birdenv.databases import Limits, SqliteSource
-from birdenv.databases.sqlite import _guard, _preparation
+from birdenv.databases.sqlite import _preparation
+from birdenv.databases.sqlite.guard import _guard
 from birdenv.grading import ExGrader
 
 root, fill = sys.argv[1:]

@@ -12,9 +12,9 @@ from database_files import write_database
 SETTING = """
 import os, sys, threading, time
 from birdenv.databases import Limits, QueryError, SqliteSource
-from birdenv.databases.sqlite import _guard
-from birdenv.databases.sqlite._deadline import Deadline
-from birdenv.databases.sqlite._watchdog import watchdog
+from birdenv.databases.sqlite.guard import _guard
+from birdenv.databases.sqlite.guard._deadline import Deadline
+from birdenv.databases.sqlite.guard._watchdog import watchdog
 
 _guard._TICK_INSTRUCTIONS = 2**30
 source = SqliteSource(sys.argv[1])

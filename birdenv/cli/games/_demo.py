@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from birdenv.cli._running import INTERRUPTED
+from birdenv.cli.games._running import INTERRUPTED
 from birdenv.cli.options import _common as options
 from birdenv.dialogue import make_game
 from birdenv.runs import RunDirectory, RunPlan, Summary, prepare, run

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.databases._results import ErrorKind
-from birdenv.databases.sqlite._authorizer_rules import (
+from birdenv.databases.sqlite.guard._authorizer_rules import (
     CHANGES_OF_SCHEMA,
     LIST_OF_FILES,
     AuthorizerCache,
@@ -25,8 +25,8 @@ from birdenv.databases.sqlite._authorizer_rules import (
     outside_a_copy,
     stays_in_session,
 )
-from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry
-from birdenv.databases.sqlite._value_bounds import (
+from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
+from birdenv.databases.sqlite.guard._value_bounds import (
     LARGEST_VALUE,
     SHORTEST_LIMIT,
     WHOLE_INDEX,
@@ -38,7 +38,7 @@ from birdenv.databases.sqlite._value_bounds import (
     replace_unbounded_functions,
     stored_by_module,
 )
-from birdenv.databases.sqlite._watchdog import alarms, watchdog
+from birdenv.databases.sqlite.guard._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._memory_map import memory_used
 
 _TICK_INSTRUCTIONS = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli._play import read_extra
+from birdenv.cli.games._play import read_extra
 from birdenv.errors import InputError
 
 

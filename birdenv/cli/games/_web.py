@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from birdenv.cli._play import read_extra
+from birdenv.cli.games._play import read_extra
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:

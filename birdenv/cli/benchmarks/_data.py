@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
-from birdenv.cli._generate import generate
 from birdenv.cli._terminal import visible
+from birdenv.cli.benchmarks._generate import generate
 from birdenv.cli.options import _common as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._common import Dialect, Dsn, databases_in

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from birdenv.databases.sqlite._value_bounds import kind_of_work
+from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 
 
 def _words(text: str) -> frozenset[str]:

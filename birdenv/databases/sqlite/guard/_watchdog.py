@@ -16,7 +16,7 @@ import weakref
 from contextlib import suppress
 from typing import Protocol
 
-from birdenv.databases.sqlite._deadline import NEVER, Deadline
+from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
 
 _PERIOD = 0.05  # seconds between two looks, while anything runs
 _LONGEST_SLEEP = 0.5  # seconds; nothing depends on who forgot to wake it

@@ -45,7 +45,7 @@ def load(
         InputError: options, files or databases cannot be used.
     """
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
-    from birdenv.cli._running import load_game
+    from birdenv.cli.games._running import load_game
 
     arena = load_game(
         name,
@@ -100,7 +100,7 @@ def a_interact(
 
     Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import run_game
+    from birdenv.cli.games._running import run_game
 
     settings = selection.settings() | engine.settings(run.agent)
     settings |= {"profile": profile, "patience": patience}
@@ -148,7 +148,7 @@ def c_interact(
 
     Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
     """
-    from birdenv.cli._running import run_game
+    from birdenv.cli.games._running import run_game
     from birdenv.runs.official.write import write_official_files
 
     if official_files and execute_sql:
@@ -178,12 +178,15 @@ def play(
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
-    from birdenv.cli._running import load_game, run_game
+    from birdenv.cli.games._running import load_game, run_game
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
+    evaluated = found.seat_names[found.evaluated]
+    if evaluated in players:
+        raise InputError(f"--{evaluated}: this seat is the agent's, so --agent says who plays it")
     arena = load_game(game, given, run.agent, names={})
     run_game(arena, run, players, models=models.settings())
 

@@ -1,0 +1,1 @@
+"""Commands that make and check benchmarks and their databases."""

@@ -1,0 +1,158 @@
+"""The clone that one episode has for itself, and its session there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from birdenv.databases._fetching import Allowance, RowSink
+from birdenv.databases._results import QueryError, QueryResult, Result
+from birdenv.databases.postgres._clones import Clone, open_clone
+from birdenv.databases.postgres._connection import DiskQuota
+from birdenv.databases.postgres._pools import ClonePool
+from birdenv.databases.postgres._session import Session, SessionRefusedError, late
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError
+from birdenv.sql import may_write
+
+_ENDED: Final = "; the session was ended, and what it had not committed is lost"
+_NAME: Final = "birdenv_query"
+_BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query it cannot be made writable
+_END: Final = "ROLLBACK"
+_BEGIN_INSIDE: Final = f"SAVEPOINT {_NAME}; SET TRANSACTION READ ONLY"
+_END_INSIDE: Final = f"ROLLBACK TO SAVEPOINT {_NAME}; RELEASE SAVEPOINT {_NAME}"
+_T = TypeVar("_T")
+
+
+class PrivateClone:
+    """Statements here raise `ServerError` if the server is lost; whatever else ends the session costs what
+    was not committed, and the next statement gets a new one."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool, clone: Clone) -> None:
+        self._server = server
+        self._pool = pool
+        self.clone = clone
+        self._growth = DiskQuota(lambda: pool.growth(clone))
+        self._has_waste = False
+
+    def execute(self, sql: str, allowance: Allowance) -> Result:
+        """Run one statement as the clone's owner."""
+        to_its_end = may_write(sql)
+        return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
+
+    def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
+        """Run one plain query that only reads; it sees what the session sees, and leaves all as it was."""
+        return self._on_session(lambda session: run_query(session, sql, allowance, sink))
+
+    def roll_back(self) -> None:
+        """End the transaction that may be open; what the session had for itself stays."""
+        session = self.clone.session
+        if session is not None and session.in_transaction:
+            session.command("ROLLBACK")
+
+    def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
+        """Let `work` see the clone as committed, without what the episode's session has for itself."""
+        session = self._open()
+        if isinstance(session, QueryError):
+            return session
+        try:
+            result = work(session)
+            if session.is_lost and isinstance(result, QueryError):
+                self._replace(session, result)
+            return result
+        finally:
+            session.close()
+
+    def disconnect(self) -> Clone:
+        """End the session; gives the clone, in which nobody works now."""
+        if self.clone.session is not None:
+            self.clone.session.close()
+            self.clone.session = None
+        return self.clone
+
+    def leave(self) -> None:
+        """Throw the clone away."""
+        self._pool.leave(self.disconnect())
+
+    def _on_session(self, work: Callable[[Session], Result]) -> Result:
+        session = self.clone.session
+        if session is None or session.is_lost:
+            opened = self._open()
+            if isinstance(opened, QueryError):
+                return opened
+            session = self.clone.session = opened
+        if self._has_waste and not session.in_transaction:
+            session.command("VACUUM")
+            self._has_waste = False
+        session.growth = self._growth
+        result = work(session)
+        if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
+            self._has_waste = True
+        return self._crash_error(session, result) if session.is_lost else result
+
+    def _open(self) -> Session | QueryError:
+        """A new session, after what the agent made of its role and its rights was made good.
+
+        Where the server lives and this clone alone refuses its owner, the agent has done that.
+        """
+        if not self._pool.let_in(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+        try:
+            return open_clone(self._server, self.clone)
+        except SessionRefusedError as error:
+            return QueryError("engine", f"no new session in this database: {error}")
+
+    def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
+        if to_its_end or not session.in_transaction:
+            return session.run(sql, allowance, to_its_end=to_its_end)
+        # Stopping a query because of its many rows must not cost the transaction that it is part of.
+        failure = session.command(f"SAVEPOINT {_NAME}")
+        if failure is not None:
+            return failure
+        result = session.run(sql, allowance)
+        if isinstance(result, QueryResult) and result.truncated:
+            session.command(_END_INSIDE)
+        elif isinstance(result, QueryResult):
+            session.command(f"RELEASE SAVEPOINT {_NAME}")
+        return result
+
+    def _crash_error(self, session: Session, result: Result) -> Result:
+        self._replace(session, result)
+        if isinstance(result, QueryError):
+            return replace(result, message=result.message + _ENDED)
+        return result
+
+    def _replace(self, session: Session, result: Result) -> None:
+        """See to it that nothing goes on in a session that was lost, and that the server was not."""
+        if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
+            self._pool.end_session(session.process)  # we left it, not the other way round
+        else:
+            self._check_living()
+
+    def _check_living(self) -> None:
+        """Raise `ServerError` if the server was lost since the clone was made, and with it what was done."""
+        if not self._pool.is_living(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+
+
+def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
+    inside = session.in_transaction
+    failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
+    if failure is not None:
+        return failure
+    # A cursor takes one plain query, and nothing that writes, be it to a temporary table.
+    declared = session.run(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}", allowance)
+    if isinstance(declared, QueryError):
+        result: Result = _no_plain_query(declared)
+    else:
+        left = max(allowance.seconds - declared.elapsed, 0.001)
+        result = session.run(sql, replace(allowance, seconds=left), sink)
+        if isinstance(result, QueryError) and result.kind == "timeout":
+            result = replace(late(allowance), elapsed=declared.elapsed + result.elapsed)
+    session.command(_END_INSIDE if inside else _END)
+    return result
+
+
+def _no_plain_query(error: QueryError) -> QueryError:
+    is_about_kind = "0A000" in error.message or ("42601" in error.message and "INTO" in error.message)
+    return replace(error, kind="denied") if is_about_kind and error.kind != "missing" else error

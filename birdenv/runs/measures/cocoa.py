@@ -1,0 +1,93 @@
+"""What is measured of CoCoA's games: how often they succeed, and at what effort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Final
+
+from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
+
+
+def _events(run: Record) -> float | None:
+    return float(len(run["example"]["events"])) if "example" in run else None
+
+
+def _actions(run: Record, name: str) -> float | None:
+    if "example" not in run:
+        return None
+    return float(sum(event["action"] == name for event in run["example"]["events"]))
+
+
+def _found(run: Record) -> float | None:
+    return float(run["reward"] > 0) if "reward" in run else None
+
+
+def _deal(run: Record) -> float | None:
+    return float(run["example"]["outcome"]["reward"]) if "example" in run else None
+
+
+def _margin(run: Record) -> float | None:
+    return float(run["reward"]) if _deal(run) else None
+
+
+def _fits(run: Record) -> float | None:
+    return float(run["example"]["outcome"]["valid_deal"]) if "example" in run else None
+
+
+def _points(run: Record) -> float | None:
+    return float(run["reward"]) if "reward" in run else None
+
+
+_LENGTH: Final = Measure(
+    "events", "Events in a dialogue", _events, is_rate=False, most=inf, less_is_better=True, compared=False
+)
+
+
+def _by_selection(records: Sequence[Record], private: Sequence[Record]) -> Details:
+    found = sum(_found(record) or 0.0 for record in records)
+    selections = sum(_actions(record, "select") or 0.0 for record in records)
+    share = round(found / selections, 4) if selections else None
+    line = "Success per selection: " + (
+        f"{share:.3f}" if share is not None else "not defined, nobody selected"
+    )
+    return Details({"success_per_selection": share}, (line,))
+
+
+MUTUAL_FRIENDS: Final = GameMeasures(
+    (
+        Measure("success", "Success", _found, drawn=True),
+        _LENGTH,
+        Measure(
+            "selections",
+            "Selections",
+            lambda run: _actions(run, "select"),
+            is_rate=False,
+            most=inf,
+            less_is_better=True,
+        ),
+    ),
+    details=_by_selection,
+)
+BARGAIN: Final = GameMeasures(
+    (
+        Measure("deals", "Deals", _deal, drawn=True),
+        Measure(
+            "margin",
+            "Margin of the agent",
+            _margin,
+            is_rate=False,
+            least=-inf,
+            most=inf,
+            silent="without a deal",
+        ),
+        _LENGTH,
+    )
+)
+DEAL_OR_NO_DEAL: Final = GameMeasures(
+    (
+        Measure("deals", "Valid deals", _fits, drawn=True),
+        Measure("points", "Points of the agent", _points, is_rate=False, most=10.0),
+        _LENGTH,
+    )
+)

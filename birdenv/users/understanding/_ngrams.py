@@ -1,0 +1,57 @@
+"""The runs of up to three words of a question, and how each speaks for a kind of reading.
+
+Words that are too rare to be learnt stand as classes: a word of the task's terms or SQL, one of columns that
+the SQL does not use, one of the notes, or an unknown one. So what is learnt on some tasks holds on others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+
+from birdenv.users.understanding._candidates import FACETS, Index
+from birdenv.users.understanding._question import Question
+
+_AT = {name: place for place, name in enumerate(FACETS)}
+REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
+_OWN, _UNUSED, _NOTED, _UNKNOWN = "#", "-", "+", "~"
+
+
+def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
+    """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
+    said = ["^"]
+    for one in question.stems:
+        if one in known:
+            said.append(one)
+        elif one in index.spoken:
+            said.append(_OWN)
+        elif one in index.unused:
+            said.append(_UNUSED)
+        else:
+            said.append(_NOTED if one in index.postings else _UNKNOWN)
+    said.append("$")
+    pairs = [f"{a} {b}" for a, b in pairwise(said)]
+    triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
+    return [*dict.fromkeys(said), *dict.fromkeys(pairs), *dict.fromkeys(triples)]
+
+
+def scale(runs: int) -> float:
+    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    return round(4 / math.sqrt(runs + 20), 6)
+
+
+def facet_scores(
+    index: Index,
+    question: Question,
+    known: Collection[str],
+    weights: Mapping[str, Sequence[tuple[int, float]]],
+) -> list[float]:
+    """Add up what a question's words say for each facet."""
+    scores = [0.0] * len(FACETS)
+    runs = word_runs(index, question, known)
+    for run in runs:
+        for place, weight in weights.get(run, ()):
+            scores[place] += weight
+    share = scale(len(runs))
+    return [score * share for score in scores]

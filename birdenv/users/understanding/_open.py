@@ -1,0 +1,79 @@
+"""What else a question may be about: what is left open, who is kept, what the request says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from birdenv.users._brief import Brief
+from birdenv.users._segments import Segment
+
+_NO_PREFERENCE = "I have no preference about that."
+_ALL = "I have no preference about that: take all of them, there is no further restriction or limit."
+_OPEN = {
+    "order": _NO_PREFERENCE,
+    "limit": _ALL,
+    "distinct": _NO_PREFERENCE,
+    "round": _NO_PREFERENCE,
+    "null": _NO_PREFERENCE,
+    "tie": _NO_PREFERENCE,
+    "filter": _ALL,
+}
+"""What is answered where the gold SQL leaves a kind of thing open."""
+
+_KEPT = "Keep those that have none as well: they all belong in it."
+_DROPPED = "Only those that have any: leave out the ones without."
+
+_SAID = {
+    "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b"
+    r"|\b(?:highest|lowest|largest|smallest) to\b",
+    "limit": r"\b(?:top|first|best|worst|last) (?:\d+|two|three|five|ten)\b|\blimit"
+    r"|\b(?:maximum of|up to) \d",
+    "round": r"\bround|\bdecimal",
+    "group": r"\b(?:for each|per|by each|for every|each)\b|\bgroup|\bbreak|\bby \w+",
+    "distinct": r"\b(?:different|distinct|unique|once|duplicat\w*)\b",
+    "count": r"\bhow many\b|\bcount\b|\bnumber of\b|\baverage\b|\btotal\b|\bpercentage\b",
+    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find|need"
+    r"|along with|tell)\b",
+}
+_SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
+
+
+def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each kind of thing that is not settled, and what is answered to a question about it."""
+    return ((kind, answer) for kind, answer in _OPEN.items() if kind not in settled)
+
+
+def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield what the request says of each kind, where the gold SQL is withheld: kind, answer, words."""
+    for kind, pattern in _SAID.items():
+        if kind not in settled and (said := _sentences(request, pattern)):
+            yield kind, f"As I said: {said}", said
+
+
+def _sentences(text: str, pattern: str) -> str:
+    """The sentences of a text that have a pattern."""
+    found = (match.group().strip() for match in _SENTENCE.finditer(text))
+    return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
+
+
+def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
+    """Return the joins of the outermost query, without subqueries, and whether what has no match is kept."""
+    joins = [part for part in parts if part.clause == "join"]
+    first = min((_block(part.id) for part in joins), default=0)
+    outer = [part for part in joins if _block(part.id) == first]
+    keeping = [part for part in outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
+    told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or outer)
+    return told, _KEPT if keeping else _DROPPED
+
+
+def _block(name: str) -> int:
+    return int(name.split(".")[0][1:])
+
+
+def unused_columns(brief: Brief) -> str:
+    """Return the names and meanings of the columns that the gold SQL does not use."""
+    if brief.notes is None:
+        return ""
+    used = set(re.findall(r"\w+", " ".join([*brief.gold, *(i.snippet for i in brief.ambiguities)]).lower()))
+    return " ".join(f"{name} {text}" for name, text in brief.notes.columns.items() if name not in used)

@@ -1,0 +1,123 @@
+"""Training on the candidate setting: rules, intervals, a short training and its report."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from birdenv_baselines.__main__ import _trainings
+from birdenv_baselines.training import RULES, Split, family_of, interval, play, tuned_rule
+from birdenv_baselines.training._policies import guess
+
+from birdenv.benchmarks.generator import generate
+from birdenv.errors import InputError
+
+NEEDS_TORCH = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None or importlib.util.find_spec("sb3_contrib") is None,
+    reason="torch or sb3_contrib is not installed: the extra `rl`",
+)
+
+
+def test_a_family_is_the_id_without_the_meaning() -> None:
+    assert family_of("coop_0012_3") == family_of("coop_0012_0_new") == "coop_0012"
+    assert family_of("library_M_0001_1") == "library_M_0001"
+
+
+def test_what_a_guess_is_worth() -> None:
+    assert guess(np.array([1.0, 2.0, 8.0])).tolist() == pytest.approx([1.0, 0.9, 0.225])
+
+
+def test_an_interval_counts_families_and_not_episodes() -> None:
+    rng = np.random.default_rng(0)
+    by_family = rng.normal(size=20)
+    families = np.repeat(np.array([f"f{i}" for i in range(20)], dtype=object), 50)
+    low, high = interval(np.repeat(by_family, 50), families)
+    spread = 4 * by_family.std() / np.sqrt(20)
+    assert 0.8 * spread < high - low < 1.2 * spread  # 1.96 standard errors of 20 families, each way
+    assert low < by_family.mean() < high
+    apart = interval(np.stack([np.repeat(by_family, 50), np.repeat(by_family, 50) + 5.0]), families)
+    assert apart[1] - apart[0] > 2.0  # two seeds that differ widen it
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("families") / "made"
+    generate(folder, tasks=90, seed=0)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.mark.slow
+def test_the_order_of_policies_without_learning(families: Path) -> None:
+    split = Split(families, "coop")
+    assert not {name for name in split.training if name.startswith("coop")}
+    envs = split.test_envs(64)
+    assert {family_of(name).split("_")[0] for name in envs.instance_ids} == {"coop"}
+    earned = {name: play(envs, make()).returns.mean() for name, make in RULES.items()}
+    assert earned["privileged"] > max(earned["never-asks"], earned["asks-unknown-words"])
+    assert earned["random"] < min(earned["asks-everything"], earned["asks-first"])
+    _, rule = tuned_rule(split.train_envs(64))
+    played = play(envs, rule)
+    again = play(envs, rule)
+    assert np.array_equal(played.tasks, again.tasks) and np.array_equal(played.returns, again.returns)
+    other = play(envs, RULES["random"]())
+    assert np.array_equal(played.tasks, other.tasks) and np.array_equal(played.prices, other.prices)
+    assert len(Split(families, "coop", train_tasks=20).training) <= 20
+    with pytest.raises(InputError, match="cannot be held out"):
+        Split(families, "zoo")
+
+
+def _command(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "birdenv_baselines", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@NEEDS_TORCH
+@pytest.mark.slow
+def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path) -> None:
+    output = ("-o", tmp_path)
+    training = ("train", "--data", families, "--seed", 0, *output)
+    done = _command(*training, "--steps", 40_000)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "maskable-ppo-coop-seed0"
+    assert {"config.json", "model.zip", "curve.csv"} <= {path.name for path in folder.iterdir()}
+    curve = [float(line.split(",")[1]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
+    assert np.mean(curve[-3:]) > np.mean(curve[:3]) + 0.2  # it learns
+    refused = _command(*training, "--steps", 40_000)
+    assert refused.returncode == 2 and "--resume" in refused.stderr
+    resumed = _command(*training, "--steps", 50_000, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    steps = [int(line.split(",")[0]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
+    assert steps == sorted(steps) and steps[-1] > 45_000
+    for command in ("evaluate", "report"):
+        done = _command(command, *output)
+        assert done.returncode == 0, done.stderr
+    report = (tmp_path / "report.md").read_text()
+    for policy in (*RULES, "value-of-information", "maskable-ppo", "optimum"):
+        assert f"| {policy}" in report
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+@NEEDS_TORCH
+@pytest.mark.slow
+@pytest.mark.parametrize("algo", ["ppo", "dqn"])
+def test_the_other_algorithms_run(families: Path, tmp_path: Path, algo: str) -> None:
+    output = ("-o", tmp_path)
+    done = _command("train", "--algo", algo, "--data", families, "--steps", 12_000, *output)
+    assert done.returncode == 0, done.stderr
+    done = _command("evaluate", *output)
+    assert done.returncode == 0 and f"{algo}-coop-seed0: return" in done.stdout, done.stderr
+
+
+def test_without_trainings_it_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no training below"):
+        _trainings(None, tmp_path)
