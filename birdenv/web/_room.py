@@ -155,8 +155,7 @@ class Room:
             if self._dialogue.is_over:
                 return
             self._apply(seat, move, None, None)
-            if set(self.people) & set(self._dialogue.open):
-                self._asked[seat] = max(self._asked[seat], len(self._dialogue.events))
+            self._let_people_answer(seat)
 
     def close(self) -> None:
         """Let go of databases and of what players hold."""
@@ -189,12 +188,17 @@ class Room:
                 self._active[stored.seat] = stored.event.time
         if moves:
             self._dialogue = replay(self._dialogue.rules, [each.event for each in moves], self._remind)
+            self._let_people_answer(moves[-1].seat)
+
+    def _let_people_answer(self, seat: int) -> None:
+        """A player that has just moved is not asked again while a person may act."""
+        if seat in self._players and set(self.people) & set(self._dialogue.open):
+            self._asked[seat] = len(self._dialogue.events)
 
     def _remind(self, dialogue: Dialogue, event: Event) -> None:
         player = self._players.get(event.agent)
         if player is None:
             return
-        self._asked[event.agent] = len(dialogue.events) + 1
         try:
             player.move(dialogue.view(event.agent))
         except Exception:

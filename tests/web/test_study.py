@@ -211,6 +211,28 @@ def test_a_study_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
     assert world.status("a") == world.status("b") == "survey"
 
 
+def test_a_player_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:
+    said: list[list[Any]] = []
+    for restarts in (False, True):
+        store = Store(tmp_path / f"{restarts}.sqlite")
+        world = World(store, 1, seat="agent_0", partners={"bot": BOT})
+        world.come("a")
+        world.pass_time(1)
+        (stored,) = store.dialogues()
+        for number, words in enumerate(("hello", "none of them", "I have two of these")):
+            room = world.study.room(stored.id)
+            while found := room.next_move():
+                room.play_for(*found)
+            if restarts:
+                world.study = world.started()
+                room = world.study.room(stored.id)
+                assert room.next_move() is None  # it has moved, and the person has not
+            world.study.play("a", Move("message", words), str(number))
+        said.append([each["data"] for each in world.study.room(stored.id).shown(0).events])
+    assert len(said[0]) > 4
+    assert said[0] == said[1]
+
+
 def test_a_player_that_fails_costs_its_own_dialogue(store: Store) -> None:
     world = World(store, partners={"bad": Partner(player="test_study:Failing")})
     world.come("a")
