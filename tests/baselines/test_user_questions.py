@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from birdenv_baselines.user_questions._questions import FOLDER, load_briefs, load_rows
-from birdenv_baselines.user_questions.train import fit, measure
+from birdenv_baselines.user_questions.train import fit, measure, read_examples
 
 ROWS = [json.loads(line) for file in sorted(FOLDER.glob("*.jsonl")) for line in file.read_text().splitlines()]
 CLASSES = {"labelled", "unlabelled", "refuse", "ask_back", "kind"}
@@ -48,4 +48,5 @@ def test_the_package_knows_the_questions_that_it_was_made_from() -> None:
     for kind, least in (("labelled", 0.8), ("unlabelled", 0.7), ("refuse", 0.85), ("ask_back", 0.85)):
         asked = sum(n for (one, _), n in found.items() if one == kind)
         assert found[kind, "right"] > least * asked, (kind, found)
-    assert fit(rows) == fit(rows)
+    examples = read_examples(rows)
+    assert fit(examples) == fit(examples)

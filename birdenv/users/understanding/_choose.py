@@ -44,7 +44,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.4, 0.5, 0.7
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.5, 0.5, 0.7
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 REFUSED = Choice("unanswerable")
@@ -152,7 +152,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
     )
     action = min(costs)[1]
-    if action == 0 and best >= 0:
+    if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
         return _choice(index.candidates[best])
     if refuse > _SURELY_REFUSED:
         return REFUSED
@@ -162,7 +162,18 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     return REFUSED if action == 2 else UNCLEAR
 
 
-_SURELY_REFUSED = 0.5
+def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
+    """Whether "no preference" would be said about something else than what is asked."""
+    kinds = asked.kinds & PLAIN_KINDS
+    return (
+        bool(kinds and best.main_kinds)
+        and not best.segments
+        and not best.items
+        and kinds.isdisjoint(best.main_kinds)
+    )
+
+
+_SURELY_REFUSED = 0.65
 """Likelier than this, a refusal holds also if the question has most words of one term only."""
 
 _ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
