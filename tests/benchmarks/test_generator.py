@@ -242,4 +242,4 @@ def test_every_command_takes_it(folder: Folder, tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-m", "birdenv", *command], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     (overall,) = (tmp_path / "run").rglob("overall.json")
-    assert json.loads(overall.read_text())["reward"]["mean"] == 1.0
+    assert json.loads(overall.read_text())["figures"]["reward"]["value"] == 1.0

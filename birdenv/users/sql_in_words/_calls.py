@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader
 
 
+_DECIMAL = "a decimal number"
+
+
 def cast(reader: Reader) -> Phrase:
     reader.at += 2
     inner = reader.expression()
-    words = "a decimal number"
+    words = _DECIMAL
     if reader.take("AS"):
         words = type_name(reader)
     _close(reader)
@@ -88,6 +91,8 @@ def call(reader: Reader) -> Phrase:
         else argument.inside(ATOM if takes_atoms(name) else PREFIX)
         for at, argument in enumerate(arguments)
     ]
+    if name == "ROUND" and texts:  # PostgreSQL rounds no other type: nobody would say it
+        texts[0] = texts[0].removesuffix(f" as {_DECIMAL}")
     if template := cut_of_date(name, texts):
         return Phrase(reader.wording.say(template, texts[name == "STRFTIME"]), PREFIX)
     words = function_words(reader.wording, name, texts) + extra
