@@ -48,7 +48,7 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
     'No'
     >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
     'Yes'
-    >>> verdict("Just the name and the index?", ["name, wear_index"], "output")
+    >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
     'Yes'
     """
     text = clean(question)
@@ -75,12 +75,13 @@ def _proposes(question: str, text: str) -> bool:
 
 def _names(text: str, listed: str, all_of_them: bool) -> Verdict:
     """A proposal of columns or of what there is a row for: yes, if it names them; no, if it names none."""
-    said = set(map(stem, content_words(words(text))))
+    said = set(map(stem, words(text)))
     names = [set(map(stem, split_words(name).split())) for name in listed.split(",")]
     named = [bool(one & said) for one in names]
     if all(named) if all_of_them else any(named):
         return "Yes"
-    return "No" if all_of_them and not any(named) and said - GENERIC_STEMS else ""
+    told = set(map(stem, content_words(words(text))))
+    return "No" if all_of_them and not any(named) and told - GENERIC_STEMS else ""
 
 
 def _is_number(token: Token) -> bool:

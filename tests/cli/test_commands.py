@@ -215,7 +215,7 @@ def test_a_person_plays_at_the_terminal(
     """A plain line is a question, SQL may have several lines, and the last submission has its verdict."""
     typed = [
         "SELECT 1",
-        "What do you mean by 'late'?",
+        "What do you mean by 'roomy branches'?",
         "submit SELECT",
         "  1",
         "",

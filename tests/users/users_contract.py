@@ -240,10 +240,12 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
 
 def _functions(tokens: list[Token], bare: str) -> list[str]:
     found = []
-    for token, following in pairwise(tokens):
+    for place, (token, following) in enumerate(pairwise(tokens)):
         name = token.text.upper()
         if following.token_type != TokenType.L_PAREN or not re.fullmatch(r"[A-Z]\w*", name):
             continue
+        if name == "CAST" and place > 1 and tokens[place - 2].text.upper() == "ROUND":
+            continue  # to a number, which what is rounded is anyway
         if name in FUNCTIONS:
             if FUNCTIONS[name] and not _count(FUNCTIONS[name], bare):
                 found.append(f"lacks words for {name}")
