@@ -44,6 +44,7 @@ def _families(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_family_shows_one_request_and_means_all_there_is(records: list[dict[str, Any]]) -> None:
     for tasks in _families(records).values():
         assert len({(task["amb_user_query"], *task["candidates"]) for task in tasks}) == 1
@@ -140,6 +141,7 @@ def _digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_bytes(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib, birdenv.benchmarks.generator as made; "

@@ -73,6 +73,7 @@ def _compare(episodes: int, n: int, legal: float, settings: dict[str, Any]) -> N
     theirs.close()
 
 
+@pytest.mark.slow
 def test_a_batch_is_equal_to_single_dialogues_on_the_demo() -> None:
     _compare(25, 3, 0.7, {"instances": [f"coop_{i}" for i in range(1, 5)] + ["coop_M_1", "library_M_4"]})
 
