@@ -53,10 +53,11 @@ _QUICK_SECONDS = 1.5e-6  # a character; reading three thousand characters thirty
 
 
 def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) -> float:
-    """How many times longer eight times the text takes, in processor time; the best of four each.
+    """How many times longer eight times the text takes, in processor time; the best of twelve pairs.
 
-    The long text is worked through again only while it seems to take too long. Python's garbage collector
-    rests meanwhile: when it runs depends on all that came before.
+    Short and long are measured in turn, so that a slow stretch of the machine slows both. Only what seems
+    to take too long is worked through again. Python's garbage collector rests meanwhile: when it runs
+    depends on all that came before.
     """
 
     def seconds(made: str) -> float:
@@ -67,11 +68,11 @@ def growth(work: Callable[[str], object], text: Callable[[int], str], n: int) ->
     was_on = gc.isenabled()
     gc.disable()
     try:
-        short = text(n)
-        short_seconds = min(seconds(short) for _ in range(4))
-        long, ratio = text(8 * n), float("inf")
-        for _ in range(4):
-            ratio = min(ratio, seconds(long) / short_seconds)
+        short, long = text(n), text(8 * n)
+        shortest, ratio = float("inf"), float("inf")
+        for _ in range(12):
+            shortest = min(shortest, seconds(short))
+            ratio = min(ratio, seconds(long) / shortest)
             if ratio <= LINEAR:
                 break
         return ratio
