@@ -201,6 +201,7 @@ TRAPS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.contains("S46")
 @pytest.mark.parametrize(
     ("module", "isolation"),

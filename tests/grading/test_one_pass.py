@@ -155,6 +155,7 @@ TEXTS = GoldRows("", QueryResult(("a",), [("x",), ("y",)]))
 WIDE = GoldRows("", QueryResult(("a", "b"), [(1, 2)]))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("gold", "rows"),
     [
