@@ -91,6 +91,8 @@ def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[li
     while True:
         asked = min(batch, cap + 1 - len(rows))
         fetched = cursor.fetchmany(asked)
+        if not rows and len(fetched) < asked and len(fetched) * most <= left:
+            return fetched, False  # as nearly always
         rows += fetched
         are_few = batch < _FEW_ROWS
         uncounted += _at_most(fetched) if are_few else len(fetched) * most

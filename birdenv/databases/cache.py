@@ -107,7 +107,7 @@ class ResultCache:
         self._size = 0
         self._hits = 0
         self._lock = threading.Lock()
-        self._in_progress: dict[Key, _InProgress] = {}
+        self._in_progress: dict[Hashable, _InProgress] = {}  # by statement
 
     @property
     def size(self) -> int:
@@ -185,9 +185,12 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Give what `get` gives; threads that ask for the same key at the same time run it one by one."""
+        """Give what `get` gives; threads that ask for the same statement together run it one by one."""
+        statement = key.statement
         with self._lock:
-            place = self._in_progress.setdefault(key, _InProgress())
+            place = self._in_progress.get(statement)
+            if place is None:
+                place = self._in_progress[statement] = _InProgress()
             place.waiting += 1
         try:
             with place.lock:
@@ -196,7 +199,7 @@ class ResultCache:
             with self._lock:
                 place.waiting -= 1
                 if not place.waiting:
-                    self._in_progress.pop(key, None)
+                    self._in_progress.pop(statement, None)
 
     def clear(self) -> None:
         """Forget what is in memory."""

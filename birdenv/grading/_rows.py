@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from typing import Final
@@ -105,9 +105,17 @@ def fetched_rows(result: QueryResult) -> FetchedRows:
 
 def whole(result: Result) -> Result:
     """Freeze the rows of a result; a `too_large` error where it was cut: part of a gold grades nothing."""
-    if isinstance(result, QueryResult) and result.truncated:
+    if isinstance(result, QueryError):
+        return result
+    if result.truncated:
         return QueryError("too_large", f"more than {len(result.rows)} rows", result.elapsed)
-    return replace(result, rows=tuple(result.rows)) if isinstance(result, QueryResult) else result
+    return QueryResult(
+        result.columns,
+        tuple(result.rows),
+        rows_affected=result.rows_affected,
+        elapsed=result.elapsed,
+        repeatable=result.repeatable,
+    )
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:

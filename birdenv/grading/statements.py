@@ -35,7 +35,7 @@ class Statements:
         self._watch = watch
         self._limits = limits
         self._cache = cache
-        self._question: tuple[tuple[Scope, tuple[str, ...]], list[_Gold]] | None = None
+        self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
         """Give what the results on a database depend on. Raises `InputError` if it cannot be opened."""
@@ -43,7 +43,7 @@ class Statements:
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
         """Give all rows of each gold; an error where it fails or is cut: part of a gold grades nothing."""
-        question, known = (scope, tuple(sqls)), self._question
+        question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
         golds = [self._gold(scope, db_id, sql) for sql in sqls]

@@ -173,32 +173,29 @@ class GuardedConnection:
             if failure is not None:
                 return failure
             self._can_read_tables = True
-        self._guard.refusal = None
+        guard = self._guard
+        guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
+        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
+        is_unexplained = False
         try:
-            return self._run_as_learned(sql, allowance, reading, sink)
+            while True:  # again as long as something is learned about the statement
+                try:
+                    return self._run(sql, allowance, deadline, reading, sink)
+                except DRIVER_ERRORS as error:
+                    if guard.interrupted:
+                        raise KeyboardInterrupt from error
+                    if self._is_unexplained(error):
+                        if is_unexplained:
+                            return QueryError("denied", _NOT_UTF8, monotonic() - deadline.began)
+                        is_unexplained = True
+                    elif not self._may_try_again(error, sql, deadline, reading):
+                        return self._explain(error, sql, allowance, monotonic() - deadline.began)
         finally:
             if self._growth is not None:
                 self.ours(partial(set_growth, pages=self._growth))
                 self._growth = None
-
-    def _run_as_learned(self, sql: str, allowance: Allowance, reading: bool, sink: RowSink | None) -> Result:
-        """Run a statement, again as long as something is learned about it."""
-        deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
-        unexplained = 0
-        while True:
-            try:
-                return self._run(sql, allowance, deadline, reading, sink)
-            except DRIVER_ERRORS as error:
-                if self._guard.interrupted:
-                    raise KeyboardInterrupt from error
-                if self._is_unexplained(error):
-                    unexplained += 1
-                    if unexplained > 1:
-                        return QueryError("denied", _NOT_UTF8, monotonic() - deadline.began)
-                elif not self._may_try_again(error, sql, deadline, reading):
-                    return self._explain(error, sql, allowance, monotonic() - deadline.began)
 
     def _run(
         self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None

@@ -40,8 +40,8 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 class FileId(ContentId):
     """Which file, and what the file system says of its contents: of the file, its folder and its journals.
 
-    The folder's time says whether a journal may have appeared, at the price of one look; it does not count
-    when comparing.
+    The folder's time says whether a `-wal` may have appeared, at the price of one look; it does not count
+    when comparing. (Other journals say nothing before the file itself is written to.)
     """
 
     path: str
@@ -148,6 +148,8 @@ def engine_build() -> str:
 
 
 _MAGIC: Final = b"SQLite format 3\0"
+_FORMAT_VERSIONS: Final = slice(18, 20)
+_WAL_MODE: Final = 2
 _LFS_POINTER: Final = b"version https://git-lfs"
 _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
 
@@ -155,9 +157,13 @@ _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody
 class SqliteFile:
     """A file that is known to be a database, and a pool of connections that read it."""
 
-    def __init__(self, version: FileId, image_path: Path, killable: bool) -> None:
-        """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it."""
+    def __init__(self, version: FileId, image_path: Path, killable: bool, in_wal_mode: bool = False) -> None:
+        """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it.
+
+        `in_wal_mode`: the file may change without being written to, by a `-wal` that comes to be beside it.
+        """
         self.version = version
+        self._in_wal_mode = in_wal_mode
         self.path = Path(version.path)
         self._folder = str(self.path.parent)
         self.image_path = image_path
@@ -186,17 +192,21 @@ class SqliteFile:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""
         version = self.version
         try:
-            status, folder = os.stat(version.path), os.stat(self._folder)  # noqa: PTH116 (at every episode)
+            status = os.stat(version.path)  # noqa: PTH116 (at every episode)
+            return (
+                status.st_mtime_ns == version.modified_ns
+                and status.st_ctime_ns == version.changed_ns
+                and status.st_size == version.size
+                and status.st_ino == version.inode
+                and not version.journals
+                and not (self._in_wal_mode and self._has_other_files())
+            )
         except OSError:
             return False
-        return (
-            status.st_mtime_ns == version.modified_ns
-            and status.st_ctime_ns == version.changed_ns
-            and status.st_size == version.size
-            and status.st_ino == version.inode
-            and folder.st_mtime_ns == version.folder_modified_ns
-            and not version.journals
-        )
+
+    def _has_other_files(self) -> bool:
+        """Whether files have come or gone beside this one."""
+        return os.stat(self._folder).st_mtime_ns != self.version.folder_modified_ns  # noqa: PTH116
 
     def check(self) -> None:
         """Raise `InputError` unless SQLite can read the schema; what stands in it is not run."""
@@ -285,9 +295,10 @@ def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
         found = _files.get((version, killable))
         if found is None:
             with path.open("rb") as file:
-                _check_head(path, file.read(64))
+                head = file.read(64)
+            _check_head(path, head)
             image_path = path if version.is_settled else _settled(path, version)
-            found = SqliteFile(version, image_path, killable)
+            found = SqliteFile(version, image_path, killable, _WAL_MODE in head[_FORMAT_VERSIONS])
             if not version.is_settled:
                 weakref.finalize(found, remove_folder, image_path.parent)
             found.check()

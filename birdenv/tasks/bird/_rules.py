@@ -225,7 +225,12 @@ def _instruction(
 
 @lru_cache(maxsize=64)  # rollouts of one task begin with the same
 def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: str, schema: str) -> str:
-    parts = [_RULES.format(engine=engine, turns=turns), f"Question: {question}"]
+    parts = [_rules_text(engine, turns), f"Question: {question}"]
     if hint.strip():
         parts.append(f"Hint: {hint}")
     return "\n\n".join([*parts, f"Database: {db_id}", *([schema] if schema else [])])
+
+
+@lru_cache(maxsize=64)
+def _rules_text(engine: str, turns: int) -> str:
+    return _RULES.format(engine=engine, turns=turns)

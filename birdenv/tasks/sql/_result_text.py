@@ -30,6 +30,7 @@ _LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer
 _MOST_KNOWN_HEADS: Final = 1_024
 _known_heads: dict[tuple[str, ...], str] = {}
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
+_TO_ESCAPE: Final = bytes([*range(0x20), 0x7F, ord("\\")])  # of ASCII
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
@@ -55,24 +56,24 @@ def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
     None if any cell might need what `cell_text` does.
     """
     cells = tuple(chain.from_iterable(rows))
-    form = _plain_form(len(rows), width)
-    lines = form % cells
+    lines = _plain_form(len(rows), width) % cells
     nulls = 0
     if "None" in lines:
         nulls = cells.count(None)
-        lines = form % tuple(["NULL" if cell is None else cell for cell in cells])
+        if lines.count("None") != nulls:
+            return None
+        lines = lines.replace("None", "NULL")
     flat = lines.replace("\n", " | ")
     longest = len(flat) - 4 * len(cells) + 1  # if the others take 4 each, the least
     if (
-        not flat.isprintable()
+        (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
+        or not _is_plain(flat)
         or flat.count("|") != len(cells)
         or flat.count("NULL") != nulls
-        or "\\" in flat
         or "'" in flat  # a quote, or a blob
         or '"' in flat
         or "  " in flat  # about an empty text, or one with a space at an end
         or flat[-1:] == " "
-        or (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
     ):
         return None
     return lines
@@ -101,13 +102,12 @@ def cell_text(cell: Cell) -> str:
     """One value. Text is quoted where bare text could be read as something else."""
     if isinstance(cell, str):
         is_plain = (  # as most texts are: `_marked` would change nothing
-            cell.isprintable()
-            and 0 < len(cell) <= SHOWN_CHARACTERS
+            0 < len(cell) <= SHOWN_CHARACTERS
             and cell[0] > "'"
             and cell[-1] != " "
             and "|" not in cell
-            and "\\" not in cell
             and cell != "NULL"
+            and _is_plain(cell)
         )
         return cell if is_plain else _marked(cell)
     if cell is None:
@@ -161,7 +161,14 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
 
 def escaped(text: str) -> str:
     """The text with everything unprintable, and backslashes, written as escapes."""
-    return _UNPRINTABLE.sub(_escape, text)
+    return text if _is_plain(text) else _UNPRINTABLE.sub(_escape, text)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in a text is unprintable or a backslash."""
+    if text.isascii():  # as most are: `isprintable` takes four times as long
+        return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
+    return text.isprintable() and "\\" not in text
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -25,6 +25,8 @@ _RECENT: Final = 0.01  # seconds for which processor time is not read again: rea
 class _Clock:
     """Processor time, read once in a while."""
 
+    __slots__ = ("_read", "_read_at", "id")
+
     def __init__(self, identity: int) -> None:
         self.id = identity
         self._read_at = -NEVER
@@ -38,11 +40,11 @@ class _Clock:
         return self._read + since
 
 
-class _ThreadClock(_Clock, threading.local):
-    """The processor time of the thread that asks."""
+class _ThreadClock(threading.local):
+    """The `clock` of the thread that asks; any thread may read it."""
 
     def __init__(self) -> None:
-        super().__init__(time.pthread_getcpuclockid(threading.get_ident()))  # to be read in any thread
+        self.clock = _Clock(time.pthread_getcpuclockid(threading.get_ident()))
 
 
 _of_thread = _ThreadClock()
@@ -77,11 +79,11 @@ class Deadline:
 
     def __init__(self, seconds: float, wall_seconds: float, *, of_process: bool = False) -> None:
         now = self.began = time.monotonic()
-        clock = _of_process if of_process else _of_thread
+        clock = _of_process if of_process else _of_thread.clock
         self._clock = clock.id
         self._processor = clock.at_most(now) + seconds
         self._wall = now + wall_seconds
-        self.soonest = now + min(seconds, wall_seconds)
+        self.soonest = now + (seconds if seconds < wall_seconds else wall_seconds)
 
     def written_bytes(self) -> int | None:
         """What has been written by the thread so far, or by the process where that one counts; to any file.
