@@ -182,7 +182,10 @@ class Poster:
             cause = cause.__cause__ or cause.__context__
         why = self.scrubbed(shortened(reasons[0] if reasons else "no reason given"))
         said = f"{self._endpoint.url} cannot be reached: {why}"
-        if any(word in " ".join(reasons).lower() for word in _NEVER):
+        lower = " ".join(reasons).lower()
+        if "certificate" in lower:
+            said += " (SSL_CERT_FILE names a file of certificates to trust)"
+        if any(word in lower for word in _NEVER):
             return EndpointRefusedError(said)
         return TransientError(said, "connection")
 
