@@ -6,7 +6,10 @@ import json
 import re
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from importlib import import_module
 from typing import Any, Final
 
 from birdenv.llm._completion import error_text, shortened
@@ -25,7 +28,6 @@ OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens",
 
 _MOST_BYTES: Final = 16 * 2**20  # of an answer
 _CONNECT_SECONDS: Final = 30.0
-_CONNECTIONS: Final = 1024
 _STREAMED: Final = {"headers": {"X-Stainless-Raw-Response": "stream"}}
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|too many tokens|prompt is too long"
@@ -38,12 +40,19 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 
 
 class Poster:
-    """Sends requests to one endpoint; safe from any thread. Texts that it returns never hold the key."""
+    """Sends requests to one endpoint; safe from any thread. Texts that it returns never hold the key.
+
+    Each request under way has a client of its own, with one connection: a pool of connections looks at all of
+    them for each request.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client: Any = None
         self._lock = threading.Lock()
+        self._clients: list[Any] = []
+        self._idle: list[Any] = []
+        self._tls: Any = None
+        self._is_closed = False
 
     def post(self, body: dict[str, Any], seconds: float) -> str:
         """Send a chat request, and return the text of the answer.
@@ -61,13 +70,14 @@ class Poster:
         ends = time.monotonic() + seconds
         timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
         try:
-            response = self._opened().post(
-                "/chat/completions", cast_to=object, body=body, options={**_STREAMED, "timeout": timeout}
-            )
-            try:
-                return self._read(response, ends)
-            finally:
-                response.close()
+            with self._client() as client:
+                response = client.post(
+                    "/chat/completions", cast_to=object, body=body, options={**_STREAMED, "timeout": timeout}
+                )
+                try:
+                    return self._read(response, ends)
+                finally:
+                    response.close()
         except openai.APIStatusError as error:
             raise self._status_error(error, body) from None
         except openai.APITimeoutError as error:
@@ -91,27 +101,41 @@ class Poster:
         return text.replace(key, "[key]") if len(key) > 5 else text
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; nothing can be sent any more."""
         with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
+            self._is_closed = True
+            clients, self._clients = self._clients, []
+        for client in clients:
             client.close()
 
-    def _opened(self) -> Any:
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        """A client that nobody else uses; the one that was used last, if there is any."""
         with self._lock:
-            if self._client is None:
-                import openai
+            if self._is_closed:
+                raise EndpointRefusedError("the run has ended")
+            if self._idle:
+                client = self._idle.pop()
+            else:
+                client = self._opened()
+                self._clients.append(client)
+        try:
+            yield client
+        finally:
+            self._idle.append(client)
 
-                limits = type(openai.DEFAULT_CONNECTION_LIMITS)(
-                    max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS
-                )
-                self._client = openai.OpenAI(
-                    api_key=self._endpoint.key,
-                    base_url=self._endpoint.url,
-                    max_retries=0,
-                    http_client=openai.DefaultHttpxClient(limits=limits),
-                )
-            return self._client
+    def _opened(self) -> Any:
+        import openai
+
+        if self._tls is None:  # reading the certificates takes longer than all the rest
+            library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]  # httpx, or httpx2
+            self._tls = import_module(library).create_ssl_context()
+        return openai.OpenAI(
+            api_key=self._endpoint.key,
+            base_url=self._endpoint.url,
+            max_retries=0,
+            http_client=openai.DefaultHttpxClient(verify=self._tls),
+        )
 
     def _read(self, response: Any, ends: float) -> str:
         parts, size = [], 0
@@ -158,7 +182,10 @@ class Poster:
             cause = cause.__cause__ or cause.__context__
         why = self.scrubbed(shortened(reasons[0] if reasons else "no reason given"))
         said = f"{self._endpoint.url} cannot be reached: {why}"
-        if any(word in " ".join(reasons).lower() for word in _NEVER):
+        lower = " ".join(reasons).lower()
+        if "certificate" in lower:
+            said += " (SSL_CERT_FILE names a file of certificates to trust)"
+        if any(word in lower for word in _NEVER):
             return EndpointRefusedError(said)
         return TransientError(said, "connection")
 

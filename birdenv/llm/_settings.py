@@ -19,6 +19,8 @@ OPENAI: Final = "https://api.openai.com/v1"
 VARIABLES: Final = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "BIRDENV_USER_BASE_URL", "BIRDENV_USER_API_KEY")
 """The environment variables that are read where no flag says otherwise."""
 
+_SHORT_KEY: Final = 5  # such as NO_KEY: no secret, and may stand anywhere
+
 NO_KEY: Final = "none"
 """Sent to servers of one's own, which ask for no key."""
 
@@ -105,7 +107,7 @@ class ModelSettings:
         `BIRDENV_USER_API_KEY`, or none.
 
         Raises:
-            InputError: there is no key for OpenAI, or the URL cannot be used.
+            InputError: there is no key for OpenAI, or the key or the URL cannot be used.
         """
         values = environment()
         url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
@@ -121,7 +123,7 @@ class ModelSettings:
                 f"no key: set {self.key_variable} in the environment or in a file .env, "
                 "or name a server of your own with --base-url"
             )
-        return Endpoint(url, (key or NO_KEY).strip())
+        return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
 
     def config(self) -> dict[str, Any]:
         """Return the settings on which the records of a run depend, where they are not the default."""
@@ -151,6 +153,15 @@ def _checked_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(f"{url!r} is no base URL; it looks like http://127.0.0.1:8000/v1")
     return url.rstrip("/").removesuffix("/chat/completions")
+
+
+def _checked_key(key: str, url: str) -> str:
+    """Return the key. Nothing of it is said: the client repeats what it cannot send."""
+    if not key.isascii() or not key.isprintable():
+        raise InputError("the key holds a character that no key has, such as a line break or a curly quote")
+    if len(key) > _SHORT_KEY and key in url:
+        raise InputError("the base URL must not hold the key, which is sent beside it")
+    return key
 
 
 def environment() -> Mapping[str, str]:

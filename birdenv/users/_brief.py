@@ -47,8 +47,8 @@ class Brief:
     `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table and
     column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
     about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
-    false where the protocol answers each question by itself and never asks back; `style` is how a
-    rule-based user words its answers.
+    false where the protocol answers each question by itself and never asks back; `first_line` is true where
+    it takes a model's first line for its choice; `style` is how a rule-based user words its answers.
     """
 
     clear_query: str
@@ -59,6 +59,7 @@ class Brief:
     notes: Notes | None = None
     request: str = ""
     converses: bool = True
+    first_line: bool = False
     style: UserStyle = "plain"
 
 

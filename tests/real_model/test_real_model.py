@@ -6,6 +6,7 @@ It is asserted on what the protocol says, not on scores. `make test-llm` plays i
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -34,7 +35,10 @@ def played(output: Path, **settings: Any) -> Any:
 
 
 def check(result: Any) -> None:
-    """Every episode ends by the rules; the model asks with tags, is answered, and submits fenced SQL."""
+    """Every episode ends by the rules; the model asks with tags, is answered, and submits fenced SQL.
+
+    In the user's seat it chooses a point, and words what it was granted.
+    """
     assert [record["instance_id"] for record in result.records] == list(TASKS)
     actions = [event["action"] for record in result.records for event in record["example"]["events"]]
     assert {record["status"] for record in result.records} <= {"completed", "task limit reached"}
@@ -45,6 +49,9 @@ def check(result: Any) -> None:
         assert record["usage"]["calls"] > asked == record["questions"]
         assert record["usage_of_others"]["user"]["calls"] >= asked
         assert 0.0 <= record["reward"] <= 1.0 and record["attempts"]
+    private = [json.loads(line) for line in (result.folder / "private.jsonl").read_text().splitlines()]
+    answers = [entry for each in private for entry in each["log"] if entry["kind"] == "answer"]
+    assert any(entry["call"] == "labelled" and entry["granted"] and not entry["guard"] for entry in answers)
 
 
 @pytest.mark.real_model

@@ -14,6 +14,7 @@ from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, serve
 from birdenv.users import Brief
+from birdenv.users._rule_user import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._guard import CANNED
 from birdenv.users.model_user._encoder import annotated_points, other_points, read_choice
 
@@ -120,6 +121,24 @@ def test_published_protocols_answer_each_question_by_itself(server: Start, profi
     assert len(said) >= 4 and not any(f"Analyst: {QUESTION}" in each for each in said)
     assert "T2 (from): FROM branches b" in said[0] and "JOIN copies c" in said[1]
     assert "model_faults" not in found.records[0]
+
+
+def test_the_service_takes_the_first_line_and_does_not_understand_silence(server: Start) -> None:
+    import birdenv
+
+    def agent(view: Any) -> Any:
+        asked = sum(event.action == "clarify" for event in view.heard)
+        return birdenv.clarify(QUESTION) if not asked else birdenv.submit_sql("SELECT 1")
+
+    running = server(**two_stage(["labelled(A1)\nand not unlabelled(T3)"], ""))
+    models = ModelSettings(base_url=running.url)
+    said = {}
+    for profile in ("adk", "shell"):
+        found = run_episodes("c-interact", agent, user="llm:u", profile=profile, limit=1, models=models)
+        said[profile] = [e for e in found.records[0]["example"]["events"] if e["agent"] == 1]
+    assert said["adk"][0]["data"] == ASKING_BACK
+    assert said["adk"][0]["metadata"]["reply"] == "(4 of 5 questions left)"
+    assert said["shell"][0]["data"] == OUT_OF_SCOPE and said["shell"][0]["metadata"] is None
 
 
 def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:

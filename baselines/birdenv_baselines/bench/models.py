@@ -11,10 +11,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
 from typing import Final
 
 from birdenv.dialogue import make_game
@@ -90,7 +90,7 @@ def _played(scratch: Path, repeats: int, latency: float) -> _Played:
         models = ModelSettings(base_url=url)
         tasks = _query_tasks()
         run_episodes("c-interact", "llm:model", instances=tasks[:1], models=models)  # imports, connections
-        with _watched(server) as megabytes:
+        with _watched(server) as watched:
             began, processor = perf_counter(), process_time()
             found = run_episodes(
                 "c-interact",
@@ -101,21 +101,33 @@ def _played(scratch: Path, repeats: int, latency: float) -> _Played:
                 models=models,
                 output=scratch,
             )
-            taken = perf_counter() - began, process_time() - processor
-    own, workers = (max(each) for each in zip(*megabytes, strict=True))
-    return _Played(*taken, int(found.overall["usage"]["calls"]["total"]), own, workers)
+            seconds, used = perf_counter() - began, process_time() - processor
+    own, workers = (max(each) for each in zip(*watched.megabytes, strict=True))
+    return _Played(
+        seconds, used - watched.processor, int(found.overall["usage"]["calls"]["total"]), own, workers
+    )
+
+
+@dataclass(slots=True)
+class _Watched:
+    """Memory of this process and of its workers, and the processor seconds that looking took."""
+
+    megabytes: list[tuple[float, float]] = field(default_factory=list)
+    processor: float = 0.0
 
 
 @contextmanager
-def _watched(server: int) -> Iterator[list[tuple[float, float]]]:
+def _watched(server: int) -> Iterator[_Watched]:
     """Anonymous memory of this process, and of those below it but for the server, five times a second."""
-    found: list[tuple[float, float]] = []
+    found = _Watched()
     ended = threading.Event()
 
     def watch() -> None:
         while True:
             own = own_megabytes(os.getpid())
-            found.append((own, anonymous_megabytes(os.getpid()) - own - own_megabytes(server)))
+            workers = anonymous_megabytes(os.getpid()) - own - own_megabytes(server)
+            found.megabytes.append((own, workers))
+            found.processor = thread_time()
             if ended.wait(0.2):
                 return
 

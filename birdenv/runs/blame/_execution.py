@@ -58,7 +58,7 @@ class Execution:
                         return chosen
         return None
 
-    def _readings(self, snippet: str) -> list[Reading]:
+    def _readings(self, snippet: str) -> Sequence[Reading]:
         return readings_of(self._submission, snippet, self._job.gold[-1], self._dialect)
 
     def _variant(self, readings: Readings) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from birdenv.runs.blame._tokens import bare_snippet, tokens
@@ -35,22 +36,31 @@ class Reading(NamedTuple):
     is_alike: bool
 
 
-def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> list[Reading]:
+@lru_cache(maxsize=256)
+def _parsed(sql: str, dialect: str) -> Any:
+    """The syntax tree, which nobody may change; None if there is none."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        with quiet_parser():
+            return sqlglot.parse_one(sql, read=dialect)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+@lru_cache(maxsize=256)  # a snippet is looked at alone, and together with others
+def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[Reading, ...]:
     """Return expressions of a submission that may be its reading of a snippet, those alike first.
 
     A condition may be in the place of a condition, an aggregate in that of an aggregate, and another value
     in that of a value with a column in common.
     """
-    import sqlglot
     from sqlglot import exp
-    from sqlglot.errors import SqlglotError
 
-    try:
-        with quiet_parser():
-            tree, reference = (sqlglot.parse_one(sql, read=dialect) for sql in (submission, gold))
-            point: Any = sqlglot.parse_one(bare_snippet(snippet), read=dialect)
-    except (SqlglotError, RecursionError):
-        return []
+    tree, reference, point = (_parsed(sql, dialect) for sql in (submission, gold, bare_snippet(snippet)))
+    if tree is None or reference is None or point is None:
+        return ()
     sort = _sort(point)
     names = {column.name.lower() for column in point.find_all(exp.Column)}
     aliases = {table.name.lower(): table.alias_or_name for table in reference.find_all(exp.Table)}
@@ -62,7 +72,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> list[
         is_alike = any(column.name.lower() in names for column in node.find_all(exp.Column))
         if _sort(node) == sort and (is_alike or sort != "value"):
             found[Reading(_renamed(node, tables, aliases).sql(dialect=dialect), is_alike)] = None
-    return sorted(found, key=lambda each: not each.is_alike)[:_MOST_NODES]
+    return tuple(sorted(found, key=lambda each: not each.is_alike)[:_MOST_NODES])
 
 
 def _sort(node: Any) -> str:

@@ -85,6 +85,11 @@ def free(left: int) -> str:
     return f"That cost you no question; you have {_count(left, 'question')} left."
 
 
+def left(left: int, most: int) -> str:
+    """What follows every answer where the profile says so."""
+    return f"({left} of {_count(most, 'question')} left)"
+
+
 def refusal(action: str, legal: Sequence[Kind]) -> str:
     """Why an action was not accepted, and what is."""
     if action not in KINDS:

@@ -97,6 +97,9 @@ class CInteractRules(InteractRules):
     def _heard(self, move: Move) -> Reply:
         """An answer; the first ones in the words of not understanding are free, because they tell nothing."""
         reply = self._answered(move)
+        if self.profile.tells_left:
+            self._told_system = messages.left(self.turns_left, self.max_questions)
+            return reply._replace(text=self._told_system)
         asks_back = self.profile.conversation and reply.data == ASKING_BACK
         if not asks_back or self._free >= FREE_QUESTIONS_BACK:
             return reply

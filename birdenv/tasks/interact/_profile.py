@@ -34,6 +34,9 @@ class Profile:
         follow_up_base: whose accepted first-phase SQL the prediction's follow-up starts from.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
         conversation: the user remembers what was said and asks back; its first questions back are free.
+        tells_left: every answer says how many questions are left.
+        first_line: of what a model in the user's seat chooses, the first line counts; if it words no answer,
+            it says that it does not understand.
         grading: how a submission is judged.
     """
 
@@ -52,6 +55,8 @@ class Profile:
     follow_up_base: Literal["prediction", "gold"] = "prediction"
     setup: bool = True
     conversation: bool = True
+    tells_left: bool = False
+    first_line: bool = False
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
@@ -86,6 +91,8 @@ PROFILES = {
             follow_up_conditions="own",
             setup=False,
             conversation=False,
+            tells_left=True,
+            first_line=True,
             grading=GRADING_RULES["adk"],
         ),
     )

@@ -137,7 +137,13 @@ class InteractRules(Rules):
     def private_brief(self, seat: int) -> Any:
         if seat != USER:
             return None
-        return briefs_of(self.task, converses=self.profile.conversation, style=self.user_style)
+        profile = self.profile
+        return briefs_of(
+            self.task,
+            converses=profile.conversation,
+            first_line=profile.first_line,
+            style=self.user_style,
+        )
 
     def shown(self, seat: int, event: Event) -> Event | None:
         """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""

@@ -32,15 +32,15 @@ class FilteredAnswer:
 
 
 def briefs_of(
-    task: CInteractTask, *, converses: bool = True, style: UserStyle = "plain"
+    task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
     """Return the user's brief in each phase; `converses` is false where the protocol is stateless.
 
     A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
     """
     brief, follow_up = task.private.brief, task.private.follow_up
-    if not converses or style != "plain":
-        brief = replace(brief, converses=converses, style=style)
+    if not converses or first_line or style != "plain":
+        brief = replace(brief, converses=converses, first_line=first_line, style=style)
     if follow_up is None:
         return (brief,)
     return brief, replace(

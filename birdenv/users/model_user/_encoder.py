@@ -78,6 +78,18 @@ def other_points(brief: Brief) -> tuple[Point, ...]:
     return tuple(Point(part.id, "", (part.sql,), part.clause) for part in parts)
 
 
+def first_line(text: str) -> str:
+    """Return what stands in the first `<s>...</s>`, else the first line (BIRD-Interact's service).
+
+    >>> first_line("<s>labelled(A1)</s> or T2"), first_line("labelled(A1)\\nIt is about size.")
+    ('labelled(A1)', 'labelled(A1)')
+    """
+    before, end, _ = text.partition("</s>")
+    if end:
+        return before.partition("<s>")[2] or before
+    return text.strip().partition("\n")[0]
+
+
 def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ...]) -> Reading | None:
     """Return the choice that a model made; None if it made none, several, or one that there is not.
 

@@ -81,10 +81,18 @@ class UserSeat:
             return ""
         return completion.content.strip()
 
-    def guarded(self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, **values: Any) -> str:
-        """Return words that pass the leak guard: the model has two tries, then it is the refusal.
+    def guarded(
+        self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, silence: str, **values: Any
+    ) -> str:
+        """Return words that pass the leak guard; the model has two tries.
 
-        The prompt is given what was granted, and `values`.
+        Args:
+            prompt: is given what was granted, and `values`.
+            brief: what the user knows.
+            granted: the SQL that the words may draw on.
+            refusal: said where the words leak twice.
+            silence: said where the model says nothing at last.
+            **values: further values for the prompt.
         """
         values = {"granted": granted, **values}
         said = self.ask(prompt, **values)
@@ -96,7 +104,7 @@ class UserSeat:
             guard = guard_answer(said, brief, granted)
         if guard.reason or not said:
             self.fault("refused after two tries")
-            return refusal
+            return refusal if said else silence
         return guard.text
 
     def fault(self, kind: str) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.users._brief import Brief
-from birdenv.users._rule_user import OUT_OF_SCOPE
+from birdenv.users._rule_user import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._guard import CANNED
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
     Reading,
     annotated_points,
+    first_line,
     other_points,
     read_choice,
 )
@@ -42,6 +43,7 @@ class TwoStageUser:
                 brief,
                 reading.granted,
                 CANNED,
+                ASKING_BACK if brief.first_line else CANNED,
                 question=question,
                 dialogue=seat.dialogue(view),
                 term=reading.point.term,
@@ -54,13 +56,14 @@ class TwoStageUser:
             return UNANSWERABLE
         annotated, others = annotated_points(brief), other_points(brief)
         values = {"question": question, "annotated": annotated, "others": others}
+        line = first_line if brief.first_line else str
         said = self._seat.ask("encoder", **values)
-        reading = read_choice(said, annotated, others)
+        reading = read_choice(line(said), annotated, others)
         if reading is None:
             self._seat.fault("no such choice")
             before = {"role": "assistant", "content": said}
             said = self._seat.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
-            reading = read_choice(said, annotated, others)
+            reading = read_choice(line(said), annotated, others)
         if reading is None:
             self._seat.fault("no choice after two tries")
             return UNANSWERABLE

@@ -23,7 +23,7 @@ class WordedRuleUser:
         answer = self._rules.answer(brief, question)
         text = answer.text
         if answer.granted:
-            text = seat.guarded("wording", brief, answer.granted, text, question=question, answer=text)
+            text = seat.guarded("wording", brief, answer.granted, text, text, question=question, answer=text)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
         return Move("answer", text, trace)
 
