@@ -57,7 +57,7 @@ def _masks(singles: Any) -> Any:
 
 
 def _compare(episodes: int, n: int, settings: dict[str, Any]) -> None:
-    """Random play of both; the first environments often take an action that the mask forbids, the last never."""
+    """Random play of both; the first environment often does what the mask forbids, the last never."""
     rng = np.random.default_rng(0)
     legal = np.linspace(0.6, 1.0, n)
     ours, theirs = _batch(n, **settings), _singles(n, AutoresetMode.SAME_STEP, **settings)
