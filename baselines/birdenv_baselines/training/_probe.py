@@ -8,6 +8,7 @@ not find anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -99,8 +100,8 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 
 def _look(
     envs: CInteractCandidatesVectorEnv, answered: bool, seed: int
-) -> tuple[npt.NDArray[np.generic], ...]:
-    """The candidates of one episode in each environment, which are possible, which is meant, and the tasks."""
+) -> tuple[npt.NDArray[Any], ...]:
+    """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = infos["instance_id"].copy(), envs._stage.copy(), envs._order.copy()
     shown = observation["candidates"].copy()
