@@ -98,9 +98,7 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
     return _Views(np.concatenate([shown - mean, places], axis=2), possible, meant, families)
 
 
-def _look(
-    envs: CInteractCandidatesVectorEnv, answered: bool, seed: int
-) -> tuple[npt.NDArray[Any], ...]:
+def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
     """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = infos["instance_id"].copy(), envs._stage.copy(), envs._order.copy()
