@@ -29,7 +29,7 @@ demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 	$(PYTEST)
 
-test-all: $(VENV)/installed-dev ## Run all tests, with the oldest supported gymnasium too
+test-all: $(VENV)/installed-rl ## Run all tests, with a CPU build of torch and the oldest supported gymnasium too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	-$(BIN)/pip install --quiet --disable-pip-version-check playwright
 	$(PYTEST) -m '' --hypothesis-profile=all

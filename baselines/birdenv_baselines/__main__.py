@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import track
 
 from birdenv.errors import BirdenvError, InputError
-from birdenv_baselines.training import benchmark_folder, play, summary
-from birdenv_baselines.training._benchmark import ENVIRONMENT
+from birdenv_baselines.training import Played, benchmark_folder, play, summary, tuned_rule
+from birdenv_baselines.training._benchmark import ENVIRONMENT, HELD_OUT
 
 app = typer.Typer(
     add_completion=False,
@@ -67,51 +68,72 @@ def evaluate(
     ] = None,
     output: _Output = _DEFAULT,
 ) -> None:
-    """Play trained policies on the database that they have not seen."""
-    from birdenv_baselines.training._report import EPISODES, TEST_ENVS, write_episodes
+    """Play trained policies on the database that they have not seen, also in new words and on the demo."""
+    from birdenv_baselines.training._compare import TEST_ENVS
+    from birdenv_baselines.training._report import episodes_file, write_episodes
 
     learners = _learners()
     for folder in _trainings(folders, output):
-        split = learners.read_training(folder).split()
-        played = play(split.test_envs(TEST_ENVS), learners.Trained(folder))
-        write_episodes(played, folder / EPISODES)
-        found = summary(played)
-        print(
-            f"{folder.name}: return {found['return']:.3f} ({found['low']:.3f} to {found['high']:.3f}), "
-            f"{found['questions']:.1f} questions"
-        )
+        split, policy = learners.read_training(folder).split(), learners.Trained(folder)
+        for test in split.tests:
+            played = play(split.test_envs(TEST_ENVS, test), policy)
+            write_episodes(played, episodes_file(folder, test))
+            found = summary(played)
+            print(
+                f"{folder.name}, {test}: return {found['return']:.3f} ({found['low']:.3f} to "
+                f"{found['high']:.3f}), {found['questions']:.1f} questions",
+                flush=True,
+            )
 
 
 @app.command()
 def report(output: _Output = _DEFAULT) -> None:
     """Write report.md, curves.csv and curves.png on all evaluated trainings below a folder."""
-    from birdenv_baselines.training._report import EPISODES, lines, read_episodes, table, write_curves
+    from birdenv_baselines.training._compare import TEST_ENVS, Compared, compare
+    from birdenv_baselines.training._probe import Found, probe
+    from birdenv_baselines.training._report import (
+        episodes_file,
+        leaks,
+        overview,
+        read_episodes,
+        table,
+        write_curves,
+    )
 
     learners = _learners()
-    groups: dict[tuple[str, str, float, int | None], dict[str, list[Path]]] = {}
     folders = _trainings(None, output)
+    groups: dict[tuple[object, ...], list[Path]] = {}
     for folder in folders:
-        if (folder / EPISODES).exists():
-            of = learners.read_training(folder)
-            group = groups.setdefault((of.data, of.held_out, of.refusals, of.train_tasks), {})
-            group.setdefault(of.algo, []).append(folder)
+        of = learners.read_training(folder)
+        if episodes_file(folder, HELD_OUT).exists():
+            groups.setdefault((of.refusals, of.train_tasks, of.data, of.held_out), []).append(folder)
     if not groups:
         raise InputError(f"no evaluated training below {output}: call evaluate first")
-    tables = []
-    for (_, held_out, refusals, tasks), by_algo in groups.items():
-        split = learners.read_training(next(iter(by_algo.values()))[0]).split()
-        trained = {
-            algo: [read_episodes(each / EPISODES) for each in found] for algo, found in by_algo.items()
-        }
-        title = f"{held_out} held out" + (f", {refusals:.0%} refused" if refusals else "")
-        title += f", {tasks} training tasks" if tasks else ""
-        tables.append(table(title, lines(split, trained)))
-        print(tables[-1], flush=True)
-    (output / "report.md").write_text("\n".join(tables), encoding="utf-8")
-    drawn = write_curves(folders, output)
-    if not drawn:
+    tables: list[str] = []
+    probed: dict[str, list[Found]] = {}
+    compared: dict[tuple[str, str, str], Compared] = {}
+    for members in track([groups[key] for key in sorted(groups, key=str)], "Playing", transient=True):
+        of = learners.read_training(members[0])
+        split = of.split()
+        seen, unseen = split.train_envs(TEST_ENVS), split.test_envs(TEST_ENVS)
+        _, value_rule = tuned_rule(seen)
+        if not of.refusals and of.train_tasks is None:
+            ways = ({}, {"shuffled": True}, {"answered": True})
+            probed[of.held_out] = [probe(seen, unseen, **way) for way in ways]
+        for test in split.tests:
+            trained: dict[str, list[Played]] = {}
+            for folder in members:
+                if (path := episodes_file(folder, test)).exists():
+                    trained.setdefault(learners.read_training(folder).algo, []).append(read_episodes(path))
+            found = compare(split, test, trained, value_rule)
+            compared[of.special, test, of.held_out] = found
+            tables.append(table(f"{of.held_out} held out, trained with {of.special}, on: {test}", found))
+    parts = [overview(compared), *([leaks(probed)] if probed else []), *tables]
+    (output / "report.md").write_text("\n".join(parts), encoding="utf-8")
+    print("\n".join(parts))
+    if not write_curves(folders, output):
         print("No picture: pip install 'birdenv[report]'.", file=sys.stderr)
-    print(f"Written: {output}")
+    print(f"Written: {output}: report.md, curves.csv, curves.png")
 
 
 def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from birdenv_baselines.__main__ import _trainings
-from birdenv_baselines.training import RULES, Split, family_of, interval, play, tuned_rule
+from birdenv_baselines.training import RULES, Played, Split, family_of, interval, play, tuned_rule
+from birdenv_baselines.training._compare import Compared, joined, trained_lines
 from birdenv_baselines.training._policies import guess
+from birdenv_baselines.training._probe import probe
 
 from birdenv.benchmarks.generator import generate
 from birdenv.errors import InputError
@@ -47,13 +49,56 @@ def test_an_interval_counts_families_and_not_episodes() -> None:
 @pytest.fixture(scope="module")
 def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("families") / "made"
-    generate(folder, tasks=90, seed=0)
+    generate(folder, tasks=40, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few_families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("few") / "made"
+    generate(folder, tasks=9, seed=11)
     return folder
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def test_before_any_question_nothing_tells_which_meaning_is_played(few_families: Path) -> None:
+    split = Split(few_families, "coop")
+    seen, unseen = split.train_envs(64), split.test_envs(64)
+    families: dict[str, list[int]] = {}
+    for task, name in enumerate(seen.instance_ids):
+        families.setdefault(family_of(name), []).append(task)
+    assert max(map(len, families.values())) > 1
+    for tasks in families.values():
+        for shown in (seen._tables.spans, seen._tables.candidates, seen._tables.readable):
+            assert (shown[tasks] == shown[tasks[0]]).all()
+    for shuffled in (False, True):
+        found = probe(seen, unseen, shuffled=shuffled)
+        assert abs(found.right - found.chance) < 0.1
+    found = probe(seen, unseen, answered=True)
+    assert found.right > found.chance + 0.3
+
+
+def test_comparisons_are_joined_where_they_have_the_same_trainings() -> None:
+    def played(database: str, returns: float) -> Played:
+        tasks = np.array([f"{database}_0001_0", f"{database}_0002_0"], dtype=object)
+        return Played(tasks, np.full(2, 0.1), np.full(2, returns), np.ones(2))
+
+    def part(database: str, never: float, seeds: int) -> Compared:
+        fixed = {"never-asks": played(database, never), "privileged": played(database, 0.9)}
+        trained = {"ppo": [played(database, 0.8)] * seeds}
+        return Compared(fixed, trained, np.full(2, 1.0))
+
+    one, other = part("coop", 0.5, 2), part("library", 0.7, 2)
+    together = joined([one, other])
+    assert together is not None and together.rival == "never-asks"
+    (line,) = trained_lines(together)
+    assert (line.seeds, line.earned, line.share) == (2, pytest.approx(0.8), pytest.approx(0.8))
+    assert line.gain is not None and line.gain[0] == pytest.approx(0.2)
+    assert joined([one, part("library", 0.7, 1)]) is None and joined([one]) is None
 
 
 @pytest.mark.slow
@@ -104,6 +149,9 @@ def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path)
     report = (tmp_path / "report.md").read_text()
     for policy in (*RULES, "value-of-information", "maskable-ppo", "optimum"):
         assert f"| {policy}" in report
+    for test in ("held out", "new forms", "demo"):
+        assert f"| all tasks | {test} | coop | maskable-ppo, 1 seed |" in report
+    assert "shuffled labels" in report
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -115,7 +163,7 @@ def test_the_other_algorithms_run(families: Path, tmp_path: Path, algo: str) -> 
     done = _command("train", "--algo", algo, "--data", families, "--steps", 12_000, *output)
     assert done.returncode == 0, done.stderr
     done = _command("evaluate", *output)
-    assert done.returncode == 0 and f"{algo}-coop-seed0: return" in done.stdout, done.stderr
+    assert done.returncode == 0 and f"{algo}-coop-seed0, new forms: return" in done.stdout, done.stderr
 
 
 def test_without_trainings_it_is_said(tmp_path: Path) -> None:

@@ -8,13 +8,22 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from birdenv.benchmarks.generator import generate
+from rich.progress import Progress
+
+from birdenv.benchmarks import demo_folder
+from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import find_task_file, read_task_records
 
 TASKS: Final = 2500
 ENVIRONMENT: Final = "birdenv/CInteractCandidates-v0"
+
+HELD_OUT: Final = "held out"
+NEW_FORMS: Final = "new forms"
+DEMO: Final = "demo"
+"""What a policy is tested on: generated tasks of the database that is held out, the same in sentence forms
+that no training task has, and the tasks of that database that people wrote."""
 
 
 def benchmark_folder(folder: Path | None = None) -> Path:
@@ -24,8 +33,10 @@ def benchmark_folder(folder: Path | None = None) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     made = cache / "birdenv" / f"families-{TASKS}"
     if not made.exists():
-        print(f"Making {TASKS} tasks in {made}: once, some minutes.", flush=True)
-        generate(made, tasks=TASKS)
+        print(f"Making {TASKS} tasks in {made}: once, two minutes or more.", flush=True)
+        with Progress(transient=True) as bar:
+            line = bar.add_task("tasks", total=TASKS)
+            generate(made, tasks=TASKS, progress=lambda done: bar.update(line, completed=done))
     return made
 
 
@@ -66,15 +77,23 @@ class Split:
         databases = [name for name in self.databases if name != self.held_out]
         return self._envs(count, databases=databases, instances=self.training)
 
-    def test_envs(self, count: int, data: str | None = None) -> CInteractCandidatesVectorEnv:
-        """Return a batch on the tasks of the database that is held out; `data` names another task file."""
-        more = {} if data is None else {"data": str(self.folder / data)}
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """What there is to test on."""
+        new_forms = (NEW_FORMS,) if (self.folder / NEW_FORMS_FILE).exists() else ()
+        demo = (DEMO,) if (demo_folder() / self.held_out).is_dir() else ()
+        return (HELD_OUT, *new_forms, *demo)
+
+    def test_envs(self, count: int, test: str = HELD_OUT) -> CInteractCandidatesVectorEnv:
+        """Return a batch on tasks of the database that is held out, those that one of `tests` names."""
+        more = {"data": str(self.folder / NEW_FORMS_FILE)} if test == NEW_FORMS else {}
+        if test == DEMO:
+            more = {"data_dir": str(demo_folder())}
         return self._envs(count, databases=[self.held_out], **more)
 
     def _envs(self, count: int, **settings: Any) -> CInteractCandidatesVectorEnv:
-        return CInteractCandidatesVectorEnv(
-            count, data_dir=str(self.folder), refusals=self.refusals, **settings
-        )
+        chosen = {"data_dir": str(self.folder), "refusals": self.refusals, **settings}
+        return CInteractCandidatesVectorEnv(count, **chosen)
 
 
 def _some_families(names: Sequence[str], most: int) -> list[str]:

@@ -89,6 +89,12 @@ class Training:
         """Return the tasks."""
         return Split(Path(self.data), self.held_out, refusals=self.refusals, train_tasks=self.train_tasks)
 
+    @property
+    def special(self) -> str:
+        """What it is trained with, in words."""
+        tasks = "all tasks" if self.train_tasks is None else f"{self.train_tasks} tasks"
+        return tasks + (f", {self.refusals:.0%} refused" if self.refusals else "")
+
     def folder(self, output: Path) -> Path:
         """Return the folder of this training below `output`."""
         extra = f"-refusals{self.refusals:g}" if self.refusals else ""

@@ -1,48 +1,26 @@
-"""The report on trainings: a table against the policies without learning, and learning curves."""
+"""The report on trainings: tables against the policies without learning, and learning curves."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from birdenv_baselines.optimum import family_optima
-from birdenv_baselines.training._benchmark import Split
-from birdenv_baselines.training._evaluate import Floats, Played, by_price, interval, play, tuned_rule
-from birdenv_baselines.training._policies import RULES
+from birdenv_baselines.training._benchmark import HELD_OUT
+from birdenv_baselines.training._compare import Compared, Line, joined, lines, trained_lines
+from birdenv_baselines.training._evaluate import Played
+from birdenv_baselines.training._probe import Found
 
-EPISODES: Final = "episodes.csv"
-TEST_ENVS: Final = 256
-VALUE_RULE: Final = "value-of-information"
 _COLUMNS: Final = ("task", "price", "return", "questions")
+_Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One policy on one database.
-
-    Attributes:
-        policy: its name, with the number of seeds where there are several.
-        earned: the mean return.
-        low, high: its 95 % interval.
-        share: of the optimum.
-        questions: asked in an episode.
-        by_price: the same by price.
-        gain: the paired gain over the best policy without learning, with its interval; None for those.
-    """
-
-    policy: str
-    earned: float
-    low: float
-    high: float
-    share: float
-    questions: float
-    by_price: Mapping[float, float]
-    gain: tuple[float, float, float] | None = None
+def episodes_file(folder: Path, test: str) -> Path:
+    """Return the file with the episodes of a training on one of the tests."""
+    return folder / ("episodes.csv" if test == HELD_OUT else f"episodes-{test.replace(' ', '-')}.csv")
 
 
 def write_episodes(played: Played, path: Path) -> None:
@@ -61,82 +39,89 @@ def read_episodes(path: Path) -> Played:
     return Played(np.array([row["task"] for row in rows], dtype=object), *numbers)
 
 
-def lines(split: Split, trained: Mapping[str, Sequence[Played]]) -> list[Line]:
-    """Return the table of one database that was held out, from the worst policy to the best.
+def table(title: str, found: Compared) -> str:
+    """Return what all policies earn as a table in Markdown."""
+    made = lines(found)
+    prices = [f"at {price:g}" for price in made[0].by_price]
+    heads = ["policy", "return", "95 %", "of the optimum", "questions", *prices, "gain"]
+    rows = []
+    for line in made:
+        name = line.policy + (f", {_seeds(line.seeds)}" if line.seeds else "")
+        asked = [line.questions, *line.by_price.values()]
+        numbers = ["" if np.isnan(number) else f"{number:.1f}" for number in asked]
+        rows.append([name, *_earned(line), *numbers, _gain(line)])
+    return _markdown(title, heads, rows)
+
+
+def overview(found: Mapping[_Key, Compared]) -> str:
+    """Return what was learned, as a table in Markdown.
 
     Args:
-        split: its tasks.
-        trained: episodes of each algorithm's seeds, as `play` gives them on `split.test_envs(TEST_ENVS)`.
+        found: by what was special about the training, the test, and the database that was held out.
     """
-    envs = split.test_envs(TEST_ENVS)
-    fixed = {name: play(envs, make()) for name, make in RULES.items()}
-    fixed[VALUE_RULE] = play(envs, tuned_rule(split.train_envs(TEST_ENVS))[1])
-    best = _best_returns(split, fixed[VALUE_RULE])
-    rivals = {name: each for name, each in fixed.items() if name != "privileged"}
-    rival = max(rivals.values(), key=lambda each: float(each.returns.mean()))
-    made = [_line(name, [each], best, None) for name, each in fixed.items()]
-    made += [_line(name, seeds, best, rival) for name, seeds in trained.items()]
-    optimum = Played(rival.tasks, rival.prices, best, np.full(len(best), np.nan))
-    made.append(_line("optimum", [optimum], best, None))
-    return sorted(made, key=lambda line: line.earned)
-
-
-def _best_returns(split: Split, played: Played) -> Floats:
-    """The optimum of each episode, by the family of its task and its price."""
-    prices = sorted({round(float(price), 6) for price in played.prices})
-    best = {
-        task: family.best
-        for family in family_optima(split.folder, prices, split.refusals)
-        for task in family.tasks
-    }
-    return np.array([best[t][round(float(p), 6)] for t, p in zip(played.tasks, played.prices, strict=True)])
-
-
-def _line(name: str, seeds: Sequence[Played], best: Floats, rival: Played | None) -> Line:
-    returns = np.stack([each.returns for each in seeds])
-    families = seeds[0].families
-    gain = None
-    if rival is not None:
-        ahead = returns - rival.returns
-        gain = (float(ahead.mean()), *interval(ahead, families))
-    prices = [by_price(each) for each in seeds]
-    return Line(
-        f"{name}, {len(seeds)} seeds" if len(seeds) > 1 else name,
-        float(returns.mean()),
-        *interval(returns, families),
-        float(returns.mean() / best.mean()),
-        float(np.mean([each.questions.mean() for each in seeds])),
-        {price: float(np.mean([each[price] for each in prices])) for price in prices[0]},
-        gain,
-    )
-
-
-def table(title: str, found: Sequence[Line]) -> str:
-    """Return a table in Markdown."""
-    prices = list(found[0].by_price)
     heads = [
+        "trained with",
+        "tested on",
+        "held out",
         "policy",
         "return",
         "95 %",
         "of the optimum",
-        "questions",
-        *(f"at {p:g}" for p in prices),
-        "gain",
+        "never asks",
+        "asks everything",
+        "best rule",
+        "gain over it",
     ]
-    rows = [f"**{title}**", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-    for line in found:
-        asked = [line.questions, *line.by_price.values()]
-        gain = "" if line.gain is None else "{:+.3f} ({:+.3f} to {:+.3f})".format(*line.gain)
-        cells = [
-            line.policy,
-            f"{line.earned:.3f}",
-            f"{line.low:.3f} to {line.high:.3f}",
-            f"{line.share:.0%}",
-            *("" if np.isnan(number) else f"{number:.1f}" for number in asked),
-            gain,
-        ]
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
+    rows = []
+    for setting, test in dict.fromkeys(key[:2] for key in found):
+        parts = {name: each for (*key, name), each in found.items() if key == [setting, test]}
+        together = joined(list(parts.values()))
+        for name, part in [*parts.items(), *([] if together is None else [("all", together)])]:
+            rules = {line.policy: _worth(line) for line in lines(part)}
+            fixed = [rules["never-asks"], rules["asks-everything"], f"{part.rival} {rules[part.rival]}"]
+            for line in trained_lines(part):
+                policy = f"{line.policy}, {_seeds(line.seeds)}"
+                rows.append([setting, test, name, policy, *_earned(line), *fixed, _gain(line)])
+    return _markdown("What was learned", heads, rows)
+
+
+def leaks(found: Mapping[str, Sequence[Found]]) -> str:
+    """Return what probes found as a table in Markdown.
+
+    Args:
+        found: by the database that was held out: true labels, shuffled ones, and true ones after all answers.
+    """
+    heads = ["held out", "blind guess", "true labels", "shuffled labels", "true labels, after all answers"]
+    rows = []
+    for name, each in found.items():
+        numbers = [f"{one.right:.3f} ({one.low:.3f} to {one.high:.3f})" for one in each]
+        rows.append([name, f"{each[0].chance:.3f}", *numbers])
+    return _markdown("How often a linear probe names the candidate that is meant", heads, rows)
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed" + ("s" if count > 1 else "")
+
+
+def _share(line: Line) -> str:
+    return "" if line.share is None else f"{line.share:.0%}"
+
+
+def _worth(line: Line) -> str:
+    return f"{line.earned:.3f}" + (f", {_share(line)}" if line.share is not None else "")
+
+
+def _earned(line: Line) -> list[str]:
+    return [f"{line.earned:.3f}", f"{line.low:.3f} to {line.high:.3f}", _share(line)]
+
+
+def _gain(line: Line) -> str:
+    return "" if line.gain is None else "{:+.3f} ({:+.3f} to {:+.3f})".format(*line.gain)
+
+
+def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    made = [f"**{title}**", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+    return "\n".join([*made, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def curves(folders: Sequence[Path]) -> Iterator[tuple[str, list[tuple[int, float]]]]:

@@ -1,0 +1,155 @@
+"""Policies on the same episodes: what each earns, as a share of the optimum, and who is ahead by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.benchmarks.generator import NEW_FORMS_FILE
+from birdenv_baselines.optimum import family_optima
+from birdenv_baselines.training._benchmark import DEMO, NEW_FORMS, Split
+from birdenv_baselines.training._evaluate import Floats, Played, by_price, interval, play
+from birdenv_baselines.training._policies import RULES, Policy
+
+TEST_ENVS: Final = 256
+VALUE_RULE: Final = "value-of-information"
+_PRIVILEGED: Final = "privileged"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Episodes of several policies, which all had the same tasks and prices.
+
+    Attributes:
+        fixed: by the names of policies without learning.
+        trained: by algorithm, one for each seed.
+        best: the optimum of each episode; None where it is not known.
+    """
+
+    fixed: Mapping[str, Played]
+    trained: Mapping[str, Sequence[Played]]
+    best: Floats | None
+
+    @property
+    def rival(self) -> str:
+        """The best policy without learning that knows nothing private."""
+        names = [name for name in self.fixed if name != _PRIVILEGED]
+        return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one policy earns.
+
+    Attributes:
+        policy: its name.
+        seeds: how many trainings; 0 for a policy without learning.
+        earned: the mean return.
+        low, high: its 95 % interval.
+        share: of the optimum; None where that is not known.
+        questions: asked in an episode.
+        by_price: the same by price.
+        gain: the paired gain over the best policy without learning, with its interval; None for those.
+    """
+
+    policy: str
+    seeds: int
+    earned: float
+    low: float
+    high: float
+    share: float | None
+    questions: float
+    by_price: Mapping[float, float]
+    gain: tuple[float, float, float] | None = None
+
+
+def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], value_rule: Policy) -> Compared:
+    """Play the policies without learning on the episodes that trained ones have played.
+
+    Args:
+        split: the tasks.
+        test: which of them, one of `split.tests`.
+        trained: what `play` gave on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
+        value_rule: the value-of-information rule, tuned on the training tasks.
+    """
+    envs = split.test_envs(TEST_ENVS, test)
+    fixed = {name: play(envs, make()) for name, make in RULES.items()}
+    fixed[VALUE_RULE] = play(envs, value_rule)
+    return Compared(fixed, trained, _best_returns(split, test, fixed[VALUE_RULE]))
+
+
+def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
+    """The optimum of each episode, by the family of its task and its price; none for what people wrote."""
+    if test == DEMO:
+        return None
+    place = split.folder / NEW_FORMS_FILE if test == NEW_FORMS else split.folder
+    prices = sorted({round(float(price), 6) for price in played.prices})
+    best = {
+        task: family.best for family in family_optima(place, prices, split.refusals) for task in family.tasks
+    }
+    return np.array([best[t][round(float(p), 6)] for t, p in zip(played.tasks, played.prices, strict=True)])
+
+
+def lines(found: Compared) -> list[Line]:
+    """Return what each policy earns, from the worst to the best."""
+    made = [_line(name, [each], found, 0) for name, each in found.fixed.items()]
+    made += trained_lines(found)
+    if found.best is not None:
+        some = found.fixed[found.rival]
+        optimum = Played(some.tasks, some.prices, found.best, np.full(len(found.best), np.nan))
+        made.append(_line("optimum", [optimum], found, 0))
+    return sorted(made, key=lambda line: line.earned)
+
+
+def trained_lines(found: Compared) -> Iterator[Line]:
+    """Yield what each algorithm earns."""
+    for name, seeds in found.trained.items():
+        yield _line(name, seeds, found, len(seeds))
+
+
+def joined(parts: Sequence[Compared]) -> Compared | None:
+    """Return several comparisons as one; None if not all have the same trainings.
+
+    The rule that is best in all of them together is the rival.
+    """
+    seeds = [{name: len(played) for name, played in part.trained.items()} for part in parts]
+    if len(parts) < 2 or any(each != seeds[0] for each in seeds):
+        return None
+    fixed = {name: _together([part.fixed[name] for part in parts]) for name in parts[0].fixed}
+    trained = {
+        name: [_together([part.trained[name][i] for part in parts]) for i in range(count)]
+        for name, count in seeds[0].items()
+    }
+    best = [part.best for part in parts if part.best is not None]
+    return Compared(fixed, trained, np.concatenate(best) if len(best) == len(parts) else None)
+
+
+def _together(parts: Sequence[Played]) -> Played:
+    def column(name: str) -> npt.NDArray[np.generic]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Played(*(column(field.name) for field in fields(Played)))  # type: ignore[arg-type]
+
+
+def _line(name: str, played: Sequence[Played], found: Compared, seeds: int) -> Line:
+    returns = np.stack([each.returns for each in played])
+    families = played[0].families
+    gain = None
+    if seeds:
+        ahead = returns - found.fixed[found.rival].returns
+        gain = (float(ahead.mean()), *interval(ahead, families))
+    prices = [by_price(each) for each in played]
+    return Line(
+        name,
+        seeds,
+        float(returns.mean()),
+        *interval(returns, families),
+        None if found.best is None else float(returns.mean() / found.best.mean()),
+        float(np.mean([each.questions.mean() for each in played])),
+        {price: float(np.mean([each[price] for each in prices])) for price in prices[0]},
+        gain,
+    )

@@ -1,0 +1,126 @@
+"""A probe for leaks: does what is shown before any question tell which meaning is played?
+
+It is linear, on the features of each candidate that the request leaves possible. Before any question it must
+do no better than a blind guess. After the answers about all open points it must do much better, or it could
+not find anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.envs.candidates import CandidateColumn, CInteractCandidatesVectorEnv
+from birdenv_baselines.training._benchmark import family_of
+from birdenv_baselines.training._evaluate import interval
+from birdenv_baselines.training._policies import Privileged
+
+Floats = npt.NDArray[np.float64]
+_RIDGE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How often a probe names the meaning that is played.
+
+    Attributes:
+        right: share of the episodes, with its 95 % interval.
+        chance: that of a blind guess among the meanings that the request leaves possible.
+    """
+
+    right: float
+    low: float
+    high: float
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """Candidates as they are shown, one episode a row.
+
+    Attributes:
+        features: shape (n, candidates, features).
+        possible: those that are meant in some task with this request. Shape (n, candidates).
+        meant: the place of the one that is meant. Shape (n,).
+        families: shape (n,).
+    """
+
+    features: Floats
+    possible: npt.NDArray[np.bool_]
+    meant: npt.NDArray[np.intp]
+    families: npt.NDArray[np.object_]
+
+
+def probe(
+    train: CInteractCandidatesVectorEnv,
+    test: CInteractCandidatesVectorEnv,
+    *,
+    answered: bool = False,
+    shuffled: bool = False,
+    rounds: int = 4,
+) -> Found:
+    """Fit the probe on one batch of episodes, and try it on another.
+
+    Args:
+        train, test: batches on different families.
+        answered: look after the answers about all open points, not before any question.
+        shuffled: fit it on labels that are drawn at random.
+        rounds: episodes in each environment of a batch.
+    """
+    seen, views = (_views(envs, answered, rounds) for envs in (train, test))
+    meant = seen.meant
+    if shuffled:
+        draws = np.random.default_rng(0).random(seen.possible.shape)
+        meant = np.where(seen.possible, draws, -1.0).argmax(axis=1)
+    labels = np.zeros(seen.possible.shape)
+    labels[np.arange(len(meant)), meant] = 1.0
+    labels -= 1.0 / seen.possible.sum(axis=1, keepdims=True)
+    rows = seen.features[seen.possible]
+    weights = np.linalg.solve(rows.T @ rows + _RIDGE * np.eye(rows.shape[1]), rows.T @ labels[seen.possible])
+    guess = np.where(views.possible, views.features @ weights, -np.inf).argmax(axis=1)
+    right = (guess == views.meant).astype(float)
+    chance = float((1.0 / views.possible.sum(axis=1)).mean())
+    return Found(float(right.mean()), *interval(right, views.families), chance)
+
+
+def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _Views:
+    parts = [_look(envs, answered, seed * envs.num_envs) for seed in range(rounds)]
+    shown, possible, meant, tasks = (np.concatenate(part) for part in zip(*parts, strict=True))
+    is_open = possible.sum(axis=1) > 1
+    shown, possible, meant, tasks = (part[is_open] for part in (shown, possible, meant, tasks))
+    count = possible.sum(axis=1)[:, None, None]
+    mean = (shown * possible[:, :, None]).sum(axis=1, keepdims=True) / count
+    places = np.broadcast_to(np.eye(shown.shape[1]), (len(shown), shown.shape[1], shown.shape[1]))
+    families = np.array([family_of(name) for name in tasks], dtype=object)
+    return _Views(np.concatenate([shown - mean, places], axis=2), possible, meant, families)
+
+
+def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
+    """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
+    observation, infos = envs.reset(seed=seed)
+    tasks, stages, order = infos["instance_id"].copy(), envs._stage.copy(), envs._order.copy()
+    shown = observation["candidates"].copy()
+    policy, asking = Privileged(), np.full(envs.num_envs, answered)
+    while asking.any():
+        actions = policy.act(envs, observation, envs.action_masks())
+        ready = asking & (actions > envs.layout.useless)
+        shown[ready] = observation["candidates"][ready]
+        asking &= ~ready
+        observation, *_ = envs.step(actions)
+    place = np.arange(envs.num_envs)[:, None]
+    possible = _possible(envs)[stages][place, order]
+    meant = envs._tables.passes[stages][place, order].argmax(axis=1)
+    return shown.reshape(envs.num_envs, -1, len(CandidateColumn)), possible, meant, tasks
+
+
+def _possible(envs: CInteractCandidatesVectorEnv) -> npt.NDArray[np.bool_]:
+    """Which candidates are meant in some task that shows the same request, by task."""
+    setting, passes = envs._setting, envs._tables.passes
+    made = np.zeros_like(passes[: len(setting.ids)])
+    for start, size in zip(setting._starts, setting._sizes, strict=True):
+        group = setting._grouped[start : start + size]
+        made[group] = passes[group].any(axis=0)
+    return made
