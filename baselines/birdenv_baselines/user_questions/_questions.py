@@ -14,10 +14,11 @@ from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidates import Candidate, index_of
+from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._index import index_of
 
 FOLDER = Path(__file__).parent
-_CLASS_WEIGHTS = {"unlabelled": 1.5, "refuse": 1.0}
+_CLASS_WEIGHTS = {"labelled": 1.2, "unlabelled": 1.5, "refuse": 0.6}
 """So that the classes weigh about as they occur."""
 
 _TASKS_FOR_ANY = 4

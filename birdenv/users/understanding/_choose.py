@@ -13,8 +13,9 @@ from importlib import resources
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._asked import PLAIN_KINDS
-from birdenv.users.understanding._candidates import FACETS, Candidate, Index, index_of
+from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
 from birdenv.users.understanding._question import Question, questions_in, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import TypeAlias
 
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
-from birdenv.users.understanding._candidates import GROUPS, Candidate, Index
+from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
+from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
 from birdenv.users.understanding._words import GENERIC_STEMS
@@ -30,7 +32,18 @@ _PERSONAL = any_of(
     hint | steps"""
 )
 
-_WORDS = ("covers_term", "term", "sql", "notes", "whole_term", "named", "literal", "best", "second", "only")
+_WORDS = (
+    "covers_term",
+    *FIELDS,
+    "whole_term",
+    "named",
+    "literal",
+    "best",
+    "second",
+    "only",
+    "restricted",
+)
+_FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
@@ -95,10 +108,11 @@ class Evidence:
 def evidence(index: Index, question: Question) -> Evidence:
     """Work out what speaks for each candidate."""
     found = overlap(index, question)
-    summed = [term + 0.7 * sql + 0.4 * notes for term, sql, notes in found.by_field]
+    summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field]
     best = max(summed, default=0.0)
     only = sum(value > 0 for value in summed) == 1
     elsewhere = _elsewhere(index, question)
+    restricted = _restricted(index, found.by_field) / found.total
     asked_plainly = sorted(question.kinds & index.plain_kinds)
     vectors = []
     for number, candidate in enumerate(index.candidates):
@@ -122,6 +136,8 @@ def evidence(index: Index, question: Question) -> Evidence:
                 (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
             )
         vector += _named(start, candidate, question)
+        if candidate.group == "open" and restricted:
+            vector.append((start + _WORDS.index("restricted"), restricted))
         if family != "open":
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
@@ -141,10 +157,20 @@ def evidence(index: Index, question: Question) -> Evidence:
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    named = [i for i, (term, _, _) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     return Evidence(vectors, allowed, lone)
+
+
+def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+    """How much of a question is about values that some condition allows or rules out."""
+    conditions = (
+        shares[1] + shares[3]
+        for candidate, shares in zip(index.candidates, by_field, strict=True)
+        if candidate.clause in ("where", "having") or (candidate.items and "category" in candidate.kinds)
+    )
+    return max(conditions, default=0.0)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:

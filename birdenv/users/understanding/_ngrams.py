@@ -10,19 +10,24 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
-from birdenv.users.understanding._candidates import FACETS, Index
+from birdenv.users.understanding._candidates import FACETS
+from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._words import NUMBERS, stem
 
 _AT = {name: place for place, name in enumerate(FACETS)}
 REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
-_OWN, _UNUSED, _NOTED, _UNKNOWN = "#", "-", "+", "~"
+_OWN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
+_NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 
 def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
     """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
     said = ["^"]
     for one in question.stems:
-        if one in known:
+        if one in _NUMBERS or one.isdigit():
+            said.append(_NUMBER)
+        elif one in known:
             said.append(one)
         elif one in index.spoken:
             said.append(_OWN)

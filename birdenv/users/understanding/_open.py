@@ -27,8 +27,14 @@ _DROPPED = "Only those that have any: leave out the ones without."
 _SAID = {
     "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b"
     r"|\b(?:highest|lowest|largest|smallest) to\b",
-    "limit": r"\b(?:top|first|best|worst|last) (?:\d+|two|three|five|ten)\b|\blimit"
-    r"|\b(?:maximum of|up to) \d",
+    "limit": r"\b(?:top|first|best|worst|last|bottom) (?:\d+|NUMBER)\b|\blimit"
+    r"|\b(?:maximum of|up to|only|at most) (?:\d|NUMBER)"
+    r"|\b(?:\d+|NUMBER) (?:\w+ )?(?:most|least|\w+est)\b".replace(
+        "NUMBER", "(?:two|three|four|five|six|seven|eight|nine|ten|twenty)"
+    ),
+    "filter": r"\b(?:only|exclud\w*|includ\w*|consider\w*|focus\w*|limit\w*|filter\w*|ignor\w*|all|without"
+    r"|every|who|which|that|with|where)\b",
+    "name": r"\b(?:label\w*|call\w*|nam(?:e|ed|ing)|titled|mark\w*|flag\w*)\b|'",
     "round": r"\bround|\bdecimal",
     "group": r"\b(?:for each|per|by each|for every|each)\b|\bgroup|\bbreak|\bby \w+",
     "distinct": r"\b(?:different|distinct|unique|once|duplicat\w*)\b",

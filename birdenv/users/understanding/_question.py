@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from birdenv.users.understanding._asked import any_of, asked_kinds
-from birdenv.users.understanding._candidates import Index
+from birdenv.users.understanding._candidates import FIELDS
+from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
@@ -58,6 +59,8 @@ def take_apart(question: str) -> Question:
     context = frozenset(one for one in content if one not in asked_stems)
     guesses = _is_guess(text)
     kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
+    if guesses and _ROWS.search(text):
+        kinds |= {"limit"}
     marked = (*stems, _CONFIRMS) if tags else stems
     return Question(text, f" {' '.join(said)} ", marked, content, kinds, context, guesses)
 
@@ -67,6 +70,7 @@ _VALUE = any_of(
     (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
 )
 _QUOTED = re.compile(r"'[^'\s]{1,60}'")
+_ROWS = any_of("NUMBER (?:rows?|lines?|results?|entries|records|items)")
 _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\w+|mean\w*|explain\w*)\b")
 
 
@@ -156,7 +160,11 @@ class Overlap:
 def overlap(index: Index, question: Question) -> Overlap:
     """Weigh the words that a question shares with each candidate."""
     size = len(index.candidates)
-    found = Overlap([[0.0, 0.0, 0.0] for _ in range(size)], [False] * size)
+    found = Overlap(
+        [[0.0] * len(FIELDS) for _ in range(size)],
+        [False] * size,
+        names=not index.measures.isdisjoint(question.spaced.split()),
+    )
     for word in question.content:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)

@@ -35,7 +35,8 @@ _NAMES = re.compile(
     r"|(?:correct|expected) (?:result|output)s?"
     r"|(?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?"
     r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
-    r"|(?:table|column|field|attribute|database)s? (?:names?|(?:is|are) (?:called|named)))\b"
+    r"|(?:table|column|field|attribute|database) names?"
+    r"|(?:table|column|field|attribute|database)s? (?:is|are) (?:called|named))\b"
 )
 _SQL_WORDS = any_of(
     r"""
@@ -98,7 +99,7 @@ _COLUMN_OF = any_of(
     r"""
     WHICH (?:holds?|stores?|contains?|represents?|corresponds?|indicates?|denotes?|used|i use|to use)
     WHICH (?:needed|i need|compared|stored|found|in the (?:database|schema|table))
-    (?:table|column|field)s? names? | names? of the (?:table|column|field)s?
+    (?:table|column|field) names? | names? of the (?:table|column|field)s?
     (?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)
     (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
     primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
@@ -114,16 +115,21 @@ _OUTPUT_COLUMNS = any_of(
     WHICH (?:should|shall|must|can|do) the (?:\w+ )?(?:result|output|list|report|table|answer)
     WHICH (?:should|shall|must|can) (?:come|appear|be|go|stand)
     WHICH (?:should|shall|must|can|do) (?:i|we) (?:show|include|return|list|display)
-    WHICH (?:should|shall|must|can|do) (?:i|we) (?:report|give|put|present|output)
+    WHICH (?:should|shall|must|can|do) (?:i|we) (?:fill|enter|set|report|give|put|present|output)
     WHICH (?:should|shall|must|can|do) be (?:shown|included|returned|listed|displayed|reported|presented)
     WHICH do you (?:want|need|wish|expect) | WHICH would you (?:like|want) | WHICH are to be
-    WHICH to (?:show|list|include)
+    WHICH to (?:show|list|include|return|display|print|output|report)
+    ^(?:so |and |ok )*WHICH(?: (?:then|please|exactly|here|in the end|now))?$
+    ^(?:the )?(?:columns?|fields?|cols) (?:to|i should|you want) \w+(?: \w+){0,3}$
+    WHICH (?:should|shall|must|can|do|does|will|would) (?:i|we|it|they) \w+ (?:in the end|back|out)
+    WHICH (?:go|belong|come)s? (?:in|into|to|out|back)(?! the (?:where|select|group|order|from))
+    (?:columns?|fields?) (?:of|in|for) the (?:new |final |resulting )?(?:view|archive|output)
     (?:columns?|fields?|attributes?) (?!names)(?:\w+ ){0,2}?(?:in|of|for) (?:the|your) (?:\w+ )?OUTPUT
     one of the (?:columns|fields) | (?:columns|fields) (?:you|do you) (?:want|need|wish|expect)
     (?:fields|columns) of the new table
     (?:table|view|archive) (?:gets?|ha(?:s|ve)|holds?) which (?:columns|fields)
     WHICH the (?:archive|view|new table)
-    OUTPUT (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
+    (?:result|output|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
         "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
     ).replace("OUTPUT", "(?:result|output|list|report)s?")
 )

@@ -42,6 +42,16 @@ _FRAMING = frozenset(
 """Words that frame a question about anything."""
 
 
+NUMBERS = dict(
+    zip(
+        map(str, range(2, 13)),
+        "two three four five six seven eight nine ten eleven twelve".split(),
+        strict=True,
+    )
+)
+"""Small numbers in words; "one" is a pronoun too."""
+
+
 def clean(text: str) -> str:
     """Compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
@@ -87,6 +97,12 @@ _GENERIC = frozenset(
     display work worked weight out""".split()
 )
 """Words that a question about any task may have: by themselves they name nothing of a request."""
+
+MEASURE_WORDS = frozenset(
+    """average averages cost costs hour hours month months percent percentage percentages price prices
+    ratio rates score scores share shares total totals week weeks year years""".split()
+)
+"""Words among these that name what is measured, if the request itself has them."""
 
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
 FRAME_STEMS = frozenset(map(stem, _FRAMING))

@@ -1,0 +1,97 @@
+"""All that a question to a task may be about, and where each word occurs in it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from birdenv.users._brief import Brief
+from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
+from birdenv.users.understanding._content import stems_in
+from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """A brief's candidates, and where each word (stemmed) occurs in them.
+
+    `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
+    `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
+    `unused` those of columns that the gold SQL does not use; `request` those of the request;
+    `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
+    letters; `plain_kinds` can be asked for in this task without naming anything; `linked` are parts with
+    the points whose terms they have in them.
+    """
+
+    candidates: tuple[Candidate, ...]
+    postings: Mapping[str, tuple[tuple[int, int], ...]]
+    weight: Mapping[str, float]
+    term_weight: tuple[float, ...]
+    spoken: frozenset[str]
+    unused: frozenset[str]
+    request: frozenset[str]
+    measures: frozenset[str]
+    spellings: Mapping[str, tuple[str, ...]]
+    plain_kinds: frozenset[str]
+    linked: tuple[tuple[int, int], ...]
+    facets: tuple[tuple[int, ...], ...]
+
+
+@lru_cache(maxsize=256)
+def index_of(brief: Brief) -> Index:
+    """Return the index of `brief`, compiled when it is first asked for."""
+    return _indexed(candidates_of(brief), brief.request)
+
+
+def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]], request: str) -> Index:
+    holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    spread: Counter[str] = Counter()
+    for number, (_, fields) in enumerate(found):
+        for place, field in enumerate(FIELDS):
+            for word in fields.get(field, ()):
+                holders[word].add((number, place))
+        spread.update(set[str]().union(*fields.values()))
+    many = max(len(found), 2)
+    weight = {
+        word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
+        for word, times in spread.items()
+    }
+    is_open = [candidate.group == "open" for candidate, _ in found]
+    spoken = frozenset(
+        word
+        for word, places in holders.items()
+        if any(place < 2 and not is_open[number] for number, place in places)
+    )
+    unused = frozenset(
+        word for word, places in holders.items() if all(is_open[number] for number, _ in places)
+    )
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for word in spoken:
+        if len(word) > 3:
+            for letters in trigrams(word):
+                spellings[letters].add(word)
+    terms = tuple(
+        round(sum(weight[word] for word in sorted(fields.get("term", ()))), 6) for _, fields in found
+    )
+    return Index(
+        candidates=tuple(candidate for candidate, _ in found),
+        postings={word: tuple(sorted(places)) for word, places in holders.items()},
+        weight=weight,
+        term_weight=terms,
+        spoken=spoken,
+        unused=unused,
+        request=frozenset(stems_in(request)),
+        measures=MEASURE_WORDS.intersection(words(clean(request))),
+        spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
+        facets=tuple(facets_of(candidate) for candidate, _ in found),
+        plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
+        linked=tuple(
+            (number, other)
+            for number, (part, _) in enumerate(found)
+            for other, (point, _) in enumerate(found)
+            if part.segments and point.items and not set(part.names).isdisjoint(point.names)
+        ),
+    )
