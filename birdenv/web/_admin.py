@@ -8,10 +8,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from birdenv.web._doors import ADMIN_COOKIE, Doors
-from birdenv.web._export import examples
 from birdenv.web._forms import read_fields, refused
 from birdenv.web._pages import Pages
-from birdenv.web._study import Study
+from birdenv.web.study._export import examples
+from birdenv.web.study._study import Study
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:

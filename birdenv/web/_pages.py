@@ -9,8 +9,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._doors import Doors
-from birdenv.web._store import Person
-from birdenv.web._study import TRIES, Study, seats_of_people
+from birdenv.web.study._store import Person
+from birdenv.web.study._study import TRIES, Study, seats_of_people
 
 PLATFORM_FIELDS: Final = (
     "PROLIFIC_PID",
@@ -44,8 +44,13 @@ def external_of(platform: Mapping[str, str]) -> str | None:
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
+def render(name: str, **facts: Any) -> str:
+    """Return the page of a template. Everything that is shown is escaped."""
+    return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
+
+
 class Pages:
-    """Renders pages of a study. Everything that is shown is escaped."""
+    """The pages of a study."""
 
     def __init__(self, study: Study, doors: Doors) -> None:
         self._study = study
@@ -144,5 +149,4 @@ class Pages:
 
     def _render(self, name: str, visitor: str, **facts: Any) -> str:
         form = self._doors.form(visitor) if visitor else ""
-        template = _TEMPLATES.get_template(f"{name}.html")
-        return template.render(title=self._study.title, form=form, status=name, **facts)
+        return render(name, title=self._study.title, form=form, **facts)

@@ -13,10 +13,10 @@ from uuid import UUID
 from birdenv.dialogue import Arena, Game, Move, make_game
 from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
-from birdenv.web._config import PAID, Ending, StudyConfig
-from birdenv.web._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
-from birdenv.web._store import Person, Store
-from birdenv.web._waiting import End, Presence, WaitingRoom
+from birdenv.web.study._config import PAID, Ending, StudyConfig
+from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
+from birdenv.web.study._store import Person, Store
+from birdenv.web.study._waiting import End, Presence, WaitingRoom
 
 TRIES: Final = 2
 """Tries of the comprehension check."""
