@@ -14,13 +14,17 @@ from birdenv.cli.games._play import read_extra
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from birdenv.dialogue import Game
     from birdenv.web import StudyConfig
 
 
 def web(
     context: typer.Context,
-    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
+    game: Annotated[
+        str | None, typer.Argument(help="A registered game, such as c-interact; not with --replay.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
@@ -33,6 +37,13 @@ def web(
     scenario_path: Annotated[
         Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
     ] = None,
+    replay: Annotated[
+        list[Path] | None,
+        typer.Option("--replay", help="Show the dialogues of a study, a run or a transcripts.json instead."),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
+    ] = False,
 ) -> None:
     """Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.
 
@@ -41,13 +52,22 @@ def web(
 
     birdenv web c-interact --user rule --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
-    """
-    with web_extra():
-        import uvicorn
-        import websockets  # noqa: F401 (uvicorn's sockets)
 
+    --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
+
+    birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
+    """
+    if replay:
+        if game is not None or config is not None or context.args:
+            raise InputError("--replay shows what is recorded: leave out the game and its options")
+        _serve_replay(replay, private, host, port)
+        return
+    if private:
+        raise InputError("--private goes with --replay only")
+    if game is None:
+        raise InputError("name a game, such as c-interact; or dialogues to look at with --replay")
+    with web_extra():
         from birdenv.web import Doors, Study, make_app, open_store, study_arena
-        from birdenv.web._frames import MAX_FRAME
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -68,23 +88,44 @@ def web(
         store = open_store(folder)
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
-        served = uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            ws_max_size=MAX_FRAME,
-            ws="websockets-sansio",
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-        )
-        server = uvicorn.Server(served)
-        listening = served.bind_socket()
-        shown = listening.getsockname()[1]
-        print(f"Study: http://{host}:{shown}/ (folder {folder})")
-        print(f"Admin: http://{host}:{shown}/admin with the token {Doors(folder).admin_token}", flush=True)
-        server.run(sockets=[listening])
+        with _served(app, host, port) as address:
+            print(f"Study: {address}/ (folder {folder})")
+            print(f"Admin: {address}/admin with the token {Doors(folder).admin_token}", flush=True)
         store.close()
+
+
+def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
+    with web_extra():
+        from birdenv.web.replay import Records, make_replay_app
+    with Records(paths, private=private) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        app, token = make_replay_app(records, host)
+        with _served(app, host, port) as address:
+            print(f"Dialogues: {address}/open/{token}", flush=True)
+
+
+@contextmanager
+def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
+    """Listen, and serve an application after the block until it is interrupted; yields the address."""
+    with web_extra():
+        import uvicorn
+        import websockets  # noqa: F401 (uvicorn's sockets)
+
+        from birdenv.web._frames import MAX_FRAME
+    served = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        ws_max_size=MAX_FRAME,
+        ws="websockets-sansio",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+    )
+    listening = served.bind_socket()
+    yield f"http://{host}:{listening.getsockname()[1]}"
+    uvicorn.Server(served).run(sockets=[listening])
 
 
 @contextmanager
