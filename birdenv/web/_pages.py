@@ -44,6 +44,23 @@ def external_of(platform: Mapping[str, str]) -> str | None:
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
+def is_preview(platform: Mapping[str, str]) -> bool:
+    """Return True on the preview of a platform, where nothing can be sent."""
+    return platform.get("assignmentId") == _PREVIEW
+
+
+def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
+    """Return where a platform expects people with their code, for the page `finished`."""
+    if code and "PROLIFIC_PID" in platform:
+        return {"link": _PROLIFIC + quote(code, safe="")}
+    if code and platform.get("turkSubmitTo") in MTURK_HOSTS:
+        return {
+            "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
+            "assignment": platform.get("assignmentId", ""),
+        }
+    return {}
+
+
 def render(name: str, **facts: Any) -> str:
     """Return the page of a template. Everything that is shown is escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
@@ -63,7 +80,7 @@ class Pages:
             visitor,
             text=self._study.config.consent,
             platform=platform,
-            preview=platform.get("assignmentId") == _PREVIEW,
+            preview=is_preview(platform),
         )
 
     def of(self, person: Person, problem: str = "") -> str:
@@ -118,7 +135,7 @@ class Pages:
         if person.status == "alone":
             return {"end": self._end(person)}
         if person.status == "finished":
-            return {"ending": person.ending, "code": person.code, **self._way_back(person)}
+            return {"ending": person.ending, "code": person.code, **way_back(person.platform, person.code)}
         return {}
 
     def _guides(self) -> list[str]:
@@ -134,18 +151,6 @@ class Pages:
         stored = self._study.store.dialogue(person.dialogue)
         reward = None if stored.rewards is None else stored.rewards[person.seat]
         return {"status": stored.status, "reward": reward}
-
-    def _way_back(self, person: Person) -> dict[str, Any]:
-        """Where the platform expects people with their code."""
-        platform = person.platform
-        if person.code and "PROLIFIC_PID" in platform:
-            return {"link": _PROLIFIC + quote(person.code, safe="")}
-        if person.code and platform.get("turkSubmitTo") in MTURK_HOSTS:
-            return {
-                "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
-                "assignment": platform.get("assignmentId", ""),
-            }
-        return {}
 
     def _render(self, name: str, visitor: str, **facts: Any) -> str:
         form = self._doors.form(visitor) if visitor else ""

@@ -32,7 +32,10 @@ def web(
     host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
     config: Annotated[
-        Path | None, typer.Option("--config", help="The study as JSON, or CoCoA's app_params.json.")
+        Path | None,
+        typer.Option(
+            "--config", help="The study as JSON, or CoCoA's app_params.json. Of --rate: JSON or TOML."
+        ),
     ] = None,
     scenario_path: Annotated[
         Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
@@ -40,6 +43,10 @@ def web(
     replay: Annotated[
         list[Path] | None,
         typer.Option("--replay", help="Show the dialogues of a study, a run or a transcripts.json instead."),
+    ] = None,
+    rate: Annotated[
+        list[Path] | None,
+        typer.Option("--rate", help="Let people rate such dialogues instead; --config says what is asked."),
     ] = None,
     private: Annotated[
         bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
@@ -56,16 +63,26 @@ def web(
     --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
 
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
+
+    --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
+    which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
+
+    birdenv web --rate study-mutual-friends --config rating.toml
     """
-    if replay:
-        if game is not None or config is not None or context.args:
-            raise InputError("--replay shows what is recorded: leave out the game and its options")
-        _serve_replay(replay, private, host, port)
-        return
-    if private:
+    if private and not replay:
         raise InputError("--private goes with --replay only")
+    if replay or rate:
+        if game is not None or context.args or scenario_path is not None or (replay and rate):
+            raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
+        if replay and (config is not None or output is not None):
+            raise InputError("--replay only shows: leave out --config and --output")
+        if replay:
+            _serve_replay(replay, private, host, port)
+        else:
+            _serve_ratings(rate or [], config, output, host, port)
+        return
     if game is None:
-        raise InputError("name a game, such as c-interact; or dialogues to look at with --replay")
+        raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
     with web_extra():
         from birdenv.web import Doors, Study, make_app, open_store, study_arena
     from birdenv.dialogue.games import find_game
@@ -103,6 +120,33 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
         app, token = make_replay_app(records, host)
         with _served(app, host, port) as address:
             print(f"Dialogues: {address}/open/{token}", flush=True)
+
+
+def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
+    """Ratings of a study lie in its folder."""
+    with web_extra():
+        from birdenv.web import is_study
+        from birdenv.web.ratings import (
+            RatingConfig,
+            Ratings,
+            RatingStore,
+            items_of,
+            make_rating_app,
+            read_rating_config,
+        )
+        from birdenv.web.replay import Records
+    made = RatingConfig() if config is None else read_rating_config(config)
+    first = paths[0]
+    folder = output or (first if is_study(first) else Path(f"ratings-{first.resolve().stem}"))
+    with Records(paths) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        items = items_of(records.all(), made)
+        store = RatingStore(folder)
+        with _served(make_rating_app(Ratings(items, made, store), folder, host), host, port) as address:
+            count = f"{len(items)} items, {made.raters} raters each"
+            print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
+        store.close()
 
 
 @contextmanager

@@ -71,11 +71,11 @@ function said(event) {
   return `[${words(event.action)}] ${shown}`;
 }
 
-function addLine(who, label, parts, kind) {
+function addLine(who, label, parts, kind, list = byId("events")) {
   const line = make("li", undefined, kind ? `${who} ${kind}` : who);
   line.append(make("span", label, "who"), ...parts);
-  byId("events").append(line);
-  byId("events").scrollTop = byId("events").scrollHeight;
+  list.append(line);
+  list.scrollTop = list.scrollHeight;
   return line;
 }
 
@@ -84,16 +84,16 @@ function label(event) {
   return event.action === "message" || event.action === "stop" ? name : `${name} (${words(event.action)})`;
 }
 
-function addEvent(event) {
-  if (event.who === "house") addLine("house", "Study", [make("span", `The talk was ended: ${event.data}.`)]);
-  else addLine(event.who, label(event), [make("span", said(event))], event.refused ? "refused" : "");
-  if (event.reply != null) addLine("house", words(event.voice ?? "reply"), [reply(event.reply)]);
+function addEvent(event, list = byId("events")) {
+  if (event.who === "house") addLine("house", "Study", [make("span", `The talk was ended: ${event.data}.`)], "", list);
+  else addLine(event.who, label(event), [make("span", said(event))], event.refused ? "refused" : "", list);
+  if (event.reply != null) addLine("house", words(event.voice ?? "reply"), [reply(event.reply)], "", list);
 }
 
-function showTold(told) {
+function showTold(told, list = byId("events")) {
   byId("guide").textContent = told.guide ?? "";
   byId("knowledge").replaceChildren(knowledge(told.knowledge));
   byId("instruction").textContent = told.instruction ?? "";
   byId("details").open = !told.guide || told.knowledge == null;
-  if (told.opening) addLine("partner", told.voice, [make("span", told.opening)]);
+  if (told.opening) addLine("partner", told.voice, [make("span", told.opening)], "", list);
 }
