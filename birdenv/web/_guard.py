@@ -23,8 +23,8 @@ _HEADERS: Final = {
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
-    "cache-control": "no-store",
 }
+_STATIC: Final = "/static/"
 _ANY: Final = ("0.0.0.0", "::")
 
 
@@ -75,7 +75,9 @@ class _Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                added = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                kept = "no-cache" if scope["path"].startswith(_STATIC) else "no-store"  # asked again, or none
+                headers = {**_HEADERS, "cache-control": kept}
+                added = [(name.encode(), value.encode()) for name, value in headers.items()]
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 

@@ -12,6 +12,7 @@ let state = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
+let turn = Promise.resolve(); // frames are read one after the other
 
 // --- the connection
 
@@ -23,7 +24,9 @@ function connect() {
     send({ type: "hello", after });
     for (const move of pending.values()) send(move.frame);
   };
-  socket.onmessage = (message) => receive(JSON.parse(message.data));
+  socket.onmessage = (message) => {
+    turn = turn.then(() => receive(JSON.parse(message.data)));
+  };
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
@@ -40,7 +43,7 @@ function send(frame) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
 }
 
-function receive(frame) {
+async function receive(frame) {
   if (leaving) return;
   if (frame.type === "status") {
     if (frame.status !== status) {
@@ -52,6 +55,7 @@ function receive(frame) {
     if (setup !== null) return; // a connection that came back: the page stands, and what was typed stays
     setup = frame;
     showTold(setup);
+    if (setup.actions.some((action) => action.fields.some((field) => field.kind === "code"))) await loadEditor();
     buildControls();
   } else if (frame.type === "news") {
     for (const event of frame.events) showEvent(event);
@@ -98,7 +102,32 @@ function noteTyping() {
   typingTold = true;
 }
 
-function input(field) {
+// The editor of code comes only where there is code; without it a plain text area does.
+function loadEditor() {
+  return new Promise((resolve) => {
+    const script = make("script");
+    script.src = "/static/editor.js";
+    script.onload = script.onerror = resolve;
+    document.head.append(script);
+  });
+}
+
+function editor(field, send) {
+  const host = make("div", undefined, "code");
+  const schema = setup.instruction.slice(Math.max(0, setup.instruction.search(/CREATE TABLE/i)));
+  const made = window.makeEditor(host, {
+    label: words(field.name),
+    words: [...new Set(schema.match(/[A-Za-z_]\w{2,}/g))],
+    length: field.length,
+    onChange: noteTyping,
+    onSend: send,
+  });
+  Object.defineProperty(host, "value", { get: made.text });
+  return host;
+}
+
+function input(field, send) {
+  if (field.kind === "code" && window.makeEditor) return editor(field, send);
   if (field.kind === "item") {
     const made = make("select");
     made.dataset.items = "yes";
@@ -137,8 +166,9 @@ function buildControls() {
     const form = make("form");
     form.dataset.action = action.name;
     form.hidden = true;
-    const boxes = action.fields.map(input);
     const button = make("button", words(action.name));
+    const send = () => button.disabled || form.requestSubmit();
+    const boxes = action.fields.map((field) => input(field, send));
     form.append(...boxes, button, make("span", action.about, "who"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -150,12 +180,12 @@ function buildControls() {
       for (const [place, field] of action.fields.entries()) if (field.kind === "text") boxes[place].value = "";
     });
     for (const [place, field] of action.fields.entries()) {
+      if (boxes[place].shadowRoot) continue; // the editor has keys of its own
       boxes[place].addEventListener("keydown", (event) => {
-        const sends = field.kind === "code" ? event.ctrlKey : !event.shiftKey;
-        if (event.key === "Enter" && sends && !event.isComposing && !button.disabled) {
-          event.preventDefault();
-          form.requestSubmit();
-        }
+        const sends = field.kind === "code" ? event.ctrlKey || event.metaKey : !event.shiftKey;
+        if (event.key !== "Enter" || !sends || event.isComposing) return;
+        event.preventDefault();
+        send();
       });
     }
     controls.append(form);
