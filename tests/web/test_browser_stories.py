@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_dialogues import golds
 from test_killed_server import Server
 from test_ratings import Round, compared
 from web_browser import listening, served
@@ -207,9 +208,3 @@ def test_a_rater_comes_from_consent_to_code(chromium: Any, tmp_path: Path, compa
         assert rater.errors == []
     rows = rating_rows(tmp_path, "pairs" if compare else "ratings")
     assert [row["winner"] for row in rows] == ["tie", "left"] if compare else len(rows) == 8
-
-
-def golds(study: Any) -> tuple[str, str]:
-    """The right SQL of both phases."""
-    private = study.arena._tasks.private(study.arena.ids[0])
-    return private.brief.gold[0], private.follow_up.gold[0]
