@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-llm check format bench baselines fuzz clean
+.PHONY: help demo test test-all test-llm check format bench baselines fuzz editor clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -70,6 +70,11 @@ fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECO
 	  $(BIN)/python tests/fuzz/fuzz_answers.py $$target --seconds $(or $(SECONDS),60) || exit 1; done
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)
+
+editor: ## Bundle the SQL editor of the web pages again, with npm
+	cd birdenv/web/editor && npm ci --no-audit --no-fund && npm run build
+	cd birdenv/web/editor && node licenses.mjs bundle.json > ../static/editor.LICENSES.txt
+	rm -r birdenv/web/editor/node_modules birdenv/web/editor/bundle.json
 
 clean: ## Remove what the other words made
 	rm -rf $(VENV) $(VENV)-oldest results .pytest_cache .mypy_cache .ruff_cache

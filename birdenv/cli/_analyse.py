@@ -164,10 +164,12 @@ def export(
         typer.Argument(help="Run folders; episodes of one task form a group. Or folders of studies."),
     ],
     form: Annotated[
-        str, typer.Option("--format", "-f", help="sft, preference or rl; cocoa, openai or potato.")
+        str,
+        typer.Option("--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs."),
     ] = "sft",
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The JSONL file; of cocoa, a JSON list.")
+        Path,
+        typer.Option("--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings, also .csv."),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
@@ -184,6 +186,8 @@ def export(
     takes them. potato: items to annotate, with the words of both seats. The first two also write the
     dialogues of a study (`birdenv web`).
 
+    ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
+
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
     from birdenv.dialogue.cocoa import write_examples
@@ -194,6 +198,11 @@ def export(
         exported_episodes,
     )
 
+    if form in ("ratings", "pairs"):
+        with web_extra():
+            from birdenv.web.ratings import write_ratings
+        print(f"{write_ratings(output, runs, form)} rows: {output}")
+        return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
             dialogues = [row for run in runs for row in _dialogues(run, whole)]
@@ -204,9 +213,8 @@ def export(
         if form == known:
             break
     else:
-        raise InputError(
-            f"--format {form!r} is unknown; known: {', '.join((*EXPORT_FORMATS, *DIALOGUE_FORMATS))}"
-        )
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, "ratings", "pairs"))
+        raise InputError(f"--format {form!r} is unknown; known: {names}")
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))
     write_records(output, rows)

@@ -9,7 +9,7 @@ The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `da
 `Example`).
 """
 
-from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay
+from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay, seen_by
 from birdenv.dialogue._event import Event
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Reply, Rules
@@ -40,4 +40,5 @@ __all__ = [
     "make_game",
     "play",
     "replay",
+    "seen_by",
 ]

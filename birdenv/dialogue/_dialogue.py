@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
@@ -209,6 +209,20 @@ class Dialogue:
             metadata = heard[after].metadata
             return ("", HOUSE_VOICE) if metadata is None else (metadata["reply"], metadata["sender"])
         return words_of(self.rules, seat, heard[after:], self._openings[seat] if not after else None)
+
+
+def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
+    """Return the recorded events that a seat saw, as it saw them, with their places in the log.
+
+    Nothing is played: no SQL runs.
+    """
+    seen = []
+    for place, event in enumerate(events):
+        if event.agent == seat or not (event.metadata or {}).get("refused"):
+            shown = rules.shown(seat, event)
+            if shown is not None:
+                seen.append((place, shown))
+    return seen
 
 
 def words_of(

@@ -10,12 +10,12 @@ whose partner left.
 """
 
 from birdenv.web._app import make_app
-from birdenv.web._config import Partner, StudyConfig
 from birdenv.web._doors import Doors
-from birdenv.web._export import is_study, study_rows
-from birdenv.web._store import Store, open_store
-from birdenv.web._study import Study, study_arena
-from birdenv.web._study_files import read_config
+from birdenv.web.study._config import Partner, StudyConfig
+from birdenv.web.study._export import is_study, study_rows
+from birdenv.web.study._files import read_config
+from birdenv.web.study._store import Store, open_store
+from birdenv.web.study._study import Study, study_arena
 
 __all__ = [
     "Doors",

@@ -1,4 +1,4 @@
-"""The admin page: who is where, the running dialogues, the quotas, and the export. A token opens it."""
+"""The admin page: who is where, the running dialogues, the quotas, replays, the export. A token opens it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from birdenv.web._doors import ADMIN_COOKIE, Doors
-from birdenv.web._export import examples
 from birdenv.web._forms import read_fields, refused
 from birdenv.web._pages import Pages
-from birdenv.web._study import Study
+from birdenv.web.replay._pages import add_replay
+from birdenv.web.replay._records import study_records
+from birdenv.web.study._export import examples
+from birdenv.web.study._study import Study
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the admin page, its sign-in and the export."""
+    """Add the admin page, its sign-in, the replays and the export."""
     pages = Pages(study, doors)
 
     @app.get("/admin")
@@ -40,3 +42,6 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
         )
         name = {"content-disposition": 'attachment; filename="transcripts.json"'}
         return JSONResponse(made, headers=name)
+
+    arena = study.arena
+    add_replay(app, lambda: study_records(study.store, arena.game.name, arena), doors, "/admin/replay")

@@ -1,9 +1,11 @@
-"""Who may come in: signed tokens, forms that came from our own pages, sockets of our own origin."""
+"""Who may come in, and how often: signed tokens, requests of our own origin, limits of rates."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,24 +13,34 @@ from urllib.parse import urlsplit
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from birdenv.errors import InputError
-from birdenv.web._config import StudyConfig
 
-PERSON_COOKIE: Final = "person"
+PERSON: Final = "person"
+RATER: Final = "rater"
 ADMIN_COOKIE: Final = "admin"
+FOREIGN: Final = 4403
+"""Closes a socket that a foreign page opened."""
+
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_MOST_ADDRESSES: Final = 10_000
 
 
 class Doors:
     """Signs and checks tokens of one study. A secret in the study's folder outlives restarts.
 
+    Args:
+        folder: the study's folder; None for a secret that ends with the process.
+        cookie: the name of the cookie that holds a person's token; tokens of one are none of another.
+
     Attributes:
-        admin_token: opens the admin page.
+        cookie: that name.
+        admin_token: opens the pages of the study's owner.
     """
 
-    def __init__(self, folder: Path) -> None:
-        secret = _kept_secret(folder / "secret")
-        self._people = URLSafeSerializer(secret, salt="person")
-        self._forms = URLSafeSerializer(secret, salt="form")
+    def __init__(self, folder: Path | None, cookie: str = PERSON) -> None:
+        secret = secrets.token_hex(32) if folder is None else _kept_secret(folder / "secret")
+        self.cookie = cookie
+        self._people = URLSafeSerializer(secret, salt=cookie)
+        self._forms = URLSafeSerializer(secret, salt=f"{cookie} form")
         self._admins = URLSafeSerializer(secret, salt="admin")
         self.admin_token = hmac.new(secret.encode(), b"admin token", "sha256").hexdigest()[:32]
 
@@ -58,6 +70,55 @@ class Doors:
         return _loaded(self._admins, cookie) == "admin"
 
 
+class Bucket:
+    """A limit of rates: so many at once, and so many a second after that."""
+
+    def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst, self._rate, self._clock = burst, rate, clock
+        self._left = burst
+        self._at = clock()
+
+    def take(self) -> bool:
+        """Take one; False if there are too many."""
+        now = self._clock()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+    @property
+    def is_full(self) -> bool:
+        """True when it is as good as new."""
+        return self._left + (self._clock() - self._at) * self._rate >= self._burst
+
+
+class Newcomers:
+    """Limits how many new people come in from one address.
+
+    Args:
+        most: people in a minute; None for any number.
+        clock: seconds.
+    """
+
+    def __init__(self, most: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._buckets: dict[str, Bucket] = {}
+
+    def take(self, address: str) -> bool:
+        """Let one in from an address; False if too many came."""
+        if self._most is None:
+            return True
+        if len(self._buckets) >= _MOST_ADDRESSES:
+            self._buckets = {each: bucket for each, bucket in self._buckets.items() if not bucket.is_full}
+        if len(self._buckets) >= _MOST_ADDRESSES:
+            return False  # a flood from everywhere
+        bucket = self._buckets.setdefault(address, Bucket(self._most, self._most / 60, self._clock))
+        return bucket.take()
+
+
 def is_own_origin(origin: str | None, host: str | None) -> bool:
     """Return True if a request came from a page of the host that it goes to."""
     if not origin or not host:
@@ -67,12 +128,6 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and parts.netloc == host
-
-
-def host_names(config: StudyConfig, host: str) -> list[str]:
-    """Return the names under which pages are served; others are refused (DNS rebinding)."""
-    bound = () if host in ("0.0.0.0", "::") else (host,)
-    return list(dict.fromkeys((*LOOPBACK, *bound, *config.hosts)))
 
 
 def _kept_secret(path: Path) -> str:

@@ -1,16 +1,18 @@
-"""Forms: read whole, within a limit, and only from pages of our own."""
+"""Forms: read whole, within a limit, and only from pages of our own; and the cookie of who sent them."""
 
 from __future__ import annotations
 
 from typing import Final
 from urllib.parse import parse_qsl
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
 
-from birdenv.web._doors import PERSON_COOKIE, Doors, is_own_origin
+from birdenv.web._doors import Doors, is_own_origin
 
 _MAX_BODY: Final = 2**16
 _MOST_FIELDS: Final = 200
+_YEAR: Final = 365 * 24 * 3600
 _REFUSED: Final = "This page is not for you. Open the study's link again."
 
 
@@ -25,7 +27,7 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
     Raises:
         HTTPException: the form is not from there, or too large.
     """
-    person = doors.person(request.cookies.get(PERSON_COOKIE))
+    person = doors.person(request.cookies.get(doors.cookie))
     fields = await read_fields(request)
     if person is None or not doors.is_form_of(person, fields.get("form", "")):
         raise refused()
@@ -52,3 +54,26 @@ async def read_fields(request: Request) -> dict[str, str]:
     except ValueError:
         raise HTTPException(413, "too many fields") from None
     return dict(pairs)
+
+
+def back(path: str = "/") -> Response:
+    """Return the way back to a page after a form."""
+    return RedirectResponse(path, 303)
+
+
+def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
+    """Return a response with the cookie of a person."""
+    response.set_cookie(
+        doors.cookie,
+        doors.token(id),
+        max_age=_YEAR,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request came from; behind a proxy on this machine, the one that it names."""
+    return "" if request.client is None else request.client.host

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._doors import Doors
-from birdenv.web._store import Person
-from birdenv.web._study import TRIES, Study, seats_of_people
+from birdenv.web.study._store import Person
+from birdenv.web.study._study import TRIES, Study, seats_of_people
 
 PLATFORM_FIELDS: Final = (
     "PROLIFIC_PID",
@@ -44,8 +44,30 @@ def external_of(platform: Mapping[str, str]) -> str | None:
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
+def is_preview(platform: Mapping[str, str]) -> bool:
+    """Return True on the preview of a platform, where nothing can be sent."""
+    return platform.get("assignmentId") == _PREVIEW
+
+
+def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
+    """Return where a platform expects people with their code, for the page `finished`."""
+    if code and "PROLIFIC_PID" in platform:
+        return {"link": _PROLIFIC + quote(code, safe="")}
+    if code and platform.get("turkSubmitTo") in MTURK_HOSTS:
+        return {
+            "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
+            "assignment": platform.get("assignmentId", ""),
+        }
+    return {}
+
+
+def render(name: str, **facts: Any) -> str:
+    """Return the page of a template. Everything that is shown is escaped."""
+    return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
+
+
 class Pages:
-    """Renders pages of a study. Everything that is shown is escaped."""
+    """The pages of a study."""
 
     def __init__(self, study: Study, doors: Doors) -> None:
         self._study = study
@@ -58,7 +80,7 @@ class Pages:
             visitor,
             text=self._study.config.consent,
             platform=platform,
-            preview=platform.get("assignmentId") == _PREVIEW,
+            preview=is_preview(platform),
         )
 
     def of(self, person: Person, problem: str = "") -> str:
@@ -113,7 +135,7 @@ class Pages:
         if person.status == "alone":
             return {"end": self._end(person)}
         if person.status == "finished":
-            return {"ending": person.ending, "code": person.code, **self._way_back(person)}
+            return {"ending": person.ending, "code": person.code, **way_back(person.platform, person.code)}
         return {}
 
     def _guides(self) -> list[str]:
@@ -130,19 +152,6 @@ class Pages:
         reward = None if stored.rewards is None else stored.rewards[person.seat]
         return {"status": stored.status, "reward": reward}
 
-    def _way_back(self, person: Person) -> dict[str, Any]:
-        """Where the platform expects people with their code."""
-        platform = person.platform
-        if person.code and "PROLIFIC_PID" in platform:
-            return {"link": _PROLIFIC + quote(person.code, safe="")}
-        if person.code and platform.get("turkSubmitTo") in MTURK_HOSTS:
-            return {
-                "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
-                "assignment": platform.get("assignmentId", ""),
-            }
-        return {}
-
     def _render(self, name: str, visitor: str, **facts: Any) -> str:
         form = self._doors.form(visitor) if visitor else ""
-        template = _TEMPLATES.get_template(f"{name}.html")
-        return template.render(title=self._study.title, form=form, status=name, **facts)
+        return render(name, title=self._study.title, form=form, **facts)

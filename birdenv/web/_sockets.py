@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,13 +14,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
+from birdenv.web._doors import Bucket
 from birdenv.web._frames import Hello, Play, as_json, read_frame
-from birdenv.web._room import Room
-from birdenv.web._study import Study
+from birdenv.web.study._room import Room
+from birdenv.web.study._study import Study
 
 REFUSED: Final = 4400
 STRANGER: Final = 4401
-FOREIGN: Final = 4403
 TOO_MANY: Final = 4429
 """Codes of closing; a browser does not come back after one of these."""
 
@@ -31,22 +30,6 @@ _THREADS: Final = 64
 _READING: Final = 1.0  # seconds before a player seems to type
 _TICK: Final = 0.5
 _log = logging.getLogger("birdenv.web")
-
-
-class Bucket:
-    """A limit of frames: so many at once, and so many a second after that."""
-
-    def __init__(self) -> None:
-        self._left = float(_BURST)
-        self._at = time.monotonic()
-
-    def take(self) -> bool:
-        """Take one frame; False if there are too many."""
-        now = time.monotonic()
-        self._left = min(_BURST, self._left + (now - self._at) * _RATE)
-        self._at = now
-        self._left -= 1
-        return self._left >= 0
 
 
 class Connection:
@@ -224,7 +207,7 @@ class Hub:
                 return
 
     async def _read(self, tab: Connection) -> None:
-        bucket = self._buckets.setdefault(tab.person, Bucket())
+        bucket = self._buckets.setdefault(tab.person, Bucket(_BURST, _RATE))
         while tab.socket.application_state is WebSocketState.CONNECTED:
             received = await tab.socket.receive()
             if received["type"] == "websocket.disconnect":

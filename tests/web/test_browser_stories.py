@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_dialogues import golds
 from test_killed_server import Server
-from web_browser import served
+from test_ratings import Round, compared
+from web_browser import listening, served
 
-from birdenv.web import Partner, StudyConfig, study_rows
+from birdenv.web import Doors, Partner, StudyConfig, study_rows
+from birdenv.web.ratings import make_rating_app, rating_rows
 
 pytestmark = pytest.mark.slow
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -32,7 +35,7 @@ def chromium() -> Iterator[Any]:
 class Person:
     """One person at one browser of their own."""
 
-    def __init__(self, chromium: Any, port: int) -> None:
+    def __init__(self, chromium: Any, port: int, path: str = "/") -> None:
         self.errors: list[str] = []
         self.offline_noise = False
         self.context = chromium.new_context()
@@ -40,7 +43,7 @@ class Person:
         self.page.set_default_timeout(20_000)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(f"http://127.0.0.1:{port}/")
+        self.page.goto(f"http://127.0.0.1:{port}{path}")
 
     def _console(self, message: Any) -> None:
         lost = "WebSocket connection" in message.text or "ERR_" in message.text
@@ -62,7 +65,10 @@ class Person:
         self.page.locator("#events li:not(.pending)", has_text=words).first.wait_for()
 
     def play(self, action: str, words: str) -> None:
-        self.page.fill(f"form[data-action={action}] textarea", words)
+        box = self.page.locator(f"form[data-action={action}]").locator("textarea, .cm-content")
+        for key in ("Control+A", "Delete"):
+            box.press(key)
+        self.page.keyboard.insert_text(words)
         self.page.click(f"form[data-action={action}] button")
 
     def finish(self) -> str:
@@ -134,9 +140,12 @@ def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
         right, next_right = golds(study)
         person = Person(chromium, port)
         person.enter()
-        person.page.wait_for_selector("form[data-action=submit_sql] textarea.code")
+        person.page.wait_for_selector("form[data-action=submit_sql] .cm-content")
         person.play("clarify", "What do you mean by roomy?")
         person.sees("seats")
+        probe = person.page.locator("form[data-action=execute_sql] .cm-content")
+        probe.press_sequentially("SELECT weekly_h")
+        person.page.locator(".cm-tooltip-autocomplete li", has_text="weekly_hours").wait_for()
         person.play("execute_sql", "SELECT name, seats FROM branches ORDER BY name LIMIT 2")
         person.page.wait_for_selector("#events table td >> text=Harbour")
         person.play("submit_sql", "SELECT 1")
@@ -145,11 +154,57 @@ def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
         person.page.wait_for_selector("#gauges >> text=part 2")
         person.play("submit_sql", next_right)
         person.finish()
-        assert person.errors == []
         assert study.store.dialogues()[0].rewards == [0.8, 0.8]
 
+        owner = Person(chromium, port, "/admin")
+        page = owner.page
+        page.fill("input[name=token]", Doors(tmp_path).admin_token)
+        page.click("text=Open")
+        page.click("text=Look at finished dialogues")
+        page.click("#dialogues a")
+        page.select_option("#view", label="system")
+        page.locator("#events table td", has_text="Harbour").wait_for()
+        page.locator("#slider").fill("2")
+        page.wait_for_function("document.querySelector('#place').textContent.startsWith('2 of')")
+        assert page.locator("#events table").count() == 0
+        page.click("#forth")
+        page.locator("#events table td", has_text="Harbour").wait_for()
+        page.select_option("#view", label="user")
+        assert "SELECT" not in page.inner_text("#events")
+        assert person.errors == owner.errors == []
 
-def golds(study: Any) -> tuple[str, str]:
-    """The right SQL of both phases."""
-    private = study.arena._tasks.private(study.arena.ids[0])
-    return private.brief.gold[0], private.follow_up.gold[0]
+
+@pytest.mark.parametrize("compare", [None, "dialogues"])
+def test_a_rater_comes_from_consent_to_code(chromium: Any, tmp_path: Path, compare: Any) -> None:
+    made = Round(tmp_path, compared(2, 2), compare=compare, raters=1, most=2)
+    with listening(make_rating_app(made.ratings, tmp_path)) as port:
+        rater = Person(chromium, port)
+        page = rater.page
+        page.click("text=I agree and take part")
+        for place in (1, 2):
+            page.wait_for_selector(f"#place >> text={place} of 2")
+            page.locator("#sides li.partner", has_text="<b>good morning</b>").first.wait_for()
+            page.locator("#sides li.you", has_text="Ann").first.wait_for()
+            if compare:
+                page.check("input[name=winner][value=left]")
+                page.fill("textarea[name=justification]", "it is shorter")
+                assert page.locator("#sides .events").count() == 2
+            else:
+                for question in made.config.questions:
+                    page.check(f"input[name={question.name}][value='4']")
+            if place == 1:
+                item = page.get_attribute("input[name=item]", "value")
+                page.reload()  # it is the same one, and nothing was sent
+                assert page.get_attribute("input[name=item]", "value") == item
+                if compare:
+                    page.check("input[name=winner][value=tie]")
+                    page.fill("textarea[name=justification]", "alike")
+                for question in () if compare else made.config.questions:
+                    page.check(f"input[name={question.name}][value='4']")
+            page.click("text=Send")
+        code = page.inner_text("#code")
+        page.reload()
+        assert page.inner_text("#code") == code
+        assert rater.errors == []
+    rows = rating_rows(tmp_path, "pairs" if compare else "ratings")
+    assert [row["winner"] for row in rows] == ["tie", "left"] if compare else len(rows) == 8

@@ -169,35 +169,65 @@ def test_two_people_are_paired_and_each_sees_their_own_list(tmp_path: Path) -> N
     assert first["messages"] and second["tools"]
 
 
-def test_a_dialogue_of_the_web_replays_through_gymnasium_to_the_same_rewards(tmp_path: Path) -> None:
+def test_a_dialogue_in_two_browsers_replays_through_gymnasium_to_the_same_rewards(tmp_path: Path) -> None:
     import gymnasium
 
     import birdenv  # noqa: F401 (registers the environments)
 
-    sqls = ("SELECT 1", "SELECT name FROM branches")
-    with served(tmp_path, "c-interact", against("rule", "system"), limit=1) as (study, port):
-        person = Browser(port)
-        person.enter()
-        with Chat(person) as chat:
-            chat.wait_turn()
-            chat.play("clarify", "What is a high wear index?")
-            chat.wait_for(2)
-            for sql in sqls:
-                chat.play("submit_sql", sql)
-            chat.until(lambda: chat.status == "survey")
+    with served(tmp_path, "c-interact", StudyConfig(), limit=1, execute_sql=True) as (study, port):
+        right, next_right = golds(study)
+        script = [
+            (0, "clarify", "What is a roomy branch?"),
+            (1, "answer", "One with 40 seats or more."),
+            (0, "execute_sql", "SELECT name FROM branches ORDER BY seats LIMIT 1"),
+            (0, "submit_sql", "SELECT name FROM branches"),
+            (0, "submit_sql", right),
+            (0, "submit_sql", next_right),
+        ]
+        people = [Browser(port), Browser(port)]
+        for person in people:
+            person.enter()
+        with Chat(people[0]) as one, Chat(people[1]) as two:
+            chats = [one, two]
+            for chat in chats:
+                chat.until(lambda: chat.setup)  # noqa: B023
+            chats.sort(key=lambda chat: chat.setup["actions"][0]["name"] == "answer")
+            for number, (seat, action, data) in enumerate(script):
+                chat = chats[seat]
+                chat.until(lambda: action in chat.state["legal"])  # noqa: B023
+                chat.play(action, data, cid=str(number))
+                if number < len(script) - 1:
+                    chat.until(lambda: any(each["cid"] == str(number) for each in chat.events))  # noqa: B023
+            chats[0].until(lambda: chats[0].status == "survey")
         (stored,) = study.store.dialogues()
-        moves = [each.event for each in study.store.moves(stored.id) if each.seat == 0]
+        moves = [each.event for each in study.store.moves(stored.id)]
+    answers = iter([event.data for event in moves if event.agent == 1])
+    env = gymnasium.make(
+        "birdenv/CInteract-v0",
+        execute_sql=True,
+        user=lambda view: Move("answer", next(answers)),
+        disable_env_checker=True,
+    )
+    env.reset(seed=0, options={"instance_id": stored.task})
     kinds = {"clarify": 0, "execute_sql": 1, "submit_sql": 2}
-    env = gymnasium.make("birdenv/CInteract-v0", disable_env_checker=True)
-    _, _ = env.reset(seed=0, options={"instance_id": stored.task})
-    total = 0.0
+    total, over = 0.0, False
     for event in moves:
-        _, reward, over, _, _ = env.step({"kind": kinds[event.action], "text": event.data})
-        total += float(reward)
-    assert over
-    assert stored.rewards is not None
-    assert total == pytest.approx(stored.rewards[0])
+        if event.agent == 0:
+            seen, reward, over, _, _ = env.step({"kind": kinds[event.action], "text": event.data})
+            total += float(reward)
+            if event.metadata is not None:
+                assert event.metadata["reply"] in seen["message"]
     env.close()
+    assert over
+    assert [event.data for event in moves] == [data for _, _, data in script]
+    assert stored.rewards == pytest.approx([0.8, 0.8])
+    assert total == pytest.approx(0.8)
+
+
+def golds(study: Any) -> tuple[str, str]:
+    """The right SQL of both phases."""
+    private = study.arena._tasks.private(study.arena.ids[0])
+    return private.brief.gold[0], private.follow_up.gold[0]
 
 
 def test_nothing_private_is_in_a_page_or_frame(tmp_path: Path) -> None:

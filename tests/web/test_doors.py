@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
 from birdenv.web import Doors, Partner, Study, StudyConfig
+from birdenv.web._doors import Newcomers
 from birdenv.web._frames import MAX_FRAME, as_json, read_frame
 from birdenv.web._pages import external_of, platform_of
 
@@ -182,6 +183,25 @@ def test_a_worker_who_comes_again_is_the_same_person(study: tuple[Study, int]) -
     assert again.status() == "waiting"
     preview = Browser(study[1], "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W2")
     assert "<form" not in preview.page
+
+
+def test_newcomers_from_one_address_are_limited(tmp_path: Path) -> None:
+    config = CONFIG.model_copy(update={"limits": CONFIG.limits.model_copy(update={"newcomers": 2})})
+    with served(tmp_path, "bargain", config) as (study, port):
+        people = [Browser(port) for _ in range(3)]
+        assert [person.post("/consent") for person in people] == [200, 200, 429]
+        assert people[0].post("/consent") == 200  # who is known may come again
+        assert study.store.counts() == {"instructions": 2}
+
+
+def test_the_limit_of_newcomers_is_for_each_address_and_fills_again() -> None:
+    now = 0.0
+    newcomers = Newcomers(3, lambda: now)
+    assert [newcomers.take("a") for _ in range(5)] == [True] * 3 + [False] * 2
+    assert newcomers.take("b")
+    now = 20.0
+    assert [newcomers.take("a") for _ in range(2)] == [True, False]
+    assert all(Newcomers(None).take("a") for _ in range(1_000))
 
 
 def headers_of(port: int) -> dict[str, str]:

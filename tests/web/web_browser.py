@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import uvicorn
+from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
 from birdenv.dialogue import Game
@@ -29,27 +30,35 @@ def served(
     with study_arena(game, config, settings) as arena:
         store = open_store(folder)
         study = Study(arena, config, store)
-        app = make_app(study, folder)
-        options = uvicorn.Config(
-            app,
-            ws_max_size=MAX_FRAME,
-            log_level="warning",
-            ws="websockets-sansio",
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(options)
-        options.port = 0
-        listening = options.bind_socket()
-        listening.listen()
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
         try:
-            yield study, listening.getsockname()[1]
+            with listening(make_app(study, folder)) as port:
+                yield study, port
         finally:
-            server.should_exit = True
-            thread.join(10)
-            listening.close()
             store.close()
+
+
+@contextmanager
+def listening(app: FastAPI) -> Iterator[int]:
+    """Serve an application on a free port of this machine; yields the port."""
+    options = uvicorn.Config(
+        app,
+        port=0,
+        ws_max_size=MAX_FRAME,
+        log_level="warning",
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(options)
+    socket = options.bind_socket()
+    socket.listen()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    thread.start()
+    try:
+        yield socket.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        socket.close()
 
 
 class Browser:

@@ -14,13 +14,17 @@ from birdenv.cli.games._play import read_extra
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from birdenv.dialogue import Game
     from birdenv.web import StudyConfig
 
 
 def web(
     context: typer.Context,
-    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
+    game: Annotated[
+        str | None, typer.Argument(help="A registered game, such as c-interact; not with --replay.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
@@ -28,11 +32,25 @@ def web(
     host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
     config: Annotated[
-        Path | None, typer.Option("--config", help="The study as JSON, or CoCoA's app_params.json.")
+        Path | None,
+        typer.Option(
+            "--config", help="The study as JSON, or CoCoA's app_params.json. Of --rate: JSON or TOML."
+        ),
     ] = None,
     scenario_path: Annotated[
         Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
     ] = None,
+    replay: Annotated[
+        list[Path] | None,
+        typer.Option("--replay", help="Show the dialogues of a study, a run or a transcripts.json instead."),
+    ] = None,
+    rate: Annotated[
+        list[Path] | None,
+        typer.Option("--rate", help="Let people rate such dialogues instead; --config says what is asked."),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
+    ] = False,
 ) -> None:
     """Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.
 
@@ -41,13 +59,32 @@ def web(
 
     birdenv web c-interact --user rule --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
-    """
-    with web_extra():
-        import uvicorn
-        import websockets  # noqa: F401 (uvicorn's sockets)
 
+    --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
+
+    birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
+
+    --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
+    which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
+
+    birdenv web --rate study-mutual-friends --config rating.toml
+    """
+    if private and not replay:
+        raise InputError("--private goes with --replay only")
+    if replay or rate:
+        if game is not None or context.args or scenario_path is not None or (replay and rate):
+            raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
+        if replay and (config is not None or output is not None):
+            raise InputError("--replay only shows: leave out --config and --output")
+        if replay:
+            _serve_replay(replay, private, host, port)
+        else:
+            _serve_ratings(rate or [], config, output, host, port)
+        return
+    if game is None:
+        raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
+    with web_extra():
         from birdenv.web import Doors, Study, make_app, open_store, study_arena
-        from birdenv.web._frames import MAX_FRAME
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -68,23 +105,71 @@ def web(
         store = open_store(folder)
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
-        served = uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            ws_max_size=MAX_FRAME,
-            ws="websockets-sansio",
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-        )
-        server = uvicorn.Server(served)
-        listening = served.bind_socket()
-        shown = listening.getsockname()[1]
-        print(f"Study: http://{host}:{shown}/ (folder {folder})")
-        print(f"Admin: http://{host}:{shown}/admin with the token {Doors(folder).admin_token}", flush=True)
-        server.run(sockets=[listening])
+        with _served(app, host, port) as address:
+            print(f"Study: {address}/ (folder {folder})")
+            print(f"Admin: {address}/admin with the token {Doors(folder).admin_token}", flush=True)
         store.close()
+
+
+def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
+    with web_extra():
+        from birdenv.web.replay import Records, make_replay_app
+    with Records(paths, private=private) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        app, token = make_replay_app(records, host)
+        with _served(app, host, port) as address:
+            print(f"Dialogues: {address}/open/{token}", flush=True)
+
+
+def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
+    """Ratings of a study lie in its folder."""
+    with web_extra():
+        from birdenv.web import is_study
+        from birdenv.web.ratings import (
+            RatingConfig,
+            Ratings,
+            RatingStore,
+            items_of,
+            make_rating_app,
+            read_rating_config,
+        )
+        from birdenv.web.replay import Records
+    made = RatingConfig() if config is None else read_rating_config(config)
+    first = paths[0]
+    folder = output or (first if is_study(first) else Path(f"ratings-{first.resolve().stem}"))
+    with Records(paths) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        items = items_of(records.all(), made)
+        store = RatingStore(folder)
+        with _served(make_rating_app(Ratings(items, made, store), folder, host), host, port) as address:
+            count = f"{len(items)} items, {made.raters} raters each"
+            print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
+        store.close()
+
+
+@contextmanager
+def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
+    """Listen, and serve an application after the block until it is interrupted; yields the address."""
+    with web_extra():
+        import uvicorn
+        import websockets  # noqa: F401 (uvicorn's sockets)
+
+        from birdenv.web._frames import MAX_FRAME
+    served = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        ws_max_size=MAX_FRAME,
+        ws="websockets-sansio",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+    )
+    listening = served.bind_socket()
+    yield f"http://{host}:{listening.getsockname()[1]}"
+    uvicorn.Server(served).run(sockets=[listening])
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import Arena, Event, make_game
+from birdenv.dialogue import Arena, Event, make_game, seen_by
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.games import find_game
 from birdenv.llm import RecordedDialogue, recorded_dialogues
@@ -53,7 +53,7 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
     """
     run = read_run(folder)
     calls = recorded_dialogues(run.path / "private_calls.jsonl")
-    with _arena_of(run.config) as arena:
+    with arena_of(run.config) as arena:
         seat = arena.game.seats[arena.game.evaluated].name
         for record in run.records:
             if "example" not in record or record["status"] in UNRATED:
@@ -68,8 +68,12 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
             yield ExportedEpisode(task, repeat, found.messages, found.tools, rewards, record["reward"])
 
 
-def _arena_of(config: Mapping[str, Any]) -> Arena:
-    """The game under the settings that decide what the agent was told."""
+def arena_of(config: Mapping[str, Any]) -> Arena:
+    """Return the game of a run's `config.json`, under the settings that decide what its seats were told.
+
+    Raises:
+        InputError: the run's data are not there any more.
+    """
     game = find_game(str(config.get("game")))
     fields = game.settings.model_fields
     if "scenarios" in fields:  # all settings stand in the config under their names, but for the file
@@ -85,7 +89,9 @@ def _arena_of(config: Mapping[str, Any]) -> Arena:
 
 def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> RecordedDialogue | None:
     index = arena.game.evaluated
-    events = _seen_by(arena, task, index, map(Event.from_json, record["example"]["events"]))
+    rules = arena.start(task).rules
+    events = [event for _, event in seen_by(rules, index, map(Event.from_json, record["example"]["events"]))]
+    rules.close()
     seat = arena.game.seats[index]
     messages = chat_messages(arena.instruction(task), events, seat, index)
     while messages and messages[-1]["role"] != "assistant":
@@ -93,15 +99,6 @@ def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> Record
     used = {event.action for event in events if event.agent == index} | {"clarify", "submit_sql"}
     names = [name for name in seat.kinds if name in used]
     return RecordedDialogue(messages, tool_schemas(seat, names)) if messages else None
-
-
-def _seen_by(arena: Arena, task: str, seat: int, events: Iterable[Event]) -> list[Event]:
-    """The events as a seat saw them."""
-    rules = arena.start(task).rules
-    heard = (e for e in events if e.agent == seat or not (e.metadata or {}).get("refused"))
-    seen = [rules.shown(seat, event) for event in heard]
-    rules.close()
-    return [event for event in seen if event is not None]
 
 
 def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:

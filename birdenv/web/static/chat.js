@@ -1,7 +1,6 @@
-// The page of a person who waits or talks. All text goes in as text: nothing here writes HTML.
+// The page of a person who waits or talks; lines.js is before it.
 "use strict";
 
-const byId = (id) => document.getElementById(id);
 const status = document.body.dataset.status;
 const pending = new Map(); // moves that the server has not shown us yet, by our number
 let socket = null;
@@ -13,17 +12,7 @@ let state = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
-
-function make(tag, text, name) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-}
-
-function words(name) {
-  return name.replaceAll("_", " ");
-}
+let turn = Promise.resolve(); // frames are read one after the other
 
 // --- the connection
 
@@ -35,7 +24,9 @@ function connect() {
     send({ type: "hello", after });
     for (const move of pending.values()) send(move.frame);
   };
-  socket.onmessage = (message) => receive(JSON.parse(message.data));
+  socket.onmessage = (message) => {
+    turn = turn.then(() => receive(JSON.parse(message.data)));
+  };
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
@@ -52,7 +43,7 @@ function send(frame) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
 }
 
-function receive(frame) {
+async function receive(frame) {
   if (leaving) return;
   if (frame.type === "status") {
     if (frame.status !== status) {
@@ -63,7 +54,8 @@ function receive(frame) {
   } else if (frame.type === "setup") {
     if (setup !== null) return; // a connection that came back: the page stands, and what was typed stays
     setup = frame;
-    buildSide();
+    showTold(setup);
+    if (setup.actions.some((action) => action.fields.some((field) => field.kind === "code"))) await loadEditor();
     buildControls();
   } else if (frame.type === "news") {
     for (const event of frame.events) showEvent(event);
@@ -74,84 +66,7 @@ function receive(frame) {
   }
 }
 
-// --- what is told
-
-function table(rows, names) {
-  const made = make("table");
-  const head = make("tr");
-  for (const name of names) head.append(make("th", name));
-  made.append(head);
-  for (const row of rows) {
-    const line = make("tr");
-    for (const cell of row) line.append(make("td", typeof cell === "object" ? JSON.stringify(cell) : String(cell)));
-    made.append(line);
-  }
-  const box = make("div", undefined, "wide");
-  box.append(made);
-  return box;
-}
-
-function knowledge(value) {
-  if (Array.isArray(value) && value.length && value.every((row) => row && typeof row === "object")) {
-    const names = [...new Set(value.flatMap(Object.keys))];
-    return table(value.map((row) => names.map((name) => row[name] ?? "")), names);
-  }
-  if (value && typeof value === "object") {
-    const made = make("div");
-    for (const [name, part] of Object.entries(value)) {
-      const box = make("p");
-      box.append(make("strong", `${name}: `));
-      if (Array.isArray(part) && part.every((each) => typeof each !== "object")) box.append(part.join("\n"));
-      else if (part && typeof part === "object") box.append(knowledge(part));
-      else box.append(String(part ?? "none"));
-      made.append(box);
-    }
-    return made;
-  }
-  return make("p", value == null ? "" : String(value));
-}
-
-function buildSide() {
-  byId("guide").textContent = setup.guide;
-  byId("knowledge").replaceChildren(knowledge(setup.knowledge));
-  byId("instruction").textContent = setup.instruction;
-  byId("details").open = !setup.guide || setup.knowledge == null;
-  if (setup.opening) addLine("partner", setup.voice, [make("span", setup.opening)]);
-}
-
-// A reply that is a table of text ("a | b" under a rule) is shown as one; all else as it is.
-function reply(text) {
-  const lines = text.split("\n");
-  const parts = lines.map((line) => line.split(" | "));
-  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return make("div", text);
-  let end = 2;
-  while (end < lines.length && parts[end].length === parts[0].length && (parts[0].length > 1 || !/^\(/.test(lines[end]))) end += 1;
-  const box = make("div");
-  box.append(table(parts.slice(2, end), parts[0]), make("div", lines.slice(end).join("\n")));
-  return box;
-}
-
-function said(event) {
-  if (typeof event.data === "string") return event.data;
-  if (event.data == null) return `[${words(event.action)}]`;
-  const shown = typeof event.data === "object"
-    ? Object.entries(event.data).map(([name, value]) => `${name}: ${value ?? "none"}`).join(", ")
-    : String(event.data);
-  return `[${words(event.action)}] ${shown}`;
-}
-
-function addLine(who, label, parts, kind) {
-  const line = make("li", undefined, kind ? `${who} ${kind}` : who);
-  line.append(make("span", label, "who"), ...parts);
-  byId("events").append(line);
-  byId("events").scrollTop = byId("events").scrollHeight;
-  return line;
-}
-
-function label(who, action) {
-  const name = who === "you" ? "You" : who === "partner" ? "Partner" : "Study";
-  return action === "message" || action === "stop" ? name : `${name} (${words(action)})`;
-}
+// --- what is heard
 
 function showEvent(event) {
   if (event.number < after) return;
@@ -160,9 +75,7 @@ function showEvent(event) {
     pending.get(event.cid).line.remove();
     pending.delete(event.cid);
   }
-  if (event.who === "house") addLine("house", "Study", [make("span", `The talk was ended: ${event.data}.`)]);
-  else addLine(event.who, label(event.who, event.action), [make("span", said(event))]);
-  if (event.reply != null) addLine("house", words(event.voice ?? "reply"), [reply(event.reply)]);
+  addEvent(event);
 }
 
 // --- what can be done
@@ -189,7 +102,32 @@ function noteTyping() {
   typingTold = true;
 }
 
-function input(field) {
+// The editor of code comes only where there is code; without it a plain text area does.
+function loadEditor() {
+  return new Promise((resolve) => {
+    const script = make("script");
+    script.src = "/static/editor.js";
+    script.onload = script.onerror = resolve;
+    document.head.append(script);
+  });
+}
+
+function editor(field, send) {
+  const host = make("div", undefined, "code");
+  const schema = setup.instruction.slice(Math.max(0, setup.instruction.search(/CREATE TABLE/i)));
+  const made = window.makeEditor(host, {
+    label: words(field.name),
+    words: [...new Set(schema.match(/[A-Za-z_]\w{2,}/g))],
+    length: field.length,
+    onChange: noteTyping,
+    onSend: send,
+  });
+  Object.defineProperty(host, "value", { get: made.text });
+  return host;
+}
+
+function input(field, send) {
+  if (field.kind === "code" && window.makeEditor) return editor(field, send);
   if (field.kind === "item") {
     const made = make("select");
     made.dataset.items = "yes";
@@ -228,8 +166,9 @@ function buildControls() {
     const form = make("form");
     form.dataset.action = action.name;
     form.hidden = true;
-    const boxes = action.fields.map(input);
     const button = make("button", words(action.name));
+    const send = () => button.disabled || form.requestSubmit();
+    const boxes = action.fields.map((field) => input(field, send));
     form.append(...boxes, button, make("span", action.about, "who"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -241,12 +180,12 @@ function buildControls() {
       for (const [place, field] of action.fields.entries()) if (field.kind === "text") boxes[place].value = "";
     });
     for (const [place, field] of action.fields.entries()) {
+      if (boxes[place].shadowRoot) continue; // the editor has keys of its own
       boxes[place].addEventListener("keydown", (event) => {
-        const sends = field.kind === "code" ? event.ctrlKey : !event.shiftKey;
-        if (event.key === "Enter" && sends && !event.isComposing && !button.disabled) {
-          event.preventDefault();
-          form.requestSubmit();
-        }
+        const sends = field.kind === "code" ? event.ctrlKey || event.metaKey : !event.shiftKey;
+        if (event.key !== "Enter" || !sends || event.isComposing) return;
+        event.preventDefault();
+        send();
       });
     }
     controls.append(form);

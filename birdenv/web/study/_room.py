@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, replay
-from birdenv.dialogue._event import HOUSE
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
-from birdenv.web._config import HUMAN
-from birdenv.web._store import Store, StoredDialogue
+from birdenv.web.study._config import HUMAN
+from birdenv.web.study._shown import actions, line, told
+from birdenv.web.study._store import Store, StoredDialogue
 
 INFRA_ERROR: Final = "infra_error"
 PARTNER_ERROR: Final = "partner error"
@@ -234,34 +234,11 @@ class Room:
     # --- what people see
 
     def _setup(self, seat: int, arena: Arena) -> dict[str, Any]:
-        declared = arena.game.seats[seat]
-        rules = self._dialogue.rules
-        said, voice = rules.opening(seat)
+        game, rules = arena.game, self._dialogue.rules
         return {
-            "guide": declared.guide,
-            "instruction": rules.instruction(seat),
-            "knowledge": rules.knowledge(seat),
-            "opening": said,
-            "voice": voice,
-            "phases": declared.phases,
-            "actions": [
-                {
-                    "name": action.name,
-                    "about": action.about,
-                    "fields": [
-                        {
-                            "name": each.name,
-                            "kind": each.kind,
-                            "low": each.low,
-                            "high": rules.scale(seat).get(each.name, each.high),
-                            "length": each.max_length,
-                            "optional": each.optional,
-                        }
-                        for each in action.fields
-                    ],
-                }
-                for action in declared.actions
-            ],
+            **told(game, rules, seat),
+            "phases": game.seats[seat].phases,
+            "actions": actions(game, rules, seat),
         }
 
     def _show(self, seat: int) -> Shown:
@@ -285,15 +262,5 @@ class Room:
 
     def _line(self, seat: int, number: int, event: Event) -> dict[str, Any]:
         """One event as a seat sees it; a move of its own has the browser's number."""
-        metadata: Mapping[str, Any] = event.metadata or {}
-        who = "you" if event.agent == seat else "house" if event.agent == HOUSE else "partner"
-        return {
-            "number": number,
-            "who": who,
-            "action": event.action,
-            "data": event.data,
-            "reply": metadata.get("reply"),
-            "voice": metadata.get("sender"),
-            "refused": bool(metadata.get("refused")),
-            "cid": self._numbers.get(event.time) if who == "you" else None,
-        }
+        cid = self._numbers.get(event.time) if event.agent == seat else None
+        return {"number": number, "cid": cid, **line(event, seat)}

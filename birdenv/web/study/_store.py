@@ -1,20 +1,15 @@
-"""The study's database: people, dialogues, moves and surveys in one SQLite file.
-
-Every call commits. The file is in WAL mode, so a killed server loses nothing that was answered.
-"""
+"""The study's database: people, dialogues, moves and surveys in one SQLite file."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Event
-from birdenv.errors import InputError
+from birdenv.files import file_errors
+from birdenv.web._database import Database
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -91,55 +86,24 @@ class StoredMove(NamedTuple):
     event: Event
 
 
-class Store:
-    """The database of one study. Safe from any thread.
-
-    Attributes:
-        path: the file.
-    """
+class Store(Database):
+    """The database of one study. Safe from any thread."""
 
     def __init__(self, path: Path | str) -> None:
-        self.path = path
-        try:
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        except sqlite3.Error as error:
-            raise InputError(f"{path}: no database of a study: {error}") from None
-        self._lock = threading.RLock()
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._db.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Make what is done inside one change."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    def _rows(self, sql: str, *values: Any) -> list[Any]:
-        with self._lock, closing(self._db.execute(sql, values)) as cursor:
-            return cursor.fetchall()
+        super().__init__(path, _TABLES)
 
     # --- the study
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""
-        self._rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
-        return str(self._rows("SELECT value FROM study WHERE name = ?", name)[0][0])
+        self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
+        return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
     # --- people
 
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
         """Add a person who agreed; one whom the platform sent before is the same person."""
-        self._rows(
+        self.rows(
             "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
             *(id, external, json.dumps(dict(platform)), "instructions", now),
         )
@@ -156,7 +120,7 @@ class Store:
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT id, external, platform, status, since, tries, dialogue, seat, ending, code "
             f"FROM person WHERE {where}",
             *values,
@@ -166,14 +130,14 @@ class Store:
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
         """Change a person's status, and the fields that are named."""
         names = "".join(f", {name} = ?" for name in fields)
-        self._rows(
+        self.rows(
             f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
         )
 
     def counts(self) -> dict[str, int]:
         """Return how many people there are by status, those who finished by ending."""
         sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
-        return dict(self._rows(sql))
+        return dict(self.rows(sql))
 
     # --- dialogues
 
@@ -184,12 +148,12 @@ class Store:
                 person = self.person(id)
                 if person is None or person.status != "waiting":
                     return False
-            self._rows(
+            self.rows(
                 "INSERT INTO dialogue(id, task, partner, seed, seats, started) VALUES (?, ?, ?, ?, ?, ?)",
                 *(made.id, made.task, made.partner, made.seed, json.dumps(made.seats), made.started),
             )
             for seat, id in people.items():
-                self._rows("INSERT INTO seated VALUES (?, ?, ?)", made.id, seat, id)
+                self.rows("INSERT INTO seated VALUES (?, ?, ?)", made.id, seat, id)
                 self.move_person(id, "chat", made.started, dialogue=made.id, seat=seat)
         return True
 
@@ -199,7 +163,7 @@ class Store:
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
         """Return dialogues in the order of their beginning."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
             f"WHERE {where} ORDER BY started, id",
             *values,
@@ -215,17 +179,17 @@ class Store:
 
     def seated(self, dialogue: str) -> dict[int, str]:
         """Return the people of a dialogue by seat."""
-        return dict(self._rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
+        return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def tasks_of(self, person: str) -> set[str]:
         """Return the tasks that a person has had."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
-        return {row[0] for row in self._rows(sql, person)}
+        return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str]) -> dict[tuple[str, str], int]:
         """Return how many dialogues each task has with each partner, without those that broke off."""
         marks = ", ".join("?" * len(broken))
-        rows = self._rows(
+        rows = self.rows(
             "SELECT task, partner, COUNT(*) FROM dialogue "
             f"WHERE status IS NULL OR status NOT IN ({marks}) GROUP BY 1, 2",
             *broken,
@@ -236,7 +200,7 @@ class Store:
         self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
     ) -> None:
         """Keep how a dialogue ended."""
-        self._rows(
+        self.rows(
             "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
             *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
         )
@@ -249,25 +213,25 @@ class Store:
         """Keep a move as it was sent, with the event that it became."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
-        self._rows(
+        self.rows(
             "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
             *(dialogue, number, seat, cid, event.action, sent, heard),
         )
 
     def moves(self, dialogue: str) -> list[StoredMove]:
         """Return the moves of a dialogue in their order."""
-        rows = self._rows("SELECT seat, cid, event FROM move WHERE dialogue = ? ORDER BY number", dialogue)
+        rows = self.rows("SELECT seat, cid, event FROM move WHERE dialogue = ? ORDER BY number", dialogue)
         return [StoredMove(seat, cid, Event.from_json(json.loads(event))) for seat, cid, event in rows]
 
     # --- surveys
 
     def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
         """Keep the answers of the person in a seat; the first ones count."""
-        self._rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
+        self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
         """Return the answers of a dialogue by the seat that gave them."""
-        rows = self._rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
+        rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: json.loads(answers) for seat, answers in rows}
 
 
@@ -281,8 +245,6 @@ def open_store(folder: Path) -> Store:
     Raises:
         InputError: the folder or the file cannot be used.
     """
-    try:
+    with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
     return Store(folder / FILE)

@@ -11,8 +11,8 @@ from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.example import Example
 from birdenv.errors import InputError
-from birdenv.web._config import HUMAN
-from birdenv.web._store import FILE, Store
+from birdenv.web.study._config import HUMAN
+from birdenv.web.study._store import FILE, Store
 
 
 def is_study(folder: Path) -> bool:

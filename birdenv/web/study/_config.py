@@ -50,7 +50,7 @@ class Partner(_Part):
 
 
 class Limits(_Part):
-    """Limits in seconds; None for no limit.
+    """Limits, in seconds where nothing else is said; None for no limit.
 
     Attributes:
         waiting: in the waiting room; then the stand-by player comes, or the end.
@@ -58,6 +58,7 @@ class Limits(_Part):
         idle: of one who may act and does nothing.
         away: without a connection, before a person counts as gone.
         steady: how long one who comes back must stay before the waiting room pairs them.
+        newcomers: how many new people may come from one address in a minute.
     """
 
     waiting: float | None = Field(180, gt=0)
@@ -65,6 +66,7 @@ class Limits(_Part):
     idle: float | None = Field(300, gt=0)
     away: float | None = Field(60, gt=0)
     steady: float = Field(10, ge=0)
+    newcomers: int | None = Field(300, gt=0)
 
 
 class StudyConfig(_Part):

@@ -10,8 +10,8 @@ from typing import Final
 from uuid import UUID
 
 from birdenv.dialogue import Arena
-from birdenv.web._config import HUMAN, Ending, Partner, StudyConfig
-from birdenv.web._store import Person, Store, StoredDialogue
+from birdenv.web.study._config import HUMAN, Ending, Partner, StudyConfig
+from birdenv.web.study._store import Person, Store, StoredDialogue
 
 _SEED_BITS: Final = 31
 

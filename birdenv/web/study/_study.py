@@ -13,10 +13,11 @@ from uuid import UUID
 from birdenv.dialogue import Arena, Game, Move, make_game
 from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
-from birdenv.web._config import PAID, Ending, StudyConfig
-from birdenv.web._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
-from birdenv.web._store import Person, Store
-from birdenv.web._waiting import End, Presence, WaitingRoom
+from birdenv.web.study._answers import read_answer
+from birdenv.web.study._config import PAID, Ending, StudyConfig
+from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
+from birdenv.web.study._store import Person, Store
+from birdenv.web.study._waiting import End, Presence, WaitingRoom
 
 TRIES: Final = 2
 """Tries of the comprehension check."""
@@ -30,7 +31,6 @@ _QUESTIONS: Final = (
     Question("cooperative", "How well did your partner work with you?"),
     Question("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
-_MOST_ANSWER: Final = 5_000
 
 
 class Study:
@@ -151,7 +151,7 @@ class Study:
         Raises:
             InputError: a needed answer is missing, or one is not possible.
         """
-        read = {each.name: _answer(each, answers.get(each.name, "")) for each in self.questions}
+        read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
         with self._lock:
             person = self._in_status(id, "survey")
             if person is None or person.dialogue is None or person.seat is None:
@@ -297,18 +297,3 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 def _is_past(since: float | None, limit: float | None, now: float) -> bool:
     return since is not None and limit is not None and now - since > limit
-
-
-def _answer(question: Question, given: str) -> int | str | None:
-    given = given.strip()
-    if not given:
-        if question.required:
-            raise InputError(f"please answer: {question.text}")
-        return None
-    if not question.scale:
-        if len(given) > _MOST_ANSWER:
-            raise InputError(f"an answer has {_MOST_ANSWER} characters at most: {question.text}")
-        return given
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= question.scale:
-        raise InputError(f"please answer from 1 to {question.scale}: {question.text}")
-    return int(given)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from birdenv.dialogue.players import AGENTS, USERS, player_names
 from birdenv.errors import InputError
 from birdenv.files import read_json, read_text
-from birdenv.web._config import HUMAN, StudyConfig
+from birdenv.web.study._config import HUMAN, StudyConfig
 
 _TAG: Final = re.compile(r"<[^>]*>")
 

@@ -1,0 +1,84 @@
+"""What every application of the room has: known host names, headers of safety, and our own static files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from birdenv.web._doors import FOREIGN, LOOPBACK
+from birdenv.web._pages import MTURK_HOSTS
+
+_HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        f"form-action 'self' {' '.join(MTURK_HOSTS)}; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+}
+_STATIC: Final = "/static/"
+_ANY: Final = ("0.0.0.0", "::")
+
+
+@asynccontextmanager
+async def _nothing(_: FastAPI) -> AsyncIterator[None]:
+    yield
+
+
+def guarded_app(
+    title: str,
+    host: str,
+    names: Iterable[str] = (),
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] = _nothing,
+) -> FastAPI:
+    """Return an application without pages.
+
+    Args:
+        title: its title.
+        host: the address that it will be served at.
+        names: further host names under which it is reached; others are refused (DNS rebinding).
+        lifespan: what runs while it is served.
+    """
+    known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
+    app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(_Guard, names=known)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    return app
+
+
+class _Guard:
+    """Lets requests for known host names through, and adds the headers of safety to what is answered."""
+
+    def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
+        self._app = app
+        self._names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+        if re.sub(r":\d+$", "", host) not in self._names:
+            if scope["type"] == "http":
+                await PlainTextResponse("unknown host", 400)(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": FOREIGN})
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = "no-cache" if scope["path"].startswith(_STATIC) else "no-store"  # asked again, or none
+                headers = {**_HEADERS, "cache-control": kept}
+                added = [(name.encode(), value.encode()) for name, value in headers.items()]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

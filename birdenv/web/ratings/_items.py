@@ -1,0 +1,84 @@
+"""What is judged: one seat of a dialogue, or that of two dialogues on one task, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from birdenv.errors import InputError
+from birdenv.web.ratings._config import RatingConfig
+from birdenv.web.replay import Record
+
+
+class Item(NamedTuple):
+    """One seat of a dialogue or, with `other`, of two; who sat there differs."""
+
+    seat: int
+    record: Record
+    other: Record | None = None
+
+    @property
+    def id(self) -> str:
+        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        said = " ".join([*(each.id for each in self.sides), self.seat_name])
+        return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
+
+    @property
+    def seat_name(self) -> str:
+        """The name of the judged seat."""
+        return self.record.seats[self.seat]
+
+    @property
+    def sides(self) -> tuple[Record, ...]:
+        """The dialogues."""
+        return (self.record,) if self.other is None else (self.record, self.other)
+
+    def told(self) -> dict[str, Any]:
+        """Return what the judged seat was told; the same on both sides, which are of one task."""
+        return self.record.told(self.seat)
+
+
+def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
+    """Return what is to be judged.
+
+    Raises:
+        InputError: there is nothing, or a seat that no dialogue has is named.
+    """
+    seated = [(record, seat) for record in records for seat in _seats(record, config)]
+    single = config.compare is None
+    made = [Item(seat, record) for record, seat in seated] if single else list(_pairs(seated))
+    if made:
+        return made
+    where = f" with a seat named {' or '.join(config.seats)}" if config.seats else ""
+    if single:
+        raise InputError(f"there is no dialogue to rate{where}")
+    raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
+
+
+def lines_of(record: Record, seat: int, config: RatingConfig) -> list[dict[str, Any]]:
+    """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
+    lines = record.lines(None if record.arena is None else seat)
+    if config.compare == "answers":
+        own = [line for line in lines if line["seat"] == record.seats[seat] and not line["refused"]]
+        lines = [{**line, "reply": None} for line in own[-1:]]
+    return lines
+
+
+def _seats(record: Record, config: RatingConfig) -> list[int]:
+    if config.seats is None:
+        return [0 if record.arena is None else record.arena.game.evaluated]
+    return [seat for seat, name in enumerate(record.seats) if name in config.seats]
+
+
+def _pairs(seated: Iterable[tuple[Record, int]]) -> Iterable[Item]:
+    """The first dialogue of each system with the first of each other one on the task, and so on."""
+    groups: dict[tuple[str, str, int], dict[str, list[Record]]] = {}
+    for record, seat in seated:
+        systems = groups.setdefault((record.game, record.task, seat), {})
+        systems.setdefault(record.players[seat], []).append(record)
+    for (_, _, seat), systems in groups.items():
+        for one, two in combinations(sorted(systems), 2):
+            for left, right in zip(systems[one], systems[two], strict=False):
+                yield Item(seat, left, right)

@@ -1,0 +1,207 @@
+"""Recorded dialogues, wherever they are kept, and what each seat saw of them. No SQL runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from birdenv.dialogue import Arena, Event, make_game, seen_by
+from birdenv.dialogue.cocoa import ExampleRecord, read_examples
+from birdenv.errors import BirdenvError, InputError
+from birdenv.runs.analysis import read_run
+from birdenv.runs.export import arena_of
+from birdenv.web.study._shown import line, told
+from birdenv.web.study._store import FILE, Store
+
+EVERYTHING: Final = "everything"
+"""The eyes of nobody's seat: all that is in the record."""
+
+
+class Record(NamedTuple):
+    """One finished dialogue.
+
+    Attributes:
+        id: tells it from all others.
+        dialogue: its id in the place where it is kept.
+        game: the game; empty where a file does not tell.
+        task: the task's id.
+        players: who sat where: `human`, or a player's spec.
+        status: why it ended; empty where a file does not tell.
+        rewards: by seat, or of the evaluated seat alone; empty if unknown.
+        load: returns its events.
+        arena: the game as it was played; None where it cannot be loaded any more.
+        private: the private record, which holds gold; None if there is none, or if it was not asked for.
+    """
+
+    id: str
+    dialogue: str
+    game: str
+    task: str
+    players: tuple[str, ...]
+    status: str
+    rewards: tuple[float, ...]
+    load: Callable[[], Sequence[Event]]
+    arena: Arena | None
+    private: Mapping[str, Any] | None = None
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The names of the seats."""
+        if self.arena is not None:
+            return self.arena.game.seat_names
+        return tuple(f"agent_{seat}" for seat in range(len(self.players)))
+
+    def told(self, seat: int) -> dict[str, Any]:
+        """Return what a seat was told before the first move; empty where the game cannot be loaded."""
+        if self.arena is None:
+            return {}
+        rules = self.arena.start(self.task).rules
+        try:
+            return told(self.arena.game, rules, seat)
+        finally:
+            rules.close()
+
+    def lines(self, seat: int | None) -> list[dict[str, Any]]:
+        """Return what a seat saw, with `at`, the place in the log from 1; None for everything."""
+        events = self.load()
+        if seat is None:
+            seen = list(enumerate(events))
+        elif self.arena is None:
+            return []
+        else:
+            rules = self.arena.start(self.task).rules
+            seen = seen_by(rules, seat, events)
+            rules.close()
+        names = self.seats
+        return [
+            {"at": place + 1, "seat": names[event.agent] if event.agent >= 0 else "", **line(event, seat)}
+            for place, event in seen
+        ]
+
+
+class Records:
+    """The finished dialogues of studies, runs and files; of a running study, also those that end later.
+
+    Args:
+        paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
+        private: let the private records of runs be seen. They hold gold.
+
+    Attributes:
+        notes: lines for people.
+
+    Raises:
+        InputError: a path is none of these.
+    """
+
+    def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
+        self.notes: list[str] = []
+        self._stack = ExitStack()
+        self._lock = threading.Lock()
+        try:
+            self._sources = [self._source(path, private) for path in paths]
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def all(self) -> list[Record]:
+        """Return all dialogues, place by place, in their order there."""
+        return [record for source in self._sources for record in source()]
+
+    def find(self, id: str) -> Record | None:
+        """Return a dialogue."""
+        return next((record for record in self.all() if record.id == id), None)
+
+    def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
+        if (path / FILE).is_file():
+            return self._study(path)
+        if path.is_dir():
+            found = self._run(path, private)
+        else:
+            found = [_of_file(path, each) for each in read_examples(path)]
+        return lambda: found
+
+    def _study(self, folder: Path) -> Callable[[], list[Record]]:
+        store = Store(folder / FILE)
+        self._stack.callback(store.close)
+        game = json.loads(store.setting("game", "{}"))
+        if not game:
+            raise InputError(f"{folder}: nobody has taken part yet")
+        arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
+        return lambda: study_records(store, str(game["game"]), arena)
+
+    def _run(self, folder: Path, private: bool) -> list[Record]:
+        run = read_run(folder)
+        arena = self._arena(folder, lambda: arena_of(run.config))
+        made = []
+        for record, secret in zip(run.records, run.private, strict=True):
+            if "example" not in record:
+                continue
+            example = record["example"]
+            repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            made.append(
+                Record(
+                    f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
+                    f"{example['uuid']}{repeat}",
+                    run.game,
+                    str(record["instance_id"]),
+                    tuple(example["agents"].values()),
+                    str(record["status"]),
+                    (float(record["reward"]),) if isinstance(record.get("reward"), int | float) else (),
+                    _loader(example["events"]),
+                    arena,
+                    {name: secret[name] for name in secret if name != "instance_id"} if private else None,
+                )
+            )
+        return made
+
+    def _arena(self, place: Path, load: Callable[[], Arena]) -> Arena | None:
+        try:
+            return self._stack.enter_context(load())
+        except BirdenvError as error:
+            self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
+            return None
+
+
+def study_records(store: Store, game: str, arena: Arena | None) -> list[Record]:
+    """Return the finished dialogues of a study's store."""
+
+    def loader(id: str) -> Callable[[], Sequence[Event]]:
+        return lambda: [move.event for move in store.moves(id)]
+
+    return [
+        Record(
+            each.id,
+            each.id,
+            game,
+            each.task,
+            tuple(each.seats),
+            each.status or "",
+            tuple(each.rewards or ()),
+            loader(each.id),
+            arena,
+        )
+        for each in store.dialogues("ended IS NOT NULL")
+    ]
+
+
+def _loader(events: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[Event]]:
+    return lambda: [Event.from_json(each) for each in events]
+
+
+def _of_file(path: Path, example: ExampleRecord) -> Record:
+    made = example.example()
+    players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
+    reward = (made.outcome or {}).get("reward")
+    rewards = (float(reward),) if isinstance(reward, int | float) else ()
+    id = f"{path.stem}/{made.uuid}"
+    return Record(id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None)

@@ -1,0 +1,42 @@
+"""Answers to questions, as forms bring them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from birdenv.dialogue.games import Question
+from birdenv.errors import InputError
+
+_MOST: Final = 5_000
+
+
+def read_answer(question: Question, given: str) -> int | str | None:
+    """Return an answer: a step of the scale, words, or None where it was left out.
+
+    Raises:
+        InputError: it is needed and missing, or not possible.
+    """
+    if not question.scale:
+        return read_words(question.text, given, question.required)
+    given = given.strip()
+    if not given and not question.required:
+        return None
+    if not given:
+        raise InputError(f"please answer: {question.text}")
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= question.scale:
+        raise InputError(f"please answer from 1 to {question.scale}: {question.text}")
+    return int(given)
+
+
+def read_words(text: str, given: str, required: bool) -> str | None:
+    """Return an answer in words; None where it was left out.
+
+    Raises:
+        InputError: it is needed and missing, or too long.
+    """
+    given = given.strip()
+    if not given and required:
+        raise InputError(f"please answer: {text}")
+    if len(given) > _MOST:
+        raise InputError(f"an answer has {_MOST} characters at most: {text}")
+    return given or None
