@@ -61,6 +61,8 @@ _POSITIVE: Final = re.compile(
     r"of course|exactly)\b"
 )
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|none|neither|zero|sorry|unfortunately|not really|negative)\b")
+_NOT_SO_MANY: Final = re.compile(r"^\W*not (?:\d+|one|two|three|four|five|six|seven)\b")
+"""Mends a number that was told before."""
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|ok|okay|and|so|well|yes|no|great|cool|then|also|or|but|hmm)\W+)*"
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
@@ -102,7 +104,8 @@ _PARTS: Final = re.compile(
     r"(?<=[.!?;:\n])\s+|\s*\b(?:but|however|although|though|while|whereas)\b\s*|"
     r",\s*(?=(?:and |or )?(?:no|not|none|nobody|do|does|any|how|what|which|all|they|i|my|mine|is|are|"
     r"nothing|neither|nor|the rest|yes)\b)|\s+(?=(?:and (?:no|none|not|nobody|i don't|i dont|all)|nor)\b)|"
-    r"(?<=\bno\b),|(?<=\byes\b),|(?<=\bnope\b),|\s+-+\s+"
+    r"(?<=\bno\b),|(?<=\byes\b),|(?<=\bnope\b),|\s+-+\s+|(?<=^nope)\s+|(?<=^nah)\s+|(?<=^no)\s+(?=(?:mine|all|they|my|he|she)\b)|"
+    r"(?<=>)\s+(?=not (?:\w+ )?<v)"
 )
 _MARK: Final = re.compile(r"<v(\d+)>")
 _WORD: Final = re.compile(r"[\w&'+]+")
@@ -179,6 +182,8 @@ class Reader:
         only = _ONLY.search(_FEW.sub(" ", part)) is not None
         about_asked = _THEY.search(part) is not None
         if not any(values.values()) and not asks and self._is_bare(part):
+            if _NOT_SO_MANY.search(part):
+                return []
             if _NO.search(part) or negative:
                 return [Claim("no")]
             return [Claim("yes")] if _POSITIVE.search(part) or _SOME.search(part) else []
