@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Final, Self
 
 from birdenv.dialogue import Move, View
-from birdenv_agents._numbers import with_digits
+from birdenv_agents._words import plain, with_digits
 
 Share = dict[str, int]
 
@@ -100,8 +100,8 @@ def standing_share(view: View) -> Share:
 
 def agrees(text: str) -> bool:
     """Return True if a message takes what was proposed."""
-    plain = text.lower()
-    return _AGREES.search(plain) is not None and _REFUSES.search(plain) is None
+    said = plain(text)
+    return _AGREES.search(said) is not None and _REFUSES.search(said) is None
 
 
 def read_share(text: str, counts: Share) -> Share | None:
@@ -109,8 +109,7 @@ def read_share(text: str, counts: Share) -> Share | None:
 
     What is not named goes to the other, unless only the other's share is told.
     """
-    plain = with_digits(text.lower().replace("’", "'"))
-    mine, yours = _named(plain, counts)
+    mine, yours = _named(with_digits(plain(text)), counts)
     if mine:
         return {thing: mine.get(thing, 0) for thing in counts}
     if yours:

@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any, Final, Self
 
 from birdenv.dialogue import Event, Move, View
-from birdenv_agents._numbers import in_words
 from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents._words import in_words
 from birdenv_agents.bargaining._reader import Prices, Reading, read
 
 _STEPS: Final = (0.6, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from birdenv_agents._numbers import with_digits
+from birdenv_agents._words import plain, with_digits
 
 
 class Reading(NamedTuple):
@@ -142,30 +142,25 @@ def read(text: str, title: str, prices: Prices) -> Reading:
         title: what is sold; its years and model numbers are no prices.
         prices: what prices in other words start from.
     """
-    plain = _without(with_digits(_plain(text)), title)
-    price = _price(plain, prices)
-    if price is not None and price == prices.own and _NO_THANKS.search(plain):
+    said = _without(with_digits(plain(text)), title)
+    price = _price(said, prices)
+    if price is not None and price == prices.own and _NO_THANKS.search(said):
         price = None  # it only repeats what it refuses
-    agrees = _NOT_AGREED.search(plain) is None and (
-        _AGREES.search(plain) is not None
-        or (_YES.search(plain) is not None and not _REFUSES.search(plain) and "?" not in plain)
+    agrees = _NOT_AGREED.search(said) is None and (
+        _AGREES.search(said) is not None
+        or (_YES.search(said) is not None and not _REFUSES.search(said) and "?" not in said)
     )
-    refuses = not agrees and (_REFUSES.search(plain) is not None or _NO.search(plain) is not None)
-    asks = price is None and not refuses and _QUESTION.search(plain) is not None
-    return Reading(price, agrees, refuses, asks, _LAST.search(plain) is not None)
-
-
-def _plain(text: str) -> str:
-    text = text.lower().replace("’", "'").replace("`", "'")
-    return re.sub(r"\s+", " ", text).strip()
+    refuses = not agrees and (_REFUSES.search(said) is not None or _NO.search(said) is not None)
+    asks = price is None and not refuses and _QUESTION.search(said) is not None
+    return Reading(price, agrees, refuses, asks, _LAST.search(said) is not None)
 
 
 def _without(text: str, title: str) -> str:
     """The text without the title, and without its numbers (2006, 4runner)."""
-    plain = _plain(title)
-    if plain:
-        text = text.replace(plain, "it")
-    for word in re.findall(r"[\w.]*\d[\w.]*", plain):
+    sold = plain(title)
+    if sold:
+        text = text.replace(sold, "it")
+    for word in re.findall(r"[\w.]*\d[\w.]*", sold):
         text = re.sub(rf"(?<![\w$.,]){re.escape(word)}(?![\w.,]*\d)(?! ?(?:dollars|bucks|\$))", "", text)
     return text
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
+from birdenv_agents._words import plain
+
 Values: TypeAlias = dict[str, frozenset[str]]
 """Values by attribute, in the order of their mention. An empty set: only others than one's own were named."""
 
@@ -240,21 +242,20 @@ def _meant(claim: Claim) -> list[Claim]:
 
 
 def _plain(text: str) -> str:
-    text = text.lower().replace("’", "'").replace("`", "'")
-    return re.sub(r"\s+", " ", text.replace("no one", "nobody").replace("<", " ").replace(">", " ")).strip()
+    return plain(text.replace("<", " ").replace(">", " ")).replace("no one", "nobody")
 
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
     """The words for an attribute: its name, and those that people use for it."""
-    plain = _plain(name)
-    words = [re.escape(plain) + "s?", *(cue for word, cue in _CUES.items() if word in plain)]
+    own = _plain(name)
+    words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
     """The words for each value: the value itself, and shorter ones that stand for no other."""
-    whole = {_words(plain): meanings for plain, meanings in found.items()}
+    whole = {_words(value): meanings for value, meanings in found.items()}
     shares = Counter(word for words in whole for word in set(words))
     forms: dict[Form, Meanings] = {}
     for words, meanings in whole.items():
@@ -285,5 +286,5 @@ def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
             yield kept
 
 
-def _words(plain: str) -> Form:
-    return tuple(_WORD.findall(plain))
+def _words(value: str) -> Form:
+    return tuple(_WORD.findall(value))

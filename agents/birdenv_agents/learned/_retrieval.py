@@ -19,9 +19,7 @@ from birdenv.dialogue.acts import Lexicon, Listener
 from birdenv.dialogue.cocoa import ExampleRecord, read_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
-from birdenv_agents._grounding import grounded
-
-__all__ = ["retrieval"]
+from birdenv_agents.learned._grounding import grounded
 
 _CANDIDATES: Final = 25
 """The most similar places that are looked at, best first."""
