@@ -52,6 +52,7 @@ class Terminal:
     """
 
     def __init__(self, seat: Seat) -> None:
+        self._guide = seat.guide
         self._introduced = False
         self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
         spoken = (word for word, a in self._actions.items() if [f.kind for f in a.fields] == ["text"])
@@ -60,7 +61,8 @@ class Terminal:
     def move(self, view: View) -> Move | None:
         """Show what was said since, and read a move."""
         if not self._introduced:
-            print(f"\n{readable(view.instruction)}")
+            told = [] if self._guide in view.instruction else [self._guide]
+            print("\n" + readable("\n\n".join([*told, view.instruction])))
             self._introduced = True
         self._show_message(view)
         possible = {word: action for word, action in self._actions.items() if action.name in view.legal}

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.errors import InputError
@@ -31,20 +32,37 @@ _NEEDED: Final = {
 """Acts without which a partner cannot go on."""
 
 
-class _Seated:
-    """Makes the player at its first move, from what its seat knows."""
+class Varied(Player, Protocol):
+    """A player that can be had in other manners: each may come to another move."""
 
-    def __init__(self, make: Callable[[View], Player]) -> None:
+    def variants(self) -> Iterator[Varied]:
+        """Yield copies, the first of them in the usual manner."""
+
+
+class RulePlayer:
+    """Makes the player of a game at its first move, from what its seat knows."""
+
+    def __init__(self, make: Callable[[View], Varied]) -> None:
         self._make = make
-        self._player: Player | None = None
+        self._player: Varied | None = None
 
     def move(self, view: View) -> Move | None:
+        return self._made(view).move(view)
+
+    def variants(self, view: View) -> Iterator[RulePlayer]:
+        """Yield copies that may move in other ways, the first of them in the usual manner."""
+        for player in self._made(view).variants():
+            other = copy(self)
+            other._player = player
+            yield other
+
+    def _made(self, view: View) -> Varied:
         if self._player is None:
             self._player = self._make(view)
-        return self._player.move(view)
+        return self._player
 
 
-def rulebased(argument: str, context: PlayerContext) -> Player:
+def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
     """Make the rule-based player of one of CoCoA's games.
 
     Raises:
@@ -55,11 +73,11 @@ def rulebased(argument: str, context: PlayerContext) -> Player:
         raise InputError(f"rulebased:{argument}: only in {FRIENDS}, a number of values in a message from 1")
     if context.game == FRIENDS:
         most = int(argument) if argument else MOST_VALUES
-        return _Seated(lambda view: friends.FriendsPlayer(view.kb, PhraseBank(friends.PHRASES, rng), most))
+        return RulePlayer(lambda view: friends.FriendsPlayer(view.kb, PhraseBank(friends.PHRASES, rng), most))
     if context.game == BARGAIN:
-        return _Seated(lambda view: bargaining.Bargainer(view.kb, PhraseBank(bargaining.PHRASES, rng)))
+        return RulePlayer(lambda view: bargaining.Bargainer(view.kb, PhraseBank(bargaining.PHRASES, rng)))
     if context.game == DEAL:
-        return _Seated(lambda view: sharing.Sharer(view.kb))
+        return RulePlayer(lambda view: sharing.Sharer(view.kb))
     raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {context.game}")
 
 
@@ -75,5 +93,5 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:
-        return _Seated(lambda view: friends.FriendsPerson(view.kb, bank, rng))
-    return _Seated(lambda view: bargaining.BargainingPerson(view.kb, bank, rng))
+        return RulePlayer(lambda view: friends.FriendsPerson(view.kb, bank, rng))
+    return RulePlayer(lambda view: bargaining.BargainingPerson(view.kb, bank, rng))

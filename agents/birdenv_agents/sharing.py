@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from birdenv.dialogue import Move, View
-from birdenv_agents._numbers import with_digits
+from birdenv_agents._words import plain, with_digits
 
 Share = dict[str, int]
 
@@ -47,6 +48,7 @@ class Sharer:
         self._own: Share | None = None
         self._said = 0
         self._seen = 0
+        self._haste = 0  # proposals by which it is ahead in giving in
 
     def move(self, view: View) -> Move:
         """Select what was agreed, or propose a share."""
@@ -61,7 +63,8 @@ class Sharer:
                 if theirs is None and self._own is not None and agrees(event.data):
                     return Move("select", self._own)
         rest = None if theirs is None else {t: count - theirs[t] for t, count in self._counts.items()}
-        least = max(9 - 2 * self._said, _LEAST)
+        wished = min(9 - 2 * (self._said + self._haste), self._points(self._proposals[0]))
+        least = max(wished, _LEAST)
         if rest is not None and self._points(rest) >= least:
             self._own = rest
             return Move("select", rest)
@@ -72,14 +75,33 @@ class Sharer:
         self._said += 1
         return Move("message", f"I would take {_told(self._own)}, and you get the rest.")
 
+    def variants(self) -> Iterator[Self]:
+        """Yield copies in all manners: as usual, firm, eager."""
+        for haste in (0, -1, 2):
+            other = deepcopy(self)
+            other._haste = haste
+            yield other
+
     def _points(self, share: Share) -> int:
         return sum(self._values[thing] * taken for thing, taken in share.items())
 
 
+def standing_share(view: View) -> Share:
+    """Return one's share by the last proposal in a dialogue; half of everything where there is none."""
+    counts = {item["Name"]: int(item["Count"]) for item in view.kb}
+    share = {thing: count // 2 for thing, count in counts.items()}
+    for event in view.heard:
+        found = read_share(event.data, counts) if isinstance(event.data, str) else None
+        if found is not None:
+            is_own = event.agent == view.seat
+            share = found if is_own else {thing: count - found[thing] for thing, count in counts.items()}
+    return share
+
+
 def agrees(text: str) -> bool:
     """Return True if a message takes what was proposed."""
-    plain = text.lower()
-    return _AGREES.search(plain) is not None and _REFUSES.search(plain) is None
+    said = plain(text)
+    return _AGREES.search(said) is not None and _REFUSES.search(said) is None
 
 
 def read_share(text: str, counts: Share) -> Share | None:
@@ -87,8 +109,7 @@ def read_share(text: str, counts: Share) -> Share | None:
 
     What is not named goes to the other, unless only the other's share is told.
     """
-    plain = with_digits(text.lower().replace("’", "'"))
-    mine, yours = _named(plain, counts)
+    mine, yours = _named(with_digits(plain(text)), counts)
     if mine:
         return {thing: mine.get(thing, 0) for thing in counts}
     if yours:

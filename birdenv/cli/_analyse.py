@@ -183,7 +183,7 @@ def export(
     A row holds what the agent saw and wrote, and nothing private.
 
     cocoa: whole dialogues as CoCoA's examples.json. openai: the agent's messages and tools, as fine-tuning
-    takes them. potato: items to annotate, with the words of both seats. The first two also write the
+    takes them. potato: items to annotate, with the words of both seats. These three also write the
     dialogues of a study (`birdenv web`).
 
     ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
@@ -205,7 +205,7 @@ def export(
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
-            dialogues = [row for run in runs for row in _dialogues(run, whole)]
+            dialogues = [row for run in runs for row in whole_dialogues(run, whole)]
             (write_examples if form == "cocoa" else write_records)(output, dialogues)
             print(f"{len(dialogues)} dialogues: {output}")
             return
@@ -221,7 +221,7 @@ def export(
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
 
 
-def _dialogues(folder: Path, form: Any) -> Iterable[Mapping[str, Any]]:
+def whole_dialogues(folder: Path, form: Any) -> Iterable[Mapping[str, Any]]:
     """The dialogues of a run or of a study."""
     from birdenv.runs.export import dialogue_rows
 

@@ -34,6 +34,8 @@ _COMMANDS: Final = {
     "blame": "_analyse:blame",
     "export": "_analyse:export",
     "scenarios": "games._scenarios:scenarios",
+    "train-player": "games._players:train_player",
+    "test-player": "games._players:test_player",
     "doctor": "_doctor:doctor",
     "data": "benchmarks._data:app",
     "db": "benchmarks._db:app",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from birdenv.dialogue._event import Event
+from birdenv.dialogue._dialogue import spoken
+from birdenv.dialogue._event import HOUSE, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,31 @@ class Example:
             "agents_info": dict(self.agents_info) if self.agents_info is not None else None,
             "outcome": dict(self.outcome) if self.outcome is not None else None,
             "events": [event.to_json() for event in self.events],
+        }
+
+    def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
+        """Return an item for annotation tools (Potato): the words of all seats, as turns and as one text.
+
+        What the house did and moves that were refused are left out.
+
+        Args:
+            seats: names of the seats.
+            name: the item's id; default: that of the dialogue.
+        """
+        turns = []
+        for event in self.events:
+            metadata = event.metadata or {}
+            if event.agent == HOUSE or metadata.get("refused"):
+                continue
+            turns.append({"speaker": seats[event.agent], "text": spoken(event)})
+            if "reply" in metadata:
+                turns.append({"speaker": metadata["sender"], "text": metadata["reply"]})
+        return {
+            "id": name or self.uuid,
+            "text": "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in turns),
+            "dialogue": turns,
+            "scenario": self.scenario_uuid,
+            "agents": dict(self.agents),
         }
 
     @classmethod

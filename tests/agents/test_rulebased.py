@@ -235,6 +235,50 @@ def test_agreements_and_refusals(text: str, agrees_to: bool, refuses: bool) -> N
     assert (found.agrees, found.refuses) == (agrees_to, refuses)
 
 
+SENTENCES = json.loads((BANKS / "sentences_other_hand.json").read_text())["phrases"]
+
+
+def test_prices_in_sentences_by_another_hand() -> None:
+    wrong = []
+    for each in (sentence for sentence in SENTENCES if sentence["game"] == "bargain"):
+        standing, price = each.get("standing") or {}, each["price"]
+        other = "seller" if each["by"] == "buyer" else "buyer"
+        listed = standing.get("seller") or (price or 100) * (1.15 if other == "seller" else 1.0)
+        found = read(each["text"], "it", Prices(listed, standing.get(other), standing.get(each["by"])))
+        named = [price, *each.get("alternatives", [])]
+        if found.price not in named and not (each["act"] == "agree" and found.agrees):
+            wrong.append(each["text"])
+    assert len(wrong) <= 2, wrong
+
+
+def test_claims_in_sentences_by_another_hand() -> None:
+    """What is asked for, what there is, and what there is not: nothing else may be ruled out."""
+    names = ["Edward", "Carol", "Paul", "Doug", "Fiona", "Ian", "Molly", "Nathan", "Oscar", "Jill"]
+    firms = ["Google", "Intel", "Uber", "Dropbox", "Apple", "Sony", "Panasonic", "Microsoft", "Facebook"]
+    majors = ["computer science", "mathematics", "philosophy", "linguistics"]
+    likes = ["hiking", "cooking", "surfing", "biking", "reading"]
+    items = [
+        {"Name": name, "Company": firms[n % 9], "Bachelors major": majors[n % 4], "Hobby": likes[n % 5]}
+        for n, name in enumerate(names)
+    ]
+    reader, wrong = Reader(items), []
+    for each in (sentence for sentence in SENTENCES if sentence["game"] == "mutual-friends"):
+        claims = reader.read(each["text"])
+        named = {
+            kind: {v for c in claims if c.kind == kind for vs in c.values.values() for v in vs}
+            for kind in ("ask", "inform", "deny")
+        }
+        counts = each.get("counts", {})
+        there = {value for value, count in counts.items() if count}
+        out = {value for value, count in counts.items() if not count} | set(each.get("none_both", ()))
+        out |= {each[key] for key in ("rule_out", "instead_of") if key in each}
+        asked = set(each.get("has", ())) if each["act"] == "ask-pair" else set()
+        is_right = named["deny"] == out and there <= named["inform"] and named["ask"] == asked
+        if not is_right and each["act"] != "select":
+            wrong.append(each["text"])
+    assert len(wrong) <= 2, wrong
+
+
 COUNTS = {"book": 3, "hat": 2, "ball": 1}
 
 

@@ -66,7 +66,7 @@ def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
         study.play("p", Move("message", "hello"), "1")
         study.leave("p")
         exported: dict[str, Any] = {}
-        for form in ("cocoa", "openai"):
+        for form in ("cocoa", "openai", "potato"):
             file = tmp_path / f"{form}.json"
             words = ["export", str(tmp_path / "study"), "--format", form, "-o", str(file)]
             monkeypatch.setattr(sys, "argv", ["birdenv", *words])
@@ -79,6 +79,7 @@ def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
     assert dialogue["agents"] == {"0": "rulebased", "1": "human"}
     assert [event["data"] for event in dialogue["events"]] == ["hello"]
     assert exported["openai"]["seat"] == "seller"
+    assert exported["potato"]["text"] == "seller: hello"
 
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from birdenv.dialogue import Move, View
-from birdenv_agents._numbers import in_words
 from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents._words import in_words
 from birdenv_agents.bargaining._player import Bargainer, offered, shown
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, Final, Self
 
 from birdenv.dialogue import Event, Move, View
-from birdenv_agents._numbers import in_words
 from birdenv_agents._phrase_bank import PhraseBank
+from birdenv_agents._words import in_words
 from birdenv_agents.bargaining._reader import Prices, Reading, read
 
 _STEPS: Final = (0.6, 1.0)
@@ -19,6 +20,9 @@ _FURTHER: Final = 0.12
 _FURTHEST: Final = 0.9
 _CLOSE: Final = 0.06
 """Prices that differ by less than this share of the way between both targets are as good as equal."""
+
+_MANNERS: Final = ((_CLOSE, False), (_CLOSE, True), (2.0, False))
+"""How near a price must be to be taken, and if it concedes nothing: as usual, firm, eager."""
 
 _PATIENCE: Final = 3
 """Times that it insists before it takes the other's price, or leaves if that is too bad."""
@@ -47,6 +51,7 @@ class Bargainer:
         self._first: float | None = None  # what the other named first
         self._concessions = 0
         self._insisted = 0  # times that it named the same price again
+        self._close, self._is_firm = _MANNERS[0]
 
     def move(self, view: View) -> Move | None:
         """Accept or reject an offer, offer what was agreed, or name a price."""
@@ -66,6 +71,13 @@ class Bargainer:
             return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
         return Move("message", self._reply(reading, bool(news)))
 
+    def variants(self) -> Iterator[Self]:
+        """Yield copies in all manners, the usual one first."""
+        for close, is_firm in _MANNERS:
+            other = deepcopy(self)
+            other._close, other._is_firm = close, is_firm
+            yield other
+
     def _hear(self, news: list[Event]) -> Reading:
         """Read what was said since, and keep the prices."""
         said = " ".join(
@@ -79,7 +91,7 @@ class Bargainer:
 
     def _is_agreed(self, price: float) -> bool:
         """True if the other's price is no worse than what one would name next, or almost that."""
-        return self._gain(price) >= self._gain(self._next()) - _CLOSE
+        return self._gain(price) >= self._gain(self._next()) - self._close
 
     def _takes(self, price: float | None) -> bool:
         """True for an offer that is worth taking: it cannot be answered by another one."""
@@ -106,6 +118,8 @@ class Bargainer:
 
     def _next(self) -> float:
         """The price that one names next, or would."""
+        if self._is_firm and self._own is not None:
+            return self._own
         count = self._concessions
         middle = (self.target + self._others_target()) / 2
         if count < len(_STEPS):
@@ -121,7 +135,7 @@ class Bargainer:
         if self._own is not None and reading.asks and self._theirs is None:
             price, act = self._own, "insist"  # nothing to concede to
         elif self._own is not None:
-            self._concessions += 1
+            self._concessions += not self._is_firm
             self._insisted = self._insisted + 1 if price == self._own else 0
         self._own = price
         words = self._bank.say(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from birdenv_agents._numbers import with_digits
+from birdenv_agents._words import plain, with_digits
 
 
 class Reading(NamedTuple):
@@ -39,7 +39,7 @@ _MOST: Final = 1.7
 """Shares of the list price between which a number is a price."""
 
 _NUMBER: Final = re.compile(
-    r"(?P<sign>[$€£]|usd ?)? ?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)(?P<k>k\b|"
+    r"(?P<sign>[$€£]|usd ?)? ?(?P<digits>\d{1,3}(?:[, ]\d{3}\b)+(?:\.\d+)?|\d*\.\d+|\d+)(?P<k>k\b|"
     r" ?grand\b| ?thousand\b| ?hundred\b)?"
     r"(?P<unit> ?(?:[$€£]|dollars?\b|bucks?\b|usd\b))?(?P<after>(?:%| ?-?[a-z/\"']+)?)"
 )
@@ -53,8 +53,9 @@ _DROPPED: Final = re.compile(
     r"(?:instead of|rather than|(?:can't|cannot|can not|won't|not|don't|"
     r"never) (?:\w+ ){0,4}?(?:do|take|accept|pay|go with|afford|sell (?:it|this) for|be|give you|"
     r"let it go for)?(?: it)?(?: for)?|"
-    r"not|than your|listed (?:it )?(?:at|for)|listing (?:of|at)|asking(?: price)?(?: of| is)?|"
-    r"your|(?<!if )(?:i|we) paid|bought it for|worth|retails? (?:at|for)|new for|originally) ?$"
+    r"not|than your|listed (?:it )?(?:at|for)|listing (?:of|at)|you(?:'re| are) asking|"
+    r"asking price(?: of| is)?|your|(?<!if )(?:i|we) paid|bought it for|worth|"
+    r"retails? (?:at|for)|new for|originally) ?$"
 )
 _TOO: Final = re.compile(
     r"^[ ,]*(?:\w+ ){0,3}?(?:too (?:low|high|much|little|steep|expensive)|out of|steep|"
@@ -65,7 +66,7 @@ _KNOCK: Final = re.compile(
     r"(?:knock|take|drop|shave|cut|lower|reduce|come down|go down|discount(?: of)?|minus)\b[^.?!]{0,22}$"
 )
 _RAISE: Final = re.compile(r"(?:(?:come|go|move) up|add|raise(?: it| my offer)?)(?: by| another| an extra)?$")
-_MORE: Final = re.compile(r"^ ?(?:more|extra|higher|on top)\b")
+_MORE: Final = re.compile(r"^ ?(?:more|extra|higher|on top)\b(?! \w+s\b)")
 _HALFWAY: Final = re.compile(
     r"split the (?:difference|diff)|meet (?:me )?(?:in the middle|half ?-?way|halfway|"
     r"at the middle)|half ?-?way|"
@@ -113,6 +114,7 @@ _REFUSES: Final = re.compile(
     r"lowball|firm|out of my (?:budget|range)|more than i|budget|steep|pricey|hoping for (?:more|"
     r"less)|meet me)\b"
 )
+_NO_THANKS: Final = re.compile(r"\b(?:no(?= thank| way| chance|[.!]|$)|nope|nah|never)\b")
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|sorry|hmm+|unfortunately|not really|i'm afraid)\b")
 _LAST: Final = re.compile(
     r"\b(?:final|last (?:offer|price|word)|best i can|lowest i|highest i|as (?:low|high) as i|"
@@ -140,41 +142,35 @@ def read(text: str, title: str, prices: Prices) -> Reading:
         title: what is sold; its years and model numbers are no prices.
         prices: what prices in other words start from.
     """
-    plain = _without(with_digits(_plain(text)), title)
-    price = _price(plain, prices)
-    agrees = _NOT_AGREED.search(plain) is None and (
-        _AGREES.search(plain) is not None
-        or (_YES.search(plain) is not None and not _REFUSES.search(plain) and "?" not in plain)
+    said = _without(with_digits(plain(text)), title)
+    price = _price(said, prices)
+    if price is not None and price == prices.own and _NO_THANKS.search(said):
+        price = None  # it only repeats what it refuses
+    agrees = _NOT_AGREED.search(said) is None and (
+        _AGREES.search(said) is not None
+        or (_YES.search(said) is not None and not _REFUSES.search(said) and "?" not in said)
     )
-    refuses = not agrees and (_REFUSES.search(plain) is not None or _NO.search(plain) is not None)
-    asks = price is None and not refuses and _QUESTION.search(plain) is not None
-    return Reading(price, agrees, refuses, asks, _LAST.search(plain) is not None)
-
-
-def _plain(text: str) -> str:
-    text = text.lower().replace("’", "'").replace("`", "'")
-    return re.sub(r"\s+", " ", text).strip()
+    refuses = not agrees and (_REFUSES.search(said) is not None or _NO.search(said) is not None)
+    asks = price is None and not refuses and _QUESTION.search(said) is not None
+    return Reading(price, agrees, refuses, asks, _LAST.search(said) is not None)
 
 
 def _without(text: str, title: str) -> str:
     """The text without the title, and without its numbers (2006, 4runner)."""
-    plain = _plain(title)
-    if plain:
-        text = text.replace(plain, "it")
-    for word in re.findall(r"[\w.]*\d[\w.]*", plain):
+    sold = plain(title)
+    if sold:
+        text = text.replace(sold, "it")
+    for word in re.findall(r"[\w.]*\d[\w.]*", sold):
         text = re.sub(rf"(?<![\w$.,]){re.escape(word)}(?![\w.,]*\d)(?! ?(?:dollars|bucks|\$))", "", text)
     return text
 
 
 def _price(text: str, prices: Prices) -> float | None:
     """The last price that the other stands for; one in other words if there is none in figures."""
-    found: list[float] = []
-    for match in _NUMBER.finditer(text):
-        price = _number(match, text, prices)
-        if price is not None:
-            found.append(price)
-    if found:
-        return found[-1]
+    for in_thousands in (False, True):  # eight and a half, for a car: only where nothing else is a price
+        found = [_number(match, text, prices, in_thousands) for match in _NUMBER.finditer(text)]
+        if named := [price for price in found if price is not None]:
+            return named[-1]
     if _HALFWAY.search(text):
         own, others = prices.own or prices.listed, prices.others
         return None if others is None else round((own + others) / 2, 2)
@@ -185,9 +181,9 @@ def _price(text: str, prices: Prices) -> float | None:
     return prices.listed if full and not _BELOW.search(near) and "?" not in text else None
 
 
-def _number(match: re.Match[str], text: str, prices: Prices) -> float | None:
+def _number(match: re.Match[str], text: str, prices: Prices, in_thousands: bool) -> float | None:
     """The price that a number in a text names, if it names one."""
-    number = float(match.group("digits").replace(",", ""))
+    number = float(match.group("digits").replace(",", "").replace(" ", ""))
     factor = (match.group("k") or "").strip()
     number *= {"": 1, "hundred": 100}.get(factor, 1000)
     marked = bool(match.group("sign") or match.group("unit"))
@@ -205,13 +201,8 @@ def _number(match: re.Match[str], text: str, prices: Prices) -> float | None:
         return start - number
     if (_MORE.search(after) or _RAISE.search(tail)) and number < start * 0.6:
         return (prices.others or start) + number
-    if (
-        number < _LEAST * prices.listed
-        and prices.listed >= 1000
-        and not factor
-        and number * 1000 <= _MOST * prices.listed
-    ):
-        number *= 1000  # eight and a half, for a car
+    if in_thousands and not factor and number < _LEAST * prices.listed and prices.listed >= 1000:
+        number *= 1000
     if not _LEAST * prices.listed <= number <= _MOST * prices.listed:
         return None
     if _DROPPED.search(before[-32:]) or _TOO.search(after):

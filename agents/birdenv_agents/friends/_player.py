@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from typing import Final, Self
 
 from birdenv.dialogue import Move, View
 from birdenv_agents._phrase_bank import PhraseBank
@@ -16,6 +17,9 @@ GUESS: Final = 3
 
 MOST_VALUES: Final = 5
 """Values in one message, by default."""
+
+_MANNERS: Final = ((MOST_VALUES, GUESS), (MOST_VALUES, 0), (1, 0), (MOST_VALUES, 20))
+"""Values in one message, and friends of which one is selected: as usual, talkative, terse, to select now."""
 
 
 class FriendsPlayer:
@@ -64,6 +68,13 @@ class FriendsPlayer:
             return Move("message", text)
         self._selected = self._mind.best()
         return Move("select", self._selected)
+
+    def variants(self) -> Iterator[Self]:
+        """Yield copies in all manners, the usual one first."""
+        for most, guess in _MANNERS:
+            other = deepcopy(self)
+            other._most, other._guess = most, guess
+            yield other
 
     def _hear(self, text: str) -> list[Claim]:
         """Weigh the claims of a message, and return its questions."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
+from birdenv_agents._words import plain
+
 Values: TypeAlias = dict[str, frozenset[str]]
 """Values by attribute, in the order of their mention. An empty set: only others than one's own were named."""
 
@@ -61,6 +63,8 @@ _POSITIVE: Final = re.compile(
     r"of course|exactly)\b"
 )
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|none|neither|zero|sorry|unfortunately|not really|negative)\b")
+_NOT_SO_MANY: Final = re.compile(r"^\W*not (?:\d+|one|two|three|four|five|six|seven)\b")
+"""Mends a number that was told before."""
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|ok|okay|and|so|well|yes|no|great|cool|then|also|or|but|hmm)\W+)*"
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
@@ -102,7 +106,8 @@ _PARTS: Final = re.compile(
     r"(?<=[.!?;:\n])\s+|\s*\b(?:but|however|although|though|while|whereas)\b\s*|"
     r",\s*(?=(?:and |or )?(?:no|not|none|nobody|do|does|any|how|what|which|all|they|i|my|mine|is|are|"
     r"nothing|neither|nor|the rest|yes)\b)|\s+(?=(?:and (?:no|none|not|nobody|i don't|i dont|all)|nor)\b)|"
-    r"(?<=\bno\b),|(?<=\byes\b),|(?<=\bnope\b),|\s+-+\s+"
+    r"(?<=\bno\b),|(?<=\byes\b),|(?<=\bnope\b),|\s+-+\s+|(?<=^nope)\s+|(?<=^nah)\s+|(?<=^no)\s+(?=(?:mine|all|they|my|he|she)\b)|"
+    r"(?<=>)\s+(?=not (?:\w+ )?<v)"
 )
 _MARK: Final = re.compile(r"<v(\d+)>")
 _WORD: Final = re.compile(r"[\w&'+]+")
@@ -179,6 +184,8 @@ class Reader:
         only = _ONLY.search(_FEW.sub(" ", part)) is not None
         about_asked = _THEY.search(part) is not None
         if not any(values.values()) and not asks and self._is_bare(part):
+            if _NOT_SO_MANY.search(part):
+                return []
             if _NO.search(part) or negative:
                 return [Claim("no")]
             return [Claim("yes")] if _POSITIVE.search(part) or _SOME.search(part) else []
@@ -235,21 +242,20 @@ def _meant(claim: Claim) -> list[Claim]:
 
 
 def _plain(text: str) -> str:
-    text = text.lower().replace("’", "'").replace("`", "'")
-    return re.sub(r"\s+", " ", text.replace("no one", "nobody").replace("<", " ").replace(">", " ")).strip()
+    return plain(text.replace("<", " ").replace(">", " ")).replace("no one", "nobody")
 
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
     """The words for an attribute: its name, and those that people use for it."""
-    plain = _plain(name)
-    words = [re.escape(plain) + "s?", *(cue for word, cue in _CUES.items() if word in plain)]
+    own = _plain(name)
+    words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
     """The words for each value: the value itself, and shorter ones that stand for no other."""
-    whole = {_words(plain): meanings for plain, meanings in found.items()}
+    whole = {_words(value): meanings for value, meanings in found.items()}
     shares = Counter(word for words in whole for word in set(words))
     forms: dict[Form, Meanings] = {}
     for words, meanings in whole.items():
@@ -280,5 +286,5 @@ def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
             yield kept
 
 
-def _words(plain: str) -> Form:
-    return tuple(_WORD.findall(plain))
+def _words(value: str) -> Form:
+    return tuple(_WORD.findall(value))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue._event import HOUSE
 from birdenv.dialogue.cocoa._examples import exact
 from birdenv.dialogue.example import Example
 from birdenv.dialogue.games import find_game
@@ -37,24 +35,9 @@ def dialogue_rows(folder: Path, form: DialogueFormat) -> Iterator[dict[str, Any]
     seats = find_game(str(run.config.get("game"))).seat_names
     for record in run.records:
         if "example" in record:
-            made = exact(record["example"])
-            yield made if form == "cocoa" else _item(record["example"], seats, record)
-
-
-def _item(example: Mapping[str, Any], seats: tuple[str, ...], record: Mapping[str, Any]) -> dict[str, Any]:
-    """An item with its dialogue both as turns and as one text, which is what Potato shows."""
-    turns = []
-    for event in Example.from_json(example).events:
-        if event.agent == HOUSE or (event.metadata or {}).get("refused"):
-            continue
-        turns.append({"speaker": seats[event.agent], "text": spoken(event)})
-        if event.metadata is not None and "reply" in event.metadata:
-            turns.append({"speaker": event.metadata["sender"], "text": event.metadata["reply"]})
-    repeat = f"/{record['repeat']}" if "repeat" in record else ""
-    return {
-        "id": f"{example['uuid']}{repeat}",
-        "text": "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in turns),
-        "dialogue": turns,
-        "scenario": example["scenario_uuid"],
-        "agents": example["agents"],
-    }
+            if form == "cocoa":
+                yield exact(record["example"])
+                continue
+            example = Example.from_json(record["example"])
+            repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            yield example.annotation_item(seats, f"{example.uuid}{repeat}")

@@ -26,13 +26,13 @@ def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
     Args:
         folder: the study's folder; the study may be running.
         form: `cocoa`: dialogues of CoCoA's `transcripts.json`; `openai`: the messages and tools of every seat
-            in which a person sat.
+            in which a person sat; `potato`: items to annotate, with the words of both seats.
 
     Raises:
         InputError: the study cannot be read, or the format is another one.
     """
-    if form not in ("cocoa", "openai"):
-        raise InputError(f"a study is exported as cocoa or openai, not as {form!r}")
+    if form not in ("cocoa", "openai", "potato"):
+        raise InputError(f"a study is exported as cocoa, openai or potato, not as {form!r}")
     store = Store(folder / FILE)
     try:
         told = json.loads(store.setting("game", "{}"))
@@ -42,6 +42,8 @@ def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
             made = examples(store, arena)
             if form == "cocoa":
                 return [each.to_json() for each in made]
+            if form == "potato":
+                return [each.annotation_item(arena.game.seat_names) for each in made]
             return [row for example in made for row in _chats(example, arena)]
     finally:
         store.close()

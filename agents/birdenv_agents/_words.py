@@ -1,4 +1,4 @@
-"""Numbers in words: `ninety-five`, `twelve hundred`, `one fifty`, `two and a half grand`."""
+"""Words as people write them, and numbers in words: `ninety-five`, `twelve hundred`, `one fifty`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ _TOKEN: Final = rf"(?:{_SMALL}|hundred|thousand|grand)"
 _NUMBER: Final = re.compile(
     rf"\b(?:a |half a )?{_TOKEN}(?:[ -](?:and[ -](?=(?:{_SMALL})|a half\b))?(?:{_TOKEN}|a half))*\b"
 )
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case, with straight quotes and single spaces."""
+    return re.sub(r"\s+", " ", text.lower().replace("’", "'").replace("`", "'")).strip()
 
 
 def with_digits(text: str) -> str:

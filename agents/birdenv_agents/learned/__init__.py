@@ -1,0 +1,7 @@
+"""Players that have learned from dialogues, and their training: `learned`, `hybrid` and `retrieval`."""
+
+from birdenv_agents.learned._player import hybrid, learned
+from birdenv_agents.learned._retrieval import retrieval
+from birdenv_agents.learned._train import train_policy, train_retrieval
+
+__all__ = ["hybrid", "learned", "retrieval", "train_policy", "train_retrieval"]

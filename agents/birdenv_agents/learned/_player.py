@@ -1,0 +1,146 @@
+"""Players of a policy: `learned:FILE` in the words of the transcripts, `hybrid:FILE` with moves of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from birdenv.dialogue import Move, PlayerContext, Seat, View
+from birdenv.dialogue.acts import Act, Listener
+from birdenv.dialogue.games import find_game
+from birdenv.errors import InputError
+from birdenv_agents.learned._grounding import grounded
+from birdenv_agents.learned._policy import Array, Policy, read_policy, softmax
+from birdenv_agents.rulebased import RulePlayer, rulebased
+
+_GREEDY = "greedy:"
+
+
+def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
+    """Make the player of a trained policy (`learned:FILE`; `learned:greedy:FILE` takes the likeliest act).
+
+    Raises:
+        InputError: there is no policy in the file, or one of another game.
+    """
+    policy, is_greedy = _policy(argument, context, "learned")
+    seat = find_game(context.game).seats[context.seat]
+    return LearnedPlayer(policy, seat, context.rng, is_greedy)
+
+
+def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
+    """Make the player that chooses among the rule-based player's moves by a trained policy (`hybrid:FILE`).
+
+    Raises:
+        InputError: there is no policy in the file, one of another game, or no rules for the game.
+    """
+    policy, is_greedy = _policy(argument, context, "hybrid")
+    return HybridPlayer(policy, rulebased("", context), context.rng, is_greedy)
+
+
+def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, bool]:
+    path = argument.removeprefix(_GREEDY)
+    if not path:
+        raise InputError(
+            f"{name}:FILE needs a policy: birdenv train-player {context.game} --data FILE --out FILE"
+        )
+    return read_policy(Path(path), context.game), argument.startswith(_GREEDY)
+
+
+class _PolicyPlayer:
+    """What both players share: following the dialogue, and drawing from probabilities.
+
+    Attributes:
+        is_greedy: it takes what is likeliest instead of drawing.
+    """
+
+    def __init__(self, policy: Policy, rng: Random, is_greedy: bool) -> None:
+        self._policy = policy
+        self._rng = rng
+        self.is_greedy = is_greedy
+        self._listener: Listener | None = None
+
+    def probabilities(self, view: View) -> Mapping[Act, float]:
+        """Return the probability of each known act in a view."""
+        listener = self._follow(view)
+        found = self._policy.probabilities(listener.state(view), view.legal)
+        return dict(zip(self._policy.acts, found.tolist(), strict=True))
+
+    def _follow(self, view: View) -> Listener:
+        if self._listener is None:
+            self._listener = Listener(view)
+        self._listener.follow(view)
+        return self._listener
+
+    def _order(self, probabilities: Array) -> list[int]:
+        """The places of all that is possible: the likeliest first, or drawn one after the other."""
+        possible = np.flatnonzero(probabilities)
+        if self.is_greedy:
+            return [int(place) for place in sorted(possible, key=lambda place: -probabilities[place])]
+        waits = {int(place): self._rng.expovariate(probabilities[place]) for place in possible}
+        return sorted(waits, key=lambda place: waits[place])
+
+
+class LearnedPlayer(_PolicyPlayer):
+    """Draws the next act from the policy, and says it in words of the transcripts.
+
+    Args:
+        policy: the policy.
+        seat: its seat.
+        rng: draws acts, words and values.
+        is_greedy: it takes the likeliest act.
+    """
+
+    def __init__(self, policy: Policy, seat: Seat, rng: Random, is_greedy: bool = False) -> None:
+        super().__init__(policy, rng, is_greedy)
+        self._seat = seat
+        self._made: list[Move] = []
+
+    def move(self, view: View) -> Move | None:
+        """Return a move of the first act drawn that can be made; None while the other has to answer."""
+        listener = self._follow(view)
+        if view.waits and listener.moves and not listener.news:
+            return None
+        for place in self._order(self._policy.probabilities(listener.state(view), view.legal)):
+            known = self._policy.known[place]
+            action = self._seat.by_name.get(known.action)
+            if action is None:
+                continue
+            [data] = self._rng.choices(known.data, known.counts)
+            made = Move(action.name, grounded(action, data, listener, view, self._rng))
+            if action.fault(made.data, view.choices) is None and made not in self._made:
+                self._made.append(made)
+                return made
+        return Move("accept") if "accept" in view.legal else Move("quit")
+
+
+class HybridPlayer(_PolicyPlayer):
+    """Lets the rule-based player propose moves, and takes one by the policy.
+
+    Args:
+        policy: the policy.
+        rules: proposes moves.
+        rng: draws one of them.
+        is_greedy: it takes the one with the highest score.
+    """
+
+    def __init__(self, policy: Policy, rules: RulePlayer, rng: Random, is_greedy: bool = False) -> None:
+        super().__init__(policy, rng, is_greedy)
+        self._rules = rules
+
+    def move(self, view: View) -> Move | None:
+        """Return one of the moves that the rules propose; None if they say nothing."""
+        listener = self._follow(view)
+        proposed: dict[Act, tuple[Move, RulePlayer]] = {}
+        for rules in self._rules.variants(view):
+            made = rules.move(view)
+            if made is not None:
+                proposed.setdefault(listener.act_of(made, view)[0], (made, rules))
+        if not proposed:
+            return self._rules.move(view)
+        acts = list(proposed)
+        likely = softmax(self._policy.scores(listener.state(view), acts))
+        made, self._rules = proposed[acts[self._order(likely)[0]]]
+        return made

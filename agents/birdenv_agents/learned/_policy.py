@@ -1,0 +1,148 @@
+"""The learned policy: a log-linear model of the next act, given the features of the view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from birdenv.dialogue.acts import Act
+from birdenv.dialogue.cocoa._values import read_list
+from birdenv.errors import InputError
+from birdenv.files import read_json, write_text
+
+Array = NDArray[np.float64]
+_LEAST_WEIGHT: Final = 0.005
+
+
+class KnownAct(BaseModel):
+    """An act of the transcripts.
+
+    Attributes:
+        action: the action.
+        parts: what its sentences are for.
+        data: the data of such moves with slots, the most frequent first.
+        counts: how often each was made.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: str
+    parts: tuple[str, ...]
+    data: tuple[Any, ...] = Field(min_length=1)
+    counts: tuple[int, ...] = Field(min_length=1)
+
+    @property
+    def act(self) -> Act:
+        return Act(self.action, self.parts)
+
+
+class PolicyFile(BaseModel):
+    """A policy as its file has it. `weights` are those of a part of an act given a feature of the view."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    birdenv_policy: Literal[1]
+    game: str
+    trained: Mapping[str, int]
+    acts: list[KnownAct] = Field(min_length=1)
+    weights: Mapping[str, Mapping[str, float]]
+
+
+def parts(act: Act) -> list[str]:
+    """Return the parts of an act that have weights: the act itself, its action, and each of its parts."""
+    return [f"= {act}", act.action, *(f"{act.action} {part}" for part in act.parts)]
+
+
+class Policy:
+    """Gives the probability of each act, from weights of its parts given features of the view.
+
+    The score of an act is the sum of the weights of its parts under the features that hold; probabilities are
+    the softmax over the acts that are possible. An act that was never seen is scored by its known parts.
+
+    Args:
+        file: what was learned.
+    """
+
+    def __init__(self, file: PolicyFile) -> None:
+        self.file = file
+        self.known = file.acts
+        self.acts = [known.act for known in file.acts]
+        self._actions = np.array([act.action for act in self.acts])
+        names = list(file.weights)
+        self._places = {name: place for place, name in enumerate(names)}
+        features = sorted({feature for row in file.weights.values() for feature in row})
+        self._features = {name: place for place, name in enumerate(features)}
+        self._weights = np.zeros((len(names), len(features)))
+        for row, weights in zip(self._weights, file.weights.values(), strict=True):
+            for feature, weight in weights.items():
+                row[self._features[feature]] = weight
+        self._of_acts = membership(self.acts, self._places)
+
+    def probabilities(self, features: Sequence[str], legal: Sequence[str]) -> Array:
+        """Return the probability of each of `acts`; 0 for what is not legal."""
+        scores = self._of_acts @ self._part_scores(features)
+        return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
+
+    def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
+        """Return the scores of any acts."""
+        return membership(acts, self._places) @ self._part_scores(features)
+
+    def _part_scores(self, features: Sequence[str]) -> Array:
+        places = [self._features[each] for each in features if each in self._features]
+        summed: Array = self._weights[:, places].sum(axis=1)
+        return summed
+
+
+def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
+    """Return which parts each act has, as a matrix of acts by parts; unknown parts are left out."""
+    found = np.zeros((len(acts), len(places)))
+    for row, act in zip(found, acts, strict=True):
+        row[[places[part] for part in parts(act) if part in places]] = 1
+    return found
+
+
+def softmax(scores: Array) -> Array:
+    """Return probabilities along the last axis; all 0 where no score is finite."""
+    highest = scores.max(axis=-1, keepdims=True)
+    raised = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
+    total = raised.sum(axis=-1, keepdims=True)
+    made: Array = raised / np.where(total, total, 1)
+    return made
+
+
+def write_policy(path: Path, file: PolicyFile) -> None:
+    """Write a policy; weights that hardly count are left out."""
+    weights = {
+        part: {name: round(weight, 4) for name, weight in row.items() if abs(weight) >= _LEAST_WEIGHT}
+        for part, row in file.weights.items()
+    }
+    write_text(path, file.model_copy(update={"weights": weights}).model_dump_json() + "\n")
+
+
+def read_policy(path: Path, game: str) -> Policy:
+    """Read the policy of a game. The same file is read once in a process.
+
+    Raises:
+        InputError: the file is none, or of another game.
+    """
+    stamp = path.stat().st_mtime_ns if path.is_file() else 0
+    policy = _read(path, stamp)
+    if policy.file.game != game:
+        raise InputError(f"{path} was trained for {policy.file.game}, and this is {game}")
+    return policy
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, stamp: int) -> Policy:
+    found = read_json(path)
+    if not isinstance(found, Mapping) or "birdenv_policy" not in found:
+        raise InputError(
+            f"{path} is no policy: make one with birdenv train-player GAME --data FILE --out FILE"
+        )
+    return Policy(read_list(PolicyFile, [found], str(path))[0])

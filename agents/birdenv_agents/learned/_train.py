@@ -1,0 +1,168 @@
+"""Training: turns of dialogues to a policy, or to the file of the retrieval player."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from birdenv.dialogue.acts import Act, Listener, Transcripts
+from birdenv.dialogue.cocoa import ExampleRecord, write_examples
+from birdenv.dialogue.games import Game
+from birdenv.errors import InputError
+from birdenv_agents.learned._policy import (
+    Array,
+    KnownAct,
+    PolicyFile,
+    membership,
+    parts,
+    softmax,
+    write_policy,
+)
+
+Progress = Callable[[float], None]
+"""Is told the share of the work that is done."""
+
+_MOST_ACTS: Final = 400
+_MOST_DATA: Final = 40
+_BATCH: Final = 256
+_RATE: Final = 0.05
+_PASSES: Final = (3, 40)
+_TURNS: Final = 150_000  # that are gone through in all passes, about
+
+
+class Place(NamedTuple):
+    """One turn as it is learned from."""
+
+    features: list[str]
+    legal: tuple[str, ...]
+    act: Act
+    data: Any
+
+
+def train_policy(
+    game: Game, examples: Sequence[ExampleRecord], path: Path, seed: int, progress: Progress
+) -> None:
+    """Learn which act comes next, and write the policy.
+
+    Args:
+        game: the game.
+        examples: the dialogues, with scenarios.
+        path: the file.
+        seed: decides the order in which turns are gone through.
+        progress: is told how far it is.
+
+    Raises:
+        InputError: nobody moved in the dialogues, or they are of another game.
+    """
+    places = list(_places(game, examples, lambda share: progress(share / 2)))
+    if not places:
+        raise InputError(f"the {len(examples)} dialogues hold no move that is possible in {game.name}")
+    known = _known(places)
+    weights = _learned(places, [each.act for each in known], seed, lambda share: progress(0.5 + share / 2))
+    trained = {"dialogues": len(examples), "moves": len(places), "seed": seed}
+    write_policy(
+        path, PolicyFile(birdenv_policy=1, game=game.name, trained=trained, acts=known, weights=weights)
+    )
+
+
+def train_retrieval(
+    game: Game, examples: Sequence[ExampleRecord], path: Path, seed: int, progress: Progress
+) -> None:
+    """Write the dialogues that the retrieval player looks through: those that can be played.
+
+    Raises:
+        InputError: nobody moved in the dialogues, or they are of another game.
+    """
+    transcripts = Transcripts(game, examples)
+    with transcripts.arena:
+        kept = []
+        for place, example in enumerate(examples):
+            if transcripts.turns(place):
+                kept.append(example)
+            progress((place + 1) / len(examples))
+    if not kept:
+        raise InputError(f"the {len(examples)} dialogues hold no move that is possible in {game.name}")
+    write_examples(path, kept)
+
+
+def _places(game: Game, examples: Sequence[ExampleRecord], progress: Progress) -> Iterator[Place]:
+    transcripts = Transcripts(game, examples)
+    with transcripts.arena:
+        for done, turns in enumerate(transcripts, 1):
+            listeners: dict[int, Listener] = {}
+            for view, move in turns:
+                listener = listeners.setdefault(view.seat, Listener(view))
+                listener.follow(view)
+                act, data = listener.act_of(move, view)
+                yield Place(listener.state(view), view.legal, act, data)
+            progress(done / len(transcripts))
+
+
+def _known(places: Sequence[Place]) -> list[KnownAct]:
+    """The most frequent acts, with the data of their moves."""
+    counts: Counter[Act] = Counter(place.act for place in places)
+    data: dict[Act, dict[str, tuple[int, Any]]] = {}
+    for place in places:
+        texts = data.setdefault(place.act, {})
+        key = json.dumps(place.data, sort_keys=True)
+        texts[key] = texts.get(key, (0, None))[0] + 1, place.data
+    made = []
+    for act, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_ACTS]:
+        found = [data[act][key] for key in sorted(data[act], key=lambda key: (-data[act][key][0], key))]
+        numbers, texts = zip(*found[:_MOST_DATA], strict=True)
+        made.append(KnownAct(action=act.action, parts=act.parts, data=texts, counts=numbers))
+    return made
+
+
+def _learned(
+    places: Sequence[Place], acts: Sequence[Act], seed: int, progress: Progress
+) -> dict[str, dict[str, float]]:
+    """The likeliest weights of parts given features, under a Gaussian prior of variance 1 (by Adam)."""
+    number = {act: place for place, act in enumerate(acts)}
+    places = [place for place in places if place.act in number]
+    names = sorted({part for act in acts for part in parts(act)})
+    features = sorted({feature for place in places for feature in place.features})
+    column = {feature: place for place, feature in enumerate(features)}
+    of_acts = membership(acts, {name: place for place, name in enumerate(names)})
+    actions = np.array([act.action for act in acts])
+    masks = {legal: np.isin(actions, legal) for legal in {place.legal for place in places}}
+    holding = [np.array([column[feature] for feature in place.features]) for place in places]
+    targets = np.array([number[place.act] for place in places])
+    weights = np.zeros((len(names), len(features)))
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    rng = np.random.default_rng(seed)
+    least, most = _PASSES
+    passes = min(most, max(least, _TURNS // len(places)))
+    step = 0
+    for done in range(1, passes + 1):
+        order = rng.permutation(len(places))
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            inputs = np.zeros((len(batch), len(features)))
+            for row, place in zip(inputs, batch, strict=True):
+                row[holding[place]] = 1
+            allowed = np.array([masks[places[place].legal] for place in batch])
+            gradient = _gradient(inputs, allowed, targets[batch], weights, of_acts) + weights / len(places)
+            step += 1
+            first = 0.9 * first + 0.1 * gradient
+            second = 0.999 * second + 0.001 * gradient**2
+            moved = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+            weights -= _RATE * moved
+        progress(done / passes)
+    return {
+        name: dict(zip(features, row.tolist(), strict=True)) for name, row in zip(names, weights, strict=True)
+    }
+
+
+def _gradient(inputs: Array, allowed: Array, targets: Array, weights: Array, of_acts: Array) -> Array:
+    """The gradient of the mean negative log-likelihood."""
+    scores = (inputs @ weights.T) @ of_acts.T
+    error = softmax(np.where(allowed, scores, -np.inf))
+    error[np.arange(len(targets)), targets] -= 1
+    found: Array = (error @ of_acts).T @ inputs / len(targets)
+    return found

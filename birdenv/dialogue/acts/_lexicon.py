@@ -1,0 +1,156 @@
+"""The words of one seat: its texts with slots for what it knows of the episode, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any, Final, NamedTuple
+
+_SLOT: Final = re.compile(r"\{([^{}]+)\}")
+_PRICE: Final = re.compile(r"(?<![\w.,{])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w{])")
+_LEAST, _MOST = 0.2, 1.7
+"""Shares of the advertised price between which a number is a price."""
+_SAME: Final = 0.01
+_UNREAD: Final = ("Role", "Category", "Description", "Images")
+
+
+class Prices(NamedTuple):
+    """The prices that the seat itself and the other named last; None before that."""
+
+    own: float | None = None
+    theirs: float | None = None
+
+
+NO_PRICES: Final = Prices()
+
+
+class Lexicon:
+    """The words that a seat knows, by the names under which it knows them, and its target where it has one.
+
+    Things with counts and values are called by their rank: `{thing 1}` is the one that is worth most.
+
+    Args:
+        kb: what the seat knows, as JSON data.
+    """
+
+    def __init__(self, kb: Any) -> None:
+        self.values: dict[str, list[str]] = {}
+        for name, value in leaves(kb):
+            self.values.setdefault(name, []).append(value)
+        self._names = {value.lower(): name for name, values in self.values.items() for value in values}
+        longest = sorted(self._names, key=lambda value: (-len(value), value))
+        joined = "|".join(map(re.escape, longest))
+        self._pattern = re.compile(rf"(?<!\w)(?:{joined})(?=s?(?!\w))", re.IGNORECASE) if joined else None
+        known = kb if isinstance(kb, Mapping) else {}
+        self._listed = float((known.get("item") or {}).get("Price") or 0)
+        self._target = float((known.get("personal") or {}).get("Target") or 0) or self._listed
+
+    def take_out(self, text: str, prices: Prices = NO_PRICES) -> str:
+        """Return a text with slots for what the seat knows.
+
+        `{Company}` is a value of that name. A price is `{own}` or `{theirs}` if it was named before,
+        `{~0.40}` if it lies that far on the way from the own one to the other's, else `{$0.85}`, a share of
+        the seat's target.
+        """
+        if self._pattern is not None:
+            text = self._pattern.sub(lambda found: f"{{{self._names[found.group().lower()]}}}", text)
+        if not self._listed:
+            return text
+        return _PRICE.sub(lambda found: self._slot(_number(found), prices) or found.group(), text)
+
+    def slot_of(self, price: float, prices: Prices = NO_PRICES) -> Any:
+        """Return the slot of the price of an offer; the price itself where there are no prices."""
+        return self._slot(price, prices) or price
+
+    def _slot(self, price: float, prices: Prices) -> str | None:
+        if not self._is_price(price):
+            return None
+        own, theirs = prices
+        for name, named in (("theirs", theirs), ("own", own)):
+            if named is not None and abs(price - named) <= _SAME * self._listed:
+                return f"{{{name}}}"
+        if own is not None and theirs is not None and 0 < (way := (price - own) / (theirs - own or 1)) < 1:
+            return f"{{~{way:.2f}}}"
+        return f"{{${price / self._target:.2f}}}"
+
+    def _is_price(self, number: float) -> bool:
+        return self._listed > 0 and _LEAST * self._listed <= number <= _MOST * self._listed
+
+    def price_in(self, text: str) -> float | None:
+        """Return the last price in a text."""
+        if not self._listed:
+            return None
+        bare = text if self._pattern is None else self._pattern.sub(" ", text)
+        found = [number for each in _PRICE.finditer(bare) if self._is_price(number := _number(each))]
+        return found[-1] if found else None
+
+    def entities(self, text: str) -> frozenset[tuple[str, str]]:
+        """Return what a text names of the episode: names with values, and the last price."""
+        found = {(self._names[word], word) for word in map(str.lower, self._found(text))}
+        price = self.price_in(text)
+        return frozenset(found if price is None else {*found, ("price", f"{price:g}")})
+
+    def _found(self, text: str) -> list[str]:
+        return self._pattern.findall(text) if self._pattern is not None else []
+
+    def put_in(self, text: str, said: str, rng: Random, prices: Prices = NO_PRICES) -> str | None:
+        """Return a text with its slots filled, first with words that were said; None if one cannot be.
+
+        Args:
+            text: the text.
+            said: what was said to the seat, in lower case.
+            rng: chooses among several values.
+            prices: the prices named last.
+        """
+        slots = _SLOT.findall(text)
+        left: dict[str, list[str]] = {}
+        for slot in sorted(set(slots) & set(self.values)):
+            values = list(dict.fromkeys(self.values[slot]))
+            rng.shuffle(values)
+            left[slot] = sorted(values, key=lambda value: value.lower() in said)  # taken from the end
+        filled = {slot: self.price_of(slot, prices) for slot in slots if slot not in left}
+        if None in filled.values():
+            return None
+
+        def fill(found: re.Match[str]) -> str:
+            slot = found.group(1)
+            if slot in filled:
+                return f"{filled[slot]:.0f}"
+            return left[slot].pop() if len(left[slot]) > 1 else left[slot][0]
+
+        return _SLOT.sub(fill, text)
+
+    def price_of(self, slot: str, prices: Prices = NO_PRICES) -> float | None:
+        """Return the price of a slot, in whole dollars; None if it is no price, or none was named yet."""
+        own, theirs = prices
+        price: float | None = None
+        if slot == "own":
+            price = own
+        elif slot == "theirs":
+            price = theirs
+        elif slot.startswith("$") and self._listed:
+            price = float(slot[1:]) * self._target
+        elif slot.startswith("~") and own is not None and theirs is not None:
+            price = own + float(slot[1:]) * (theirs - own)
+        return None if price is None else float(round(price))
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the short texts in JSON data, with the keys that lead to them."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from leaves(inner, str(key))
+    elif isinstance(value, list | tuple):
+        if value and all(isinstance(each, Mapping) and "Value" in each for each in value):
+            ranked = sorted(value, key=lambda each: (-each["Value"], each["Name"]))
+            yield from ((f"thing {rank}", str(each["Name"])) for rank, each in enumerate(ranked, 1))
+            return
+        for inner in value:
+            yield from leaves(inner, name)
+    elif isinstance(value, str) and 2 < len(value) <= 60 and name not in _UNREAD:
+        yield name, value
+
+
+def _number(found: re.Match[str]) -> float:
+    return float(found.group().replace(",", ""))

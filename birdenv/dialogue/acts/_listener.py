@@ -1,0 +1,118 @@
+"""A dialogue followed from one seat: acts, prices named, and the state in which a move is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from birdenv.dialogue._dialogue import spoken
+from birdenv.dialogue._event import HOUSE, Event
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue.acts._acts import Act, parts_of
+from birdenv.dialogue.acts._lexicon import Lexicon, Prices, leaves
+
+_MOST_TURNS: Final = 6
+_MOST_FIT: Final = 4
+_NEWS: Final = 2  # acts of the other's that are looked at
+
+
+class Listener:
+    """Follows one seat's dialogue through its views.
+
+    Attributes:
+        lexicon: the words that the seat knows.
+        prices: the prices named last.
+        news: the other's acts since the seat's last move.
+        moves: how often the seat moved.
+        heard: what the other said, in lower case.
+        offered: the item that the other selected last; None before that.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.lexicon = Lexicon(view.kb)
+        self.prices = Prices()
+        self.news: list[Act] = []
+        self.moves = 0
+        self.heard = ""
+        self.offered: Any = None
+        self._last: Act | None = None
+        self._said: set[str] = set()
+        self._made: list[Any] = []
+        self._seen = 0
+
+    def follow(self, view: View) -> None:
+        """Hear what happened since the last view."""
+        news = view.heard[self._seen :]
+        self._seen = len(view.heard)
+        for event in news:
+            if event.agent == HOUSE or (event.metadata or {}).get("refused"):
+                continue
+            act, _ = self.act_of(Move(event.action, event.data), view)
+            if event.agent == view.seat:
+                self._last, self.news = act, []
+                self._said.update(act.parts)
+                self._made.append(event.data)
+                self.moves += 1
+            else:
+                self.news.append(act)
+                self.heard += f" {spoken(event).lower()}"
+                if event.action == "select" and event.data in view.choices:
+                    self.offered = event.data
+            self._keep_price(event, event.agent == view.seat)
+
+    def _keep_price(self, event: Event, is_own: bool) -> None:
+        data = event.data
+        named = data.get("price") if isinstance(data, Mapping) else self.lexicon.price_in(spoken(event))
+        if isinstance(named, int | float):
+            self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
+
+    def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
+        """Return the act that a move is now, and its data with slots.
+
+        An item is null, since another episode has others; its act tells if the other had selected it.
+        """
+        data = move.data
+        if isinstance(data, str):
+            text = self.lexicon.take_out(data, self.prices)
+            return Act(move.action, parts_of(text)), text
+        if view.choices and isinstance(data, Mapping):
+            return Act(move.action, ("theirs",) if data == self.offered else ()), None
+        if isinstance(data, Mapping) and isinstance(data.get("price"), int | float):
+            slot = self.lexicon.slot_of(float(data["price"]), self.prices)
+            return Act(move.action, parts_of(str(slot))), {**data, "price": slot}
+        return Act(move.action), data
+
+    def best_item(self, view: View) -> Any:
+        """Return the choice that shares most with what was said, of those that were not made before."""
+        left = [choice for choice in view.choices if choice not in self._made] or list(view.choices)
+        return max(left, key=self._fit)
+
+    def _fit(self, choice: Any) -> int:
+        return sum(value.lower() in self.heard for _, value in leaves(choice))
+
+    def state(self, view: View) -> list[str]:
+        """Return the features of the view: short texts, each of which holds or does not."""
+        return list(dict.fromkeys(self._features(view)))
+
+    def _features(self, view: View) -> Iterator[str]:
+        seat = f"seat {view.seat}"
+        yield from ("always", seat, f"turn {min(self.moves, _MOST_TURNS)}")
+        yield from (f"can {name}" for name in view.legal)
+        yield from (f"said {part}" for part in sorted(self._said))
+        if self._last is not None:
+            yield from (f"I {part}" for part in (self._last.action, *self._last.parts))
+        if not self.news:
+            yield "no news"
+        for act in self.news[-_NEWS:]:
+            for part in (act.action, *act.parts):
+                yield f"they {part}"
+                yield f"{seat}, they {part}"
+        own, theirs = self.prices
+        if own is not None and theirs is not None and theirs:
+            yield f"gap {min(round(abs(own - theirs) / max(own, theirs), 1), 0.5)}"
+        if view.choices:
+            fits = sorted(map(self._fit, view.choices), reverse=True)
+            yield f"fit {min(fits[0], _MOST_FIT)}"
+            yield f"fits {min(fits.count(fits[0]), _MOST_FIT)}"
+            if self.offered is not None:
+                yield "theirs is mine"

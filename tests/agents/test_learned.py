@@ -1,0 +1,108 @@
+"""Players that have learned from dialogues, in each of CoCoA's games: `learned` and `hybrid`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from birdenv_agents.learned import train_policy
+from birdenv_agents.learned._policy import PolicyFile, write_policy
+
+from birdenv.dialogue import Dialogue, make_game, play
+from birdenv.dialogue.cocoa import ExampleRecord
+from birdenv.dialogue.games import find_game
+from birdenv.errors import InputError
+
+GAMES = ("mutual-friends", "bargain", "deal-or-no-deal")
+
+
+def dialogues(game: str, player: str, number: int, scenario_seed: int, seed: int = 1) -> list[Dialogue]:
+    """Dialogues of a player with itself."""
+    seats = dict.fromkeys(find_game(game).seat_names, player)
+    with make_game(game, limit=number, scenario_seed=scenario_seed, **seats) as arena:
+        made = []
+        for instance_id in arena.ids:
+            dialogue = arena.start(instance_id)
+            play(dialogue, arena.seat_players(dialogue, instance_id, seed=seed))
+            made.append(dialogue)
+    return made
+
+
+def success(made: list[Dialogue]) -> float:
+    outcomes = [dialogue.outcome() for dialogue in made]
+    return mean(bool(each.get("valid_deal", each["reward"])) for each in outcomes)
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A policy for each game, of 40 dialogues of the rules."""
+    folder = tmp_path_factory.mktemp("policies")
+    for game in GAMES:
+        with make_game(game, limit=40, scenario_seed=7) as arena:
+            scenarios = [arena._tasks.scenario(instance_id) for instance_id in arena.ids]
+        made = dialogues(game, "rulebased", 40, 7)
+        examples = [
+            ExampleRecord.model_validate(
+                {"uuid": "E", "scenario": scenario, "events": [event.to_json() for event in dialogue.events]}
+            )
+            for scenario, dialogue in zip(scenarios, made, strict=True)
+        ]
+        train_policy(find_game(game), examples, folder / f"{game}.json", 0, lambda share: None)
+    return {game: folder / f"{game}.json" for game in GAMES}
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("player", ["learned", "learned:greedy", "hybrid"])
+def test_it_plays_to_the_end_in_scenarios_that_it_has_not_seen(
+    game: str, player: str, policies: dict[str, Path]
+) -> None:
+    made = dialogues(game, f"{player}:{policies[game]}", 12, 3)
+    assert success(made) >= 0.75
+    assert not [
+        event for dialogue in made for event in dialogue.events if "refused" in (event.metadata or {})
+    ]
+    again = dialogues(game, f"{player}:{policies[game]}", 2, 3)
+    assert [dialogue.events for dialogue in again] == [dialogue.events for dialogue in made[:2]]
+
+
+def test_training_is_better_than_none(policies: dict[str, Path], tmp_path: Path) -> None:
+    file = PolicyFile.model_validate_json(policies["mutual-friends"].read_text())
+    write_policy(tmp_path / "untrained.json", file.model_copy(update={"weights": {}}))
+    trained, untrained = (
+        success(dialogues("mutual-friends", f"learned:{path}", 20, 3))
+        for path in (policies["mutual-friends"], tmp_path / "untrained.json")
+    )
+    assert trained >= untrained + 0.3
+
+
+def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
+    [dialogue] = dialogues("bargain", "rulebased", 1, 0)
+    with make_game("bargain", limit=1) as arena:
+        scenario = arena._tasks.scenario(arena.ids[0])
+    events = [event.to_json() for event in dialogue.events]
+    example = ExampleRecord.model_validate({"uuid": "E", "scenario": scenario, "events": events})
+    for name in ("a", "b"):
+        train_policy(find_game("bargain"), [example], tmp_path / name, 0, lambda share: None)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda text: text[:200], "is not valid JSON|cut off"),
+        (lambda text: "[]", "is no policy: make one with birdenv train-player"),
+        (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
+        (lambda text: json.dumps({**json.loads(text), "game": "bargain"}), "was trained for bargain"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told(
+    damage: object, says: str, policies: dict[str, Path], tmp_path: Path
+) -> None:
+    assert callable(damage)
+    (tmp_path / "p.json").write_text(damage(policies["deal-or-no-deal"].read_text()))
+    with pytest.raises(InputError, match=says):
+        dialogues("deal-or-no-deal", f"learned:{tmp_path / 'p.json'}", 1, 0)
+    with pytest.raises(InputError, match="learned:FILE needs a policy: birdenv train-player"):
+        dialogues("deal-or-no-deal", "learned", 1, 0)
