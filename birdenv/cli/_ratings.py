@@ -44,7 +44,7 @@ def ratings(
 ) -> None:
     """Show how far raters agree, what they answered, and how comparisons rank the players.
 
-    Ratings have the columns dialogue, rater, question and value; further ones are seat, player and
+    Ratings have the columns dialogue, rater, question and value; further ones are seat, system and
     justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
     are justification and task.
 

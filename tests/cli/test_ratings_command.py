@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-RATINGS = "dialogue,rater,question,value,player\n" + "".join(
+RATINGS = "dialogue,rater,question,value,system\n" + "".join(
     f"D{dialogue},r{rater},fluent,{1 + (dialogue + rater // 2) % 5},{'xy'[dialogue % 2]}\n"
     for dialogue in range(8)
     for rater in range(3)
@@ -25,7 +25,7 @@ def test_ratings_of_files_are_printed_and_drawn(birdenv: Any, tmp_path: Path) ->
     ran = birdenv("ratings", tmp_path / "a.csv", tmp_path / "b.csv", "--json", "--level", "interval")
     found = json.loads(ran.out)
     assert found["questions"]["fluent"]["krippendorff_alpha"]["level"] == "interval"
-    assert set(found["questions"]["fluent"]["players"]) == {"x", "y"}
+    assert set(found["questions"]["fluent"]["systems"]) == {"x", "y"}
     assert [each["player"] for each in found["ranking"]["players"]] == ["x", "y"]
 
 

@@ -1,4 +1,4 @@
-"""A picture of ratings: means by question and player, and the ranking. Needs the extra `report`."""
+"""A picture of ratings: means by question and system, and the ranking. Needs the extra `report`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rating_plot(report: RatingReport) -> bytes:
 
 
 def _panels(report: RatingReport) -> dict[str, dict[str, Figure]]:
-    panels = {each.question: {"all": each.over_dialogues, **each.players} for each in report.questions}
+    panels = {each.question: {"all": each.over_dialogues, **each.systems} for each in report.questions}
     if report.ranking is not None:
         strengths = {each.player: each.strength for each in report.ranking.standings}
         panels["strength (log-odds)"] = strengths

@@ -22,7 +22,7 @@ class Rating(NamedTuple):
         question: the question's name.
         value: a number, or a word of a nominal scale.
         seat: the seat that is rated; empty where the whole dialogue is.
-        player: who sat there; empty where the file does not tell.
+        system: who sat there; empty where the file does not tell.
         justification: why, in the rater's words.
     """
 
@@ -31,7 +31,7 @@ class Rating(NamedTuple):
     question: str
     value: float | str
     seat: str = ""
-    player: str = ""
+    system: str = ""
     justification: str = ""
 
     @property
@@ -150,7 +150,7 @@ def _made(row: Mapping[str, Any], place: str) -> _Row | None:
         return Comparison(**text)
     value = _value(row.get("value"), place)
     names = tuple(name for name in RATING_COLUMNS if name != "value")
-    text = _texts(row, place, names, ("seat", "player", "justification"))
+    text = _texts(row, place, names, ("seat", "system", "justification"))
     return None if value is None else Rating(value=value, **text)
 
 

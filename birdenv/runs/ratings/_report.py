@@ -24,7 +24,7 @@ _NAME = 24
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The answers to one question. `players` are means by player, where the ratings name players."""
+    """The answers to one question. `systems` are means by system, where the ratings name them."""
 
     question: str
     ratings: int
@@ -36,7 +36,7 @@ class QuestionReport:
     over_raters: Figure
     alpha: Figure
     kappa: Figure
-    players: Mapping[str, Figure]
+    systems: Mapping[str, Figure]
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
@@ -52,7 +52,7 @@ class QuestionReport:
             },
             "krippendorff_alpha": {"level": self.level, **self.alpha.to_json()},
             "fleiss_kappa": self.kappa.to_json(),
-            "players": {name: of.to_json() for name, of in self.players.items()},
+            "systems": {name: of.to_json() for name, of in self.systems.items()},
         }
 
     def lines(self) -> list[str]:
@@ -63,7 +63,7 @@ class QuestionReport:
             "mean, over raters": self.over_raters,
             f"alpha ({self.level})": self.alpha,
             "Fleiss' kappa": self.kappa,
-            **self.players,
+            **self.systems,
         }
         if self.over_dialogues.value is None:
             rows = {name: of for name, of in rows.items() if name != "mean, over raters"}
@@ -123,7 +123,7 @@ def rating_report(judgements: Judgements, level: Level | None = None) -> RatingR
 def _question(name: str, ratings: list[Rating], level: Level | None) -> QuestionReport:
     words = any(isinstance(each.value, str) for each in ratings)
     used: Level = "nominal" if words else level or "ordinal"
-    players = sorted({each.player for each in ratings if each.player})
+    systems = sorted({each.system for each in ratings if each.system})
     return QuestionReport(
         name,
         len(ratings),
@@ -135,7 +135,7 @@ def _question(name: str, ratings: list[Rating], level: Level | None) -> Question
         mean_answer(ratings, "rater"),
         krippendorff_alpha(ratings, used),
         fleiss_kappa(ratings),
-        {player: mean_answer([each for each in ratings if each.player == player]) for player in players},
+        {system: mean_answer([each for each in ratings if each.system == system]) for system in systems},
     )
 
 
