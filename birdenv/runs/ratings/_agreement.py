@@ -1,0 +1,151 @@
+"""How far raters agree, and what they answered on average.
+
+Units are what is rated: dialogues, or one seat of each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import fsum
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.runs.analysis._figure import Figure, undefined
+from birdenv.runs.analysis._statistics import Interval, bootstrap
+from birdenv.runs.ratings._records import Rating
+
+Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
+LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
+
+_RESAMPLES: Final = 500
+_Counts: TypeAlias = npt.NDArray[np.int64]
+
+
+def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
+    """Return Krippendorff's alpha of the answers to one question.
+
+    Any number of raters may have rated a unit; units with one rating say nothing. Answers in words are
+    nominal at any level. The interval resamples units. Source: Krippendorff 2004, Content Analysis, §11.3;
+    computed by the package `krippendorff`.
+    """
+    counts, values = _counts(ratings)
+    counts = counts[counts.sum(axis=1) > 1]
+    why = _no_agreement(ratings, counts)
+    if why:
+        return undefined(why)
+    try:
+        from krippendorff import alpha
+    except ImportError:
+        return undefined("it needs the package krippendorff: pip install 'birdenv[ratings]'")
+    in_words = any(isinstance(value, str) for value in values)
+    domain = np.arange(len(values)) if in_words else np.array(values)
+
+    def alpha_of(counts: _Counts) -> float:
+        used = counts.any(axis=0)
+        at = "nominal" if in_words else level
+        return float(alpha(value_counts=counts[:, used], value_domain=domain[used], level_of_measurement=at))
+
+    resampled = [alpha_of(counts[rows]) for rows in _resamples(len(counts)) if _varies(counts[rows])]
+    return _with_interval(alpha_of(counts), resampled)
+
+
+def _resamples(units: int) -> npt.NDArray[np.int64]:
+    """Numbers of units, drawn with replacement: a row for each resample."""
+    return np.random.Generator(np.random.PCG64(0)).integers(units, size=(_RESAMPLES, units))
+
+
+def _with_interval(value: float, resampled: Sequence[float]) -> Figure:
+    if len(resampled) < 0.95 * _RESAMPLES:
+        return Figure(value, None, "too few dialogues differ for an interval")
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return Figure(value, Interval(float(low), float(high)))
+
+
+def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
+    """Return Fleiss' kappa of the answers to one question, taken as names without an order.
+
+    Source: Fleiss 1971, Psychological Bulletin 76:378. The interval resamples units.
+    """
+    counts, _ = _counts(ratings)
+    numbers = counts.sum(axis=1)
+    why = _no_agreement(ratings, counts[numbers > 1])
+    if not why and numbers.min() != numbers.max():
+        several = f"{numbers.min()} to {numbers.max()}"
+        why = f"it needs equally many ratings of each dialogue, not {several}; alpha takes any number"
+    if why:
+        return undefined(why)
+    raters = int(numbers[0])
+    agreeing = ((counts * counts).sum(axis=1) - raters) / (raters * (raters - 1))
+    resampled = _kappa(counts, agreeing, _resamples(len(counts)))
+    [value] = _kappa(counts, agreeing, np.arange(len(counts))[None])
+    return _with_interval(float(value), resampled[np.isfinite(resampled)].tolist())
+
+
+def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], rows: _Counts) -> npt.NDArray[np.float64]:
+    """Kappa of each row of unit numbers; NaN where all answers are equal."""
+    by_chance = np.square(counts[rows].sum(axis=1) / counts[rows].sum(axis=(1, 2))[:, None]).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((agreeing[rows].mean(axis=1) - by_chance) / (1 - by_chance))
+
+
+def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
+    """How often each unit has each value, and the values in their order."""
+    values: list[float | str] = sorted(
+        {each.value for each in ratings}, key=lambda v: (isinstance(v, str), v)
+    )
+    columns = {value: column for column, value in enumerate(values)}
+    rows = {unit: row for row, unit in enumerate(dict.fromkeys(each.unit for each in ratings))}
+    counts = np.zeros((len(rows), len(columns)), np.int64)
+    for each in ratings:
+        counts[rows[each.unit], columns[each.value]] += 1
+    return counts, values
+
+
+def _varies(counts: _Counts) -> bool:
+    return int(counts.any(axis=0).sum()) > 1
+
+
+def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
+    """Why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
+    raters = len({each.rater for each in ratings})
+    if not ratings:
+        return "there are no ratings"
+    if raters < 2:
+        return "there is one rater only"
+    if not len(pairable):
+        return f"no two of the {raters} raters rated the same dialogue"
+    if not _varies(pairable):
+        return "all ratings that can be compared are equal: chance alone would agree, too"
+    return ""
+
+
+def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"] = "dialogue") -> Figure:
+    """Return the mean of numeric answers; whole dialogues or whole raters are resampled for its interval."""
+    values = [each.value for each in ratings if isinstance(each.value, float)]
+    if len(values) < len(ratings):
+        return undefined("answers in words have no mean")
+    if not values:
+        return undefined("there are no ratings")
+    clusters = [each.dialogue if cluster == "dialogue" else each.rater for each in ratings]
+    mean = fsum(values) / len(values)
+    if len(set(values)) == 1:
+        return Figure(mean, None, "all answers are equal: no interval")
+    interval = bootstrap(values, clusters)
+    return Figure(mean, interval, "" if interval else f"one {cluster}: no interval")
+
+
+def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
+    """Return how often each answer was given, in the order of the answers."""
+    counts = Counter(each.value for each in ratings)
+    return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
+
+
+def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
+    """Return the ratings of each question, in the order of their first answers."""
+    found: dict[str, list[Rating]] = defaultdict(list)
+    for each in ratings:
+        found[each.question].append(each)
+    return dict(found)

@@ -1,0 +1,192 @@
+"""Ratings of dialogues and comparisons of players, and reading them from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from birdenv.errors import InputError
+from birdenv.runs.ratings._rows import COMPARISON_COLUMNS, RATING_COLUMNS, table_rows
+
+WINNERS: Final = ("left", "right", "tie", "both_bad")
+
+
+class Rating(NamedTuple):
+    """What a person answered to one question about one dialogue.
+
+    Attributes:
+        dialogue: the dialogue's id.
+        rater: who rated.
+        question: the question's name.
+        value: a number, or a word of a nominal scale.
+        seat: the seat that is rated; empty where the whole dialogue is.
+        system: who sat there; empty where the file does not tell.
+        justification: why, in the rater's words.
+    """
+
+    dialogue: str
+    rater: str
+    question: str
+    value: float | str
+    seat: str = ""
+    system: str = ""
+    justification: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Who answered what about which seat: it has one answer."""
+        return self.dialogue, self.seat, self.rater, self.question
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """What is rated: the dialogue, or one seat of it."""
+        return self.dialogue, self.seat
+
+
+class Comparison(NamedTuple):
+    """A blind choice between two players.
+
+    Attributes:
+        left: the player on the left.
+        right: the player on the right.
+        winner: `left`, `right`, `tie`, or `both_bad`, a tie of two that are no good.
+        rater: who chose.
+        justification: why, in the rater's words.
+        task: what both had to do; empty where the file does not tell.
+    """
+
+    left: str
+    right: str
+    winner: str
+    rater: str
+    justification: str = ""
+    task: str = ""
+
+
+class Judgements(NamedTuple):
+    """What files hold: ratings, comparisons, and how many rows had no answer."""
+
+    ratings: tuple[Rating, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    unanswered: int = 0
+
+
+_Row: TypeAlias = Rating | Comparison
+_R = TypeVar("_R", Rating, Comparison)
+
+
+def read_judgements(path: Path) -> Judgements:
+    """Read a file of ratings or of comparisons; the columns say which.
+
+    A row without a value is a question that was left out. A row that stands there twice counts once.
+    Columns that are not known are passed over.
+
+    Raises:
+        InputError: the file cannot be read, or a row cannot be used; the message names its line.
+    """
+    found: dict[Any, tuple[str, _Row]] = {}
+    rows = 0
+    unanswered = 0
+    for place, row in table_rows(path):
+        rows += 1
+        made = _made(row, place)
+        if made is None:
+            unanswered += 1
+            continue
+        first_place, first = found.setdefault(_key(made, place), (place, made))
+        if isinstance(made, Rating) and isinstance(first, Rating) and made.value != first.value:
+            earlier = first_place.removeprefix(f"{path}: ")
+            raise InputError(
+                f"{place}: {made.rater!r} answered {made.question!r} about {made.dialogue!r} with "
+                f"{_shown(made.value)} here and with {_shown(first.value)} in {earlier}"
+            )
+    if not rows:
+        raise InputError(f"{path} holds no ratings")
+    made_rows = [row for _, row in found.values()]
+    return Judgements(_of(made_rows, Rating), _of(made_rows, Comparison), unanswered)
+
+
+def joined(several: Iterable[Judgements]) -> Judgements:
+    """Return judgements of several places as one. A rating that stands in two of them counts once.
+
+    Raises:
+        InputError: a rater has two answers to the same question.
+    """
+    ratings: dict[tuple[str, ...], Rating] = {}
+    comparisons: list[Comparison] = []
+    unanswered = 0
+    for found in several:
+        for each in found.ratings:
+            first = ratings.setdefault(each.key, each)
+            if first.value != each.value:
+                raise InputError(
+                    f"two files disagree: {each.rater!r} answered {each.question!r} about {each.dialogue!r} "
+                    f"with {_shown(first.value)} and with {_shown(each.value)}"
+                )
+        comparisons += found.comparisons
+        unanswered += found.unanswered
+    return Judgements(tuple(ratings.values()), tuple(comparisons), unanswered)
+
+
+def _of(rows: Iterable[_Row], kind: type[_R]) -> tuple[_R, ...]:
+    return tuple(row for row in rows if isinstance(row, kind))
+
+
+def _key(row: _Row, place: str) -> Any:
+    """Ratings have one answer for each question; comparisons are all counted."""
+    return row.key if isinstance(row, Rating) else place
+
+
+def _made(row: Mapping[str, Any], place: str) -> _Row | None:
+    if "winner" in row:
+        text = _texts(row, place, COMPARISON_COLUMNS, ("justification", "task"))
+        if not text["winner"]:
+            return None
+        text["winner"] = text["winner"].lower().replace(" ", "_").replace("-", "_")
+        if text["winner"] not in WINNERS:
+            raise InputError(f"{place}: `winner` is {row['winner']!r}; known: {', '.join(WINNERS)}")
+        return Comparison(**text)
+    value = _value(row.get("value"), place)
+    names = tuple(name for name in RATING_COLUMNS if name != "value")
+    text = _texts(row, place, names, ("seat", "system", "justification"))
+    return None if value is None else Rating(value=value, **text)
+
+
+def _texts(
+    row: Mapping[str, Any], place: str, needed: Iterable[str], further: Iterable[str]
+) -> dict[str, str]:
+    found = {}
+    for name in (*needed, *further):
+        value = row.get(name)
+        if isinstance(value, float | dict | list | bool):
+            raise InputError(f"{place}: `{name}` must be text")
+        found[name] = "" if value is None else str(value).strip()
+    for name in needed:
+        if not found[name] and name != "winner":
+            raise InputError(f"{place}: `{name}` is missing")
+    return {name: value for name, value in found.items() if value or name in needed}
+
+
+def _value(value: Any, place: str) -> float | str | None:
+    """A number or a word; None for no answer."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in ("", "null", "none", "nan", "na", "n/a"):
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            return text
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float) or not isfinite(value):
+        raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
+    return float(value)
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)

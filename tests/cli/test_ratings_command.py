@@ -1,0 +1,46 @@
+"""`birdenv ratings` from files and from folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RATINGS = "dialogue,rater,question,value,system\n" + "".join(
+    f"D{dialogue},r{rater},fluent,{1 + (dialogue + rater // 2) % 5},{'xy'[dialogue % 2]}\n"
+    for dialogue in range(8)
+    for rater in range(3)
+)
+CHOICES = "left,right,winner,rater\nx,y,left,r1\ny,x,left,r2\nx,y,tie,r1\nx,y,left,r2\n"
+
+
+def test_ratings_of_files_are_printed_and_drawn(birdenv: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(RATINGS)
+    (tmp_path / "b.csv").write_text(CHOICES)
+    ran = birdenv("ratings", tmp_path / "a.csv", tmp_path / "b.csv", "--plot", tmp_path / "p.png")
+    assert ran.code == 0
+    for said in ("fluent: 24 rating(s), 8 dialogue(s), 3 rater(s)", "alpha (ordinal)", "Ranking by 4 comp"):
+        assert said in ran.out
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    ran = birdenv("ratings", tmp_path / "a.csv", tmp_path / "b.csv", "--json", "--level", "interval")
+    found = json.loads(ran.out)
+    assert found["questions"]["fluent"]["krippendorff_alpha"]["level"] == "interval"
+    assert set(found["questions"]["fluent"]["systems"]) == {"x", "y"}
+    assert [each["player"] for each in found["ranking"]["players"]] == ["x", "y"]
+
+
+def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert birdenv("play", "mutual-friends", "--agent", "rulebased", "--limit", "1", "-o", run).code == 0
+    ran = birdenv("ratings", run)
+    assert ran.code == 2 and "has no ratings yet: --import FILE adds some" in ran.err
+    (tmp_path / "a.csv").write_text(RATINGS)
+    for count in (24, 0):
+        ran = birdenv("ratings", run, "--import", tmp_path / "a.csv")
+        assert (
+            ran.code == 0
+            and f"Imported: {count} ratings, 0 comparisons" in ran.err
+            and "24 rating" in ran.out
+        )
+    ran = birdenv("ratings", tmp_path / "a.csv", "--import", tmp_path / "a.csv")
+    assert ran.code == 2 and "--import needs one folder" in ran.err

@@ -1,0 +1,73 @@
+"""Agreement and means: textbook values, and words where nothing is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from birdenv.runs.ratings import Rating, fleiss_kappa, krippendorff_alpha, mean_answer
+
+# Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section C: four observers, twelve units.
+OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+# Fleiss 1971's kind of table, as in the usual worked example: 14 raters, 10 subjects, 5 categories.
+SUBJECTS = (
+    (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+    (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+)  # fmt: skip
+
+
+def ratings_of(rows: Sequence[str]) -> list[Rating]:
+    """A row for each rater, a figure for each unit; a dot is no rating."""
+    return [
+        Rating(f"D{unit}", f"R{rater}", "q", float(value))
+        for rater, row in enumerate(rows)
+        for unit, value in enumerate(row)
+        if value != "."
+    ]
+
+
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_is_the_textbooks(level: str, value: float) -> None:
+    found = krippendorff_alpha(ratings_of(OBSERVERS), level)  # type: ignore[arg-type]
+    assert found.value == pytest.approx(value, abs=5e-4)
+    assert found.interval is not None and 0.3 < found.interval.low < value < found.interval.high <= 1
+
+
+def test_alpha_of_words_is_nominal() -> None:
+    words = [each._replace(value=f"w{each.value}") for each in ratings_of(OBSERVERS)]
+    assert krippendorff_alpha(words, "ordinal").value == pytest.approx(0.743, abs=5e-4)
+
+
+def test_kappa_is_the_textbooks() -> None:
+    rows = ["".join(str(value) * count for value, count in enumerate(row)) for row in SUBJECTS]
+    found = fleiss_kappa(ratings_of(["".join(column) for column in zip(*rows, strict=True)]))
+    assert found.value == pytest.approx(0.210, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "alpha", "kappa"),
+    [
+        (["1234"], "one rater only", "one rater only"),
+        (["12..", "..34"], "no two of the 2 raters", "no two of the 2 raters"),
+        (["3333", "3333"], "are equal", "are equal"),
+        (["123", "12."], "", "equally many ratings of each dialogue, not 1 to 2"),
+    ],
+)
+def test_undefined_agreement_is_said_in_words(rows: Sequence[str], alpha: str, kappa: str) -> None:
+    for found, why in (
+        (krippendorff_alpha(ratings_of(rows)), alpha),
+        (fleiss_kappa(ratings_of(rows)), kappa),
+    ):
+        assert why in found.why and (found.value is None) == bool(why)
+        assert not why or found.text().startswith("not defined: ")
+
+
+def test_means_have_intervals_over_dialogues_and_over_raters() -> None:
+    ratings = ratings_of(["1111111111", "5555555555"])  # raters differ, dialogues do not
+    over_dialogues, over_raters = mean_answer(ratings), mean_answer(ratings, "rater")
+    assert over_dialogues.value == over_raters.value == 3
+    assert over_dialogues.interval == (3, 3) and over_raters.interval == (1, 5)
+    assert mean_answer(ratings_of(["22"])).text() == "2.000 (all answers are equal: no interval)"
+    assert mean_answer(ratings_of(["25"]), "rater").why == "one rater: no interval"
+    assert mean_answer([ratings[0]._replace(value="good")]).why == "answers in words have no mean"
