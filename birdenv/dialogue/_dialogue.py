@@ -230,7 +230,7 @@ def words_of(
             house = event.metadata["sender"]
         elif event.agent == HOUSE:
             said.append(f"The dialogue was ended: {event.data}.")
-    return "\n".join(text for text in said if text), voice or house
+    return "\n".join([text for text in said if text]), voice or house
 
 
 def _is_text(action: Any) -> bool:

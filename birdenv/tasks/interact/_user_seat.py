@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
@@ -25,8 +25,7 @@ You asked a data analyst for something in a few words, and the analyst asks you 
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredAnswer:
+class FilteredAnswer(NamedTuple):
     """What the system hears of an answer, and the entry for the private log."""
 
     text: str
