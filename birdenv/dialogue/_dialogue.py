@@ -41,6 +41,8 @@ class Dialogue:
         self._constants: list[tuple[str, Any] | None] = [None] * count  # instruction, knowledge
         self._openings = [rules.opening(seat) for seat in range(count)]
         self._since = [0] * count  # in what a seat has heard: its last move
+        self._by_name = [seat.by_name for seat in rules.seats]
+        self._has_choices = [seat.items > 0 for seat in rules.seats]
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
     @property
@@ -79,12 +81,13 @@ class Dialogue:
         Raises:
             ValueError: there is no such seat.
         """
-        rules = self.rules
-        if not 0 <= seat < len(rules.seats):
-            raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(rules.seats) - 1}")
-        view = self._views[seat]
+        views = self._views
+        if not 0 <= seat < len(views):
+            raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(views) - 1}")
+        view = views[seat]
         if view is not None:
             return view
+        rules = self.rules
         constants = self._constants[seat]
         if constants is None:
             constants = self._constants[seat] = rules.instruction(seat), rules.knowledge(seat)
@@ -92,7 +95,7 @@ class Dialogue:
         is_open = seat in self.open
         message, sender = self._words(seat, self._since[seat])
         heard = self._heard[seat]
-        view = self._views[seat] = View(
+        view = views[seat] = View(
             seat,
             instruction,
             message,
@@ -103,7 +106,7 @@ class Dialogue:
             Heard(heard, len(heard)),
             is_open and len(self.open) > 1,
             knowledge,
-            rules.choices(seat) if rules.seats[seat].items else (),
+            rules.choices(seat) if self._has_choices[seat] else (),
             rules.extras(seat),
         )
         return view
@@ -141,7 +144,7 @@ class Dialogue:
         fault: Fault | None = None
         if seat not in self.open:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
-        elif (declared := rules.seats[seat].by_name.get(action)) is None:
+        elif (declared := self._by_name[seat].get(action)) is None:
             if action == QUIT:
                 reply = rules.leave(seat)
             else:
@@ -151,7 +154,7 @@ class Dialogue:
             if action not in (rules.legal(seat) if view is None else view.legal):
                 fault = "illegal"
             else:
-                fault = declared.fault(data, rules.choices(seat) if rules.seats[seat].items else ())
+                fault = declared.fault(data, rules.choices(seat) if self._has_choices[seat] else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
         text, sender, replaced, refused = reply
         if replaced is not AS_MADE:
@@ -244,7 +247,7 @@ def words_of(
             house = event.metadata["sender"]
         elif event.agent == HOUSE:
             said.append(f"The dialogue was ended: {event.data}.")
-    return "\n".join(text for text in said if text), voice or house
+    return "\n".join([text for text in said if text]), voice or house
 
 
 def _is_text(action: Any) -> bool:

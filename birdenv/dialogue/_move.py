@@ -77,6 +77,9 @@ class Heard(Sequence[Event]):
     def __iter__(self) -> Iterator[Event]:
         return (self._events[i] for i in range(self._count))
 
+    def __reversed__(self) -> Iterator[Event]:
+        return (self._events[i] for i in range(self._count - 1, -1, -1))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 

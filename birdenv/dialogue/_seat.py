@@ -144,6 +144,8 @@ class Action:
 
     def text_of(self, data: Any) -> str:
         """Return the texts in the data of a move as one text."""
+        if isinstance(data, str) and len(self.fields) == 1 and self.fields[0].is_text:
+            return data
         arguments = self.arguments_of(data)
         texts = [arguments.get(each.name) for each in self.fields if each.is_text]
         return SEPARATOR.join(text if isinstance(text, str) else "" for text in texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from birdenv.dialogue._dialogue import Dialogue
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from birdenv.dialogue.games import Game
 
 _DIGITS = 10  # of sums of rewards
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class Step(NamedTuple):
@@ -272,12 +274,10 @@ class Episode:
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
-        import json
-
         action = self._game.seats[self._seat].by_name.get(move.action)
         self._pending_call = self._pending_call or f"call_{self._turns}"
         arguments = action.arguments_of(move.data) if action else {}
-        function = {"name": move.action, "arguments": json.dumps(arguments, ensure_ascii=False, default=str)}
+        function = {"name": move.action, "arguments": _json(arguments)}
         call = {"id": self._pending_call, "type": "function", "function": function}
         self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 

@@ -141,8 +141,12 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise ResetNeeded("no episode is running: call reset() first")
         index, rules = self._index, dialogue.rules
         before = rules.rewards[index]
-        choices = dialogue.view(index).choices if self._has_choices else ()
-        made: _Move | None = self._spaces.move(action, choices, rules.scale(index))
+        made: _Move | None
+        if self._spaces.has_text_only:
+            made = self._spaces.move(action)
+        else:
+            choices = dialogue.view(index).choices if self._has_choices else ()
+            made = self._spaces.move(action, choices, rules.scale(index))
         try:
             if made is not None:
                 dialogue.apply(index, made)

@@ -35,6 +35,7 @@ class SeatSpaces:
             wait, where the seat may. One field `text` holds the texts of all actions, `item` the place of a
             choice, and each number has a field of its name, shape (1,), from 0 to 1 between its bounds (see
             `Rules.scale`).
+        has_text_only: True if an action is a `kind` and a `text`; then `move` needs nothing else.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -44,8 +45,10 @@ class SeatSpaces:
         self._mask = mask
         self._masks: dict[tuple[str, ...], npt.NDArray[np.int8]] = {}  # by the legal actions, to be copied
         self._voices = {voice: place for place, voice in enumerate(seat.voices)}
+        self._house = len(seat.voices) - 1
         self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
-        self._has_text_only = self.actions.spaces.keys() == {"kind", "text"}
+        self.has_text_only = self.actions.spaces.keys() == {"kind", "text"}
+        self._declared = [(action, action.name, len(action.fields) == 1) for action in seat.actions]
 
     def observation(self, view: View) -> dict[str, Any]:
         """Return a new observation. A message that is too long is cut and says so.
@@ -65,12 +68,14 @@ class SeatSpaces:
         made: dict[str, Any] = {
             "instruction": instruction,
             "message": message if len(message) <= TEXT_LENGTH else _cut(message),
-            "sender": self._voices.get(view.sender, len(self._voices) - 1),
+            "sender": self._voices.get(view.sender, self._house),
             "phase": view.phase,
             self._mask: mask.copy(),
         }
         for name, most, is_whole in self._gauges:
-            left = min(gauges.get(name, 0), most)
+            left = gauges.get(name, 0)
+            if left > most:
+                left = most
             made[name] = left if is_whole else np.array([float(left)])
         return made
 
@@ -86,18 +91,18 @@ class SeatSpaces:
         """
         if type(action) is Move:
             return action
-        if self._has_text_only and isinstance(action, dict) and len(action) == len(self.actions.spaces):
+        if self.has_text_only and isinstance(action, dict) and len(action) == 2:
             # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
             # cost.
             kind, text = action.get("kind"), action.get("text")
             if (
                 type(kind) is int
-                and 0 <= kind < len(self._seat.actions)
+                and 0 <= kind < len(self._declared)
                 and type(text) is str
                 and len(text) <= TEXT_LENGTH
             ):
-                declared = self._seat.actions[kind]
-                return Move(declared.name, text if len(declared.fields) == 1 else declared.data_of_text(text))
+                declared, name, is_one_field = self._declared[kind]
+                return Move(name, text if is_one_field else declared.data_of_text(text))
         try:
             is_member = self.actions.contains(action)
         except OverflowError:  # Gymnasium 1.2, for a number of any size

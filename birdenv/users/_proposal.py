@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
@@ -27,6 +28,7 @@ _SPELT = {
     word: str(number)
     for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
 }
+_SPELT_OUT = re.compile(r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)")
 _BOUNDS = (
     (">=", re.compile(r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b")),
     ("<=", re.compile(r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b")),
@@ -56,7 +58,7 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
         return ""
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")
-    tokens = tokenize(snippets[0])
+    tokens = _tokens(snippets[0])
     proposed = _numbers(text)
     if proposed:
         real = {Decimal(token.text) for token in tokens if _is_number(token)}
@@ -67,6 +69,11 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
 
 
 _LISTS = frozenset({"output", "group"})
+
+
+@lru_cache(maxsize=4096)
+def _tokens(snippet: str) -> tuple[Token, ...]:
+    return tuple(tokenize(snippet))
 
 
 def _proposes(question: str, text: str) -> bool:
@@ -89,9 +96,7 @@ def _is_number(token: Token) -> bool:
 
 
 def _numbers(text: str) -> list[tuple[Decimal, bool]]:
-    spelt = re.sub(
-        r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)", lambda m: _SPELT[m[1]], text
-    )
+    spelt = _SPELT_OUT.sub(lambda match: _SPELT[match[1]], text)
     return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from birdenv.users._brief import Answer, Brief
+from birdenv.users._brief import Answer, Brief, UserStyle
 from birdenv.users._styles import bare
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._clauses import Paraphrase
@@ -39,12 +39,15 @@ def decode(choice: Choice, brief: Brief) -> str:
     sentences: list[str] = []
     for item in choice.items:
         term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(in_words(item.snippet, brief), term, brief)
+        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
         if sentence not in sentences:
             sentences.append(sentence)
     for part in choice.parts:
         reading = in_words(part.sql, brief)
-        sentences.append(_of_clause(part.clause, reading, brief) or _sentence(reading, "", brief))
+        sentences.append(
+            _of_clause(part.clause, reading, brief.identifiers)
+            or _sentence(reading, "", brief.identifiers, brief.style)
+        )
     return " ".join(sentences)
 
 
@@ -55,12 +58,14 @@ _CLAUSES = {
 }
 
 
-def _of_clause(clause: str, reading: Paraphrase, brief: Brief) -> str:
+@lru_cache(maxsize=4096)
+def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
     """The sentence for a clause that is asked about as a whole."""
-    names = _lower(brief.identifiers) | reading.hidden
     if clause not in _CLAUSES or not reading.text:
         return ""
-    return Wording(names).say(_CLAUSES[clause], reading.text.removeprefix("grouped by "))
+    return Wording(_lower(identifiers) | reading.hidden).say(
+        _CLAUSES[clause], reading.text.removeprefix("grouped by ")
+    )
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
@@ -78,10 +83,12 @@ def _lower(identifiers: frozenset[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in identifiers)
 
 
-def _sentence(reading: Paraphrase, term: str, brief: Brief) -> str:
+@lru_cache(maxsize=4096)
+def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
+    """The sentence for a snippet: of the few that a task has."""
     if not reading.text:
         return _NOTHING
-    if brief.style == "terse":
+    if style == "terse":
         return bare(reading.text, reading.form == "condition")
     templates = {
         "noun": "{} I mean {}.",
@@ -92,7 +99,7 @@ def _sentence(reading: Paraphrase, term: str, brief: Brief) -> str:
         "request": "{} please {}.",
     }
     by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    wording = Wording(_lower(brief.identifiers) | reading.hidden)
+    wording = Wording(_lower(identifiers) | reading.hidden)
     lead = wording.say(by, term) if term else wording.say("For that,")
     template, text = templates[reading.form], reading.text
     if reading.form == "condition" and text.startswith("there are "):

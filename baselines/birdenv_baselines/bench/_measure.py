@@ -22,9 +22,12 @@ __all__ = [
     "Line",
     "Outcome",
     "Skip",
+    "in_rounds",
     "measured",
+    "middle_half",
     "side_by_side",
     "time_added",
+    "time_added_in_rounds",
     "times_as_fast",
     "times_as_long",
 ]
@@ -60,7 +63,14 @@ class Effort:
 def side_by_side(
     contenders: Sequence[Contender], effort: Effort, clock: Clock = time.perf_counter
 ) -> list[float]:
-    """Median seconds of one `run` of each contender, in their order.
+    """Median seconds of one `run` of each contender, in their order; see `in_rounds`."""
+    return [median(taken) for taken in in_rounds(contenders, effort, clock)]
+
+
+def in_rounds(
+    contenders: Sequence[Contender], effort: Effort, clock: Clock = time.perf_counter
+) -> list[list[float]]:
+    """Seconds of one `run` of each contender, in their order, in every round.
 
     Each runs once before the rounds, to warm caches up. In every round each contender has one turn, and
     every round begins with another one. What is quick runs as often in a turn as makes the turn last 10 ms;
@@ -75,7 +85,7 @@ def side_by_side(
             i = (turn + rounds) % len(contenders)
             times[i].append(_turn(contenders[i], repeats[i], clock))
         rounds += 1
-    return [median(taken) for taken in times]
+    return times
 
 
 def _repeats(contender: Contender, clock: Clock) -> int:
@@ -128,6 +138,20 @@ def times_as_long(ours: float, theirs: float, *, note: str = "") -> Figure:
 def time_added(ours: float, theirs: float, *, note: str = "") -> Figure:
     """How many microseconds longer we take."""
     return Figure((ours - theirs) * 1e6, "µs", ours, theirs, note)
+
+
+def middle_half(values: Sequence[float]) -> tuple[float, float]:
+    """The values between which the middle half of all lie."""
+    ordered = sorted(values)
+    return ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
+
+
+def time_added_in_rounds(ours: Sequence[float], theirs: Sequence[float], *, note: str = "") -> Figure:
+    """How many microseconds longer we take, in the median of rounds that stood side by side."""
+    added = [(mine - other) * 1e6 for mine, other in zip(ours, theirs, strict=True)]
+    low, high = middle_half(added)
+    spread = f"the middle half of {len(added)} rounds: {low:.1f} to {high:.1f} µs"
+    return Figure(median(added), "µs", median(ours), median(theirs), f"{note}; {spread}" if note else spread)
 
 
 @dataclass(frozen=True, slots=True)

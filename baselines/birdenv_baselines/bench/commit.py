@@ -26,7 +26,7 @@ import birdenv
 from birdenv.dialogue import make_game
 from birdenv_baselines.bench import _episodes_probe
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
-from birdenv_baselines.bench._measure import Bar, Effort, Figure, Line, Skip, measured
+from birdenv_baselines.bench._measure import Bar, Effort, Figure, Line, Skip, measured, middle_half
 from birdenv_baselines.bench._setting import Setting
 from birdenv_baselines.bench._table import machine, print_table
 from birdenv_baselines.bench._tasks import quick_tasks, statements, write_tasks
@@ -128,14 +128,14 @@ def _compare(commit: str, job: dict[str, Any]) -> Figure:
                 times[0].append(mine)
                 times[1].append(theirs)
     ours, old = (median(each) / len(job["episodes"]) for each in times)
-    ratios = sorted(old / new for new, old in zip(*times, strict=True))
-    spread = f"{ratios[len(ratios) // 4]:.2f} to {ratios[-1 - len(ratios) // 4]:.2f}"
+    ratios = [old / new for new, old in zip(*times, strict=True)]
+    low, high = middle_half(ratios)
     return Figure(
         median(ratios),
         "x",
         ours,
         old,
-        note=f"of {_ROUNDS} rounds the middle one, the middle half: {spread} x",
+        note=f"of {_ROUNDS} rounds the middle one, the middle half: {low:.2f} to {high:.2f} x",
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from statistics import median
 
 import gymnasium
 
@@ -24,8 +25,9 @@ from birdenv_baselines.bench._measure import (
     Contender,
     Figure,
     Line,
+    in_rounds,
     side_by_side,
-    time_added,
+    time_added_in_rounds,
     times_as_fast,
 )
 from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
@@ -96,9 +98,8 @@ def _step_alone(setting: Setting) -> Figure:
                 result_text(database.execute(sql, FETCHED_ROWS))
 
         contenders = [Contender(ours, before=before), Contender(theirs, before=before_theirs)]
-        times = side_by_side(contenders, setting.effort, time.process_time)
-        mine, alone = (seconds / _STEPS for seconds in times)
-    return time_added(mine, alone, note=f"{mine / alone:.2f} times as long")
+        rounds = in_rounds(contenders, setting.effort, time.process_time)
+    return time_added_in_rounds(*_per_step(rounds))
 
 
 def _make(setting: Setting) -> Figure:
@@ -171,11 +172,16 @@ def _step(setting: Setting) -> Figure:
             Contender(bare),
             Contender(least),
         ]
-        mine, theirs, limit = (seconds / _STEPS for seconds in side_by_side(contenders, setting.effort))
+        mine, theirs, limit = _per_step(in_rounds(contenders, setting.effort))
         observation, *_ = environment.step(birdenv.execute_sql(text()))
         if "(5 rows)" not in observation["message"]:
             raise RuntimeError(f"expected five rows, got {observation['message']!r}")
-    return time_added(mine, theirs, note=f"{LEAST} alone add {(limit - theirs) * 1e6:.1f} µs")
+    least_added = (median(limit) - median(theirs)) * 1e6
+    return time_added_in_rounds(mine, theirs, note=f"{LEAST} alone add {least_added:.1f} µs")
+
+
+def _per_step(rounds: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[seconds / _STEPS for seconds in taken] for taken in rounds]
 
 
 def _episodes(setting: Setting) -> Figure:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import birdenv
 from birdenv.runs.user_evaluation import DEMO_QUESTIONS, read_questions
 from birdenv.users import _conversation
-from birdenv_baselines.bench._measure import Bar, Figure, Line
+from birdenv_baselines.bench._measure import Bar, Figure, Line, middle_half
 from birdenv_baselines.bench._setting import Setting
 
 __all__ = ["lines"]
@@ -40,20 +40,25 @@ _OPENINGS = (
 
 
 class _Times(NamedTuple):
-    """Median microseconds of CPU."""
+    """Microseconds of CPU, of each question."""
 
-    step: float
-    understanding: float
-    rest: float
+    step: list[float]
+    understanding: list[float]
+    rest: list[float]
 
 
 def lines(setting: Setting) -> list[Line]:
     name = f"clarify step, {_QUESTIONS:,} questions, none twice, CPU"
     return [
-        Line(name, "", lambda: Figure(_measured().step, "µs"), Bar("at most", 300.0)),
-        Line(f"{name}: understanding", "", lambda: Figure(_measured().understanding, "µs")),
-        Line(f"{name}: all else", "", lambda: Figure(_measured().rest, "µs"), Bar("at most", 50.0)),
+        Line(name, "", lambda: _figure(_measured().step), Bar("at most", 300.0)),
+        Line(f"{name}: understanding", "", lambda: _figure(_measured().understanding)),
+        Line(f"{name}: all else", "", lambda: _figure(_measured().rest), Bar("at most", 50.0)),
     ]
+
+
+def _figure(times: list[float]) -> Figure:
+    low, high = middle_half(times)
+    return Figure(median(times), "µs", note=f"the middle half of the questions: {low:.0f} to {high:.0f} µs")
 
 
 @lru_cache(maxsize=1)
@@ -73,7 +78,7 @@ def _measured() -> _Times:
                 episode.act("clarify", opening + question.question)
                 steps.append(time.process_time_ns() - began)
         rest = [step - part for step, part in zip(steps, understanding, strict=True)]
-        return _Times(median(steps) / 1e3, median(understanding) / 1e3, median(rest) / 1e3)
+    return _Times(*([nanoseconds / 1e3 for nanoseconds in part] for part in (steps, understanding, rest)))
 
 
 @contextmanager

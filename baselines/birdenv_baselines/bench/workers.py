@@ -20,8 +20,10 @@ from birdenv_baselines.bench._measure import (
     Figure,
     Line,
     Skip,
+    in_rounds,
     side_by_side,
     time_added,
+    time_added_in_rounds,
     times_as_fast,
 )
 from birdenv_baselines.bench._setting import Setting
@@ -124,10 +126,10 @@ def _statement(setting: Setting) -> Figure:
     db_id = setting.sizes[0].db_id
     with ExitStack() as stack:
         databases = [stack.enter_context(source.open(db_id, Limits())) for source in _sources(setting)]
-        times = side_by_side(
+        rounds = in_rounds(
             [Contender(partial(database.execute, _STATEMENT)) for database in databases], setting.effort
         )
-    return time_added(*times)
+    return time_added_in_rounds(*rounds)
 
 
 def _open_and_close(setting: Setting) -> Figure:

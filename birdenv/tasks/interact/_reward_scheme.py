@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from birdenv.users import Brief
 from birdenv.users.sql_in_words import read_aloud
@@ -52,12 +52,15 @@ class RewardScheme:
     @property
     def user_words(self) -> str:
         """The same for the user, who is told what it is paid for."""
-        if self == RewardScheme():
+        if self == _SHARED:
             return ""
         price = self.disclosure_price
         goal = "a wrong answer" if self.name == "zero_sum" else "the right answer"
         cost = f" Each of these points that you tell takes {price:g} from it." if price else ""
         return f"\n\nYou are rewarded for {goal}.{cost}"
+
+
+_SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue import Move
 from birdenv.tasks.interact._task import CInteractTask
@@ -23,8 +25,7 @@ You asked a data analyst for something in a few words, and the analyst asks you 
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredAnswer:
+class FilteredAnswer(NamedTuple):
     """What the system hears of an answer, and the entry for the private log."""
 
     text: str
@@ -57,12 +58,16 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
 
 def user_instruction(task: CInteractTask) -> str:
     """Return what the user is told, in words: the request, its meaning, and its open points."""
-    brief = task.private.brief
+    return _instruction(task.public.question, task.private.brief)
+
+
+@lru_cache(maxsize=256)
+def _instruction(question: str, brief: Brief) -> str:
     meanings = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     points = [f"- {term}: {' '.join(meaning.split())}" for term, meaning in meanings.items()]
     parts = [
         _RULES,
-        f"You asked: {task.public.question}",
+        f"You asked: {question}",
         f"What you want: {brief.clear_query}",
         "\n".join(["What you mean by", *points]) if points else "",
     ]
@@ -98,9 +103,12 @@ def filter_answer(
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
     """Return a user's trace, `{"call", "target", "granted"}`; None for anything else."""
-    match trace:
-        case {"call": str() as call, "target": str() as target, "granted": [*granted]} if all(
-            isinstance(snippet, str) for snippet in granted
-        ):
-            return {"call": call, "target": target, "granted": list(granted)}
-    return None
+    if not isinstance(trace, Mapping):
+        return None
+    call, target, granted = trace.get("call"), trace.get("target"), trace.get("granted")
+    are_texts = isinstance(call, str) and isinstance(target, str)
+    if not are_texts or not isinstance(granted, list | tuple):
+        return None
+    if not all(isinstance(snippet, str) for snippet in granted):
+        return None
+    return {"call": call, "target": target, "granted": list(granted)}

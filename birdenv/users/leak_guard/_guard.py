@@ -24,6 +24,8 @@ from birdenv.users.leak_guard._protected import Protected, Secrets, signs
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
 """What is said instead of an answer that was stopped."""
 
+_SHORT = 500  # characters of an answer that is remembered
+_MOST_PASSED = 16
 _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+\*/")
 _WORD = re.compile(r"\w+")
@@ -60,8 +62,15 @@ class LeakGuard:
             The words that may be said.
         """
         text = visible(text)
-        reason = _leak(text, self._protected.secrets(tuple(granted)))
-        return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
+        secrets = self._protected.secrets(tuple(granted))
+        if text in secrets.passed:
+            return GuardedAnswer(text)
+        reason = _leak(text, secrets)
+        if reason:
+            return GuardedAnswer(CANNED, reason)
+        if len(text) <= _SHORT and len(secrets.passed) < _MOST_PASSED:
+            secrets.passed.add(text)
+        return GuardedAnswer(text)
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -92,6 +92,7 @@ class Secrets:
     """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
 
     `quotations` may be said: they are taken out first. `own_world` are words that mean no reference here.
+    `passed` are answers in which nothing secret was found: a user by rules has few for one grant.
     """
 
     names: frozenset[str]
@@ -105,6 +106,7 @@ class Secrets:
     signs: frozenset[tuple[str, ...]]
     words: Runs[tuple[str, ...]]
     letters: Runs[str]
+    passed: set[str] = field(default_factory=set, compare=False)
 
 
 class Protected:

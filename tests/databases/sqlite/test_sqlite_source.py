@@ -225,6 +225,22 @@ def test_a_journal_that_was_empty_is_looked_at_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.disk
+@pytest.mark.parametrize("mode_before", ["DELETE", "WAL"])
+def test_a_journal_that_comes_later_is_looked_at(tmp_path: Path, mode_before: str) -> None:
+    path = write_database(tmp_path, "shop")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute(f"PRAGMA journal_mode = {mode_before}").fetchall()
+    writer.close()  # and with it the journal
+    source = SqliteSource(tmp_path)
+    assert rows(source, "shop", "SELECT count(*) FROM customers") == [(3,)]
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL").fetchall()
+    writer.execute("INSERT INTO customers (name) VALUES ('Alan')")
+    assert rows(source, "shop", "SELECT count(*) FROM customers") == [(4,)]
+    writer.close()
+
+
+@pytest.mark.disk
 def test_a_forked_child_leaves_the_settled_copy_of_its_parent(tmp_path: Path) -> None:
     path = write_database(tmp_path, "shop")
     writer = sqlite3.connect(path, isolation_level=None)
