@@ -53,6 +53,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {game: folder / f"{game}.json" for game in GAMES}
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("player", ["learned", "learned:greedy", "hybrid"])
 def test_it_plays_to_the_end_in_scenarios_that_it_has_not_seen(
@@ -108,6 +109,7 @@ def test_a_file_that_cannot_be_used_is_told(
         dialogues("deal-or-no-deal", "learned", 1, 0)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("player", ["learned", "hybrid"])
 def test_it_plays_with_people_in_studies(player: str, policies: dict[str, Path]) -> None:
     pytest.importorskip("itsdangerous")

@@ -23,6 +23,7 @@ def collected(game: str, agent: str, number: int, folder: Path, **settings: Any)
     return folder / "dialogues.json"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("game", "success"), [("mutual-friends", 0.8), ("bargain", 0.7), ("deal-or-no-deal", 0.7)]
 )
