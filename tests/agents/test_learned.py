@@ -78,6 +78,14 @@ def test_training_is_better_than_none(policies: dict[str, Path], tmp_path: Path)
     assert trained >= untrained + 0.3
 
 
+@pytest.mark.parametrize("action", ["select", "message"])
+def test_the_policy_decides_what_the_rules_do(action: str, policies: dict[str, Path], tmp_path: Path) -> None:
+    file = PolicyFile.model_validate_json(policies["mutual-friends"].read_text())
+    write_policy(tmp_path / "p.json", file.model_copy(update={"weights": {action: {"always": 50.0}}}))
+    made = dialogues("mutual-friends", f"hybrid:greedy:{tmp_path / 'p.json'}", 4, 3)
+    assert {dialogue.events[0].action for dialogue in made} == {action}
+
+
 def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
     [dialogue] = dialogues("bargain", "rulebased", 1, 0)
     with make_game("bargain", limit=1) as arena:

@@ -28,6 +28,8 @@ def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -
     assert birdenv(*played, "-o", tmp_path / "run").code == 0
     for form in ("cocoa", "openai", "potato"):
         assert birdenv("export", tmp_path / "run", "-f", form, "-o", tmp_path / form).code == 0
+    failed = birdenv("export", tmp_path / "run", "-f", "cocoa", "--min-reward", "2", "-o", tmp_path / "none")
+    assert "0 dialogues" in failed.out, failed
     examples = read_examples(tmp_path / "cocoa")
     assert [each.scenario for each in examples] == scenarios
     assert all(each.outcome and each.outcome["reward"] == 1 for each in examples)
