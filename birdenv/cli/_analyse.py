@@ -205,7 +205,7 @@ def export(
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
-            dialogues = [row for run in runs for row in whole_dialogues(run, whole)]
+            dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
             (write_examples if form == "cocoa" else write_records)(output, dialogues)
             print(f"{len(dialogues)} dialogues: {output}")
             return
@@ -221,12 +221,12 @@ def export(
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
 
 
-def whole_dialogues(folder: Path, form: Any) -> Iterable[Mapping[str, Any]]:
+def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) -> Iterable[Mapping[str, Any]]:
     """The dialogues of a run or of a study."""
     from birdenv.runs.export import dialogue_rows
 
     if (folder / "study.sqlite").is_file():
         with web_extra():
             from birdenv.web import study_rows
-        return study_rows(folder, form)
-    return dialogue_rows(run_folder(folder), form)
+        return study_rows(folder, form, min_reward)
+    return dialogue_rows(run_folder(folder), form, min_reward)

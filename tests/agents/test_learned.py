@@ -10,7 +10,7 @@ import pytest
 from birdenv_agents.learned import train_policy
 from birdenv_agents.learned._policy import PolicyFile, write_policy
 
-from birdenv.dialogue import Dialogue, make_game, play
+from birdenv.dialogue import Dialogue, Move, make_game, play
 from birdenv.dialogue.cocoa import ExampleRecord
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
@@ -37,12 +37,12 @@ def success(made: list[Dialogue]) -> float:
 
 @pytest.fixture(scope="module")
 def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A policy for each game, of 40 dialogues of the rules."""
+    """A policy for each game, of 20 dialogues of the rules."""
     folder = tmp_path_factory.mktemp("policies")
     for game in GAMES:
-        with make_game(game, limit=40, scenario_seed=7) as arena:
+        with make_game(game, limit=20, scenario_seed=7) as arena:
             scenarios = [arena._tasks.scenario(instance_id) for instance_id in arena.ids]
-        made = dialogues(game, "rulebased", 40, 7)
+        made = dialogues(game, "rulebased", 20, 7)
         examples = [
             ExampleRecord.model_validate(
                 {"uuid": "E", "scenario": scenario, "events": [event.to_json() for event in dialogue.events]}
@@ -53,12 +53,13 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {game: folder / f"{game}.json" for game in GAMES}
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("player", ["learned", "learned:greedy", "hybrid"])
 def test_it_plays_to_the_end_in_scenarios_that_it_has_not_seen(
     game: str, player: str, policies: dict[str, Path]
 ) -> None:
-    made = dialogues(game, f"{player}:{policies[game]}", 12, 3)
+    made = dialogues(game, f"{player}:{policies[game]}", 8, 3)
     assert success(made) >= 0.75
     assert not [
         event for dialogue in made for event in dialogue.events if "refused" in (event.metadata or {})
@@ -75,6 +76,14 @@ def test_training_is_better_than_none(policies: dict[str, Path], tmp_path: Path)
         for path in (policies["mutual-friends"], tmp_path / "untrained.json")
     )
     assert trained >= untrained + 0.3
+
+
+@pytest.mark.parametrize("action", ["select", "message"])
+def test_the_policy_decides_what_the_rules_do(action: str, policies: dict[str, Path], tmp_path: Path) -> None:
+    file = PolicyFile.model_validate_json(policies["mutual-friends"].read_text())
+    write_policy(tmp_path / "p.json", file.model_copy(update={"weights": {action: {"always": 50.0}}}))
+    made = dialogues("mutual-friends", f"hybrid:greedy:{tmp_path / 'p.json'}", 4, 3)
+    assert {dialogue.events[0].action for dialogue in made} == {action}
 
 
 def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
@@ -106,3 +115,32 @@ def test_a_file_that_cannot_be_used_is_told(
         dialogues("deal-or-no-deal", f"learned:{tmp_path / 'p.json'}", 1, 0)
     with pytest.raises(InputError, match="learned:FILE needs a policy: birdenv train-player"):
         dialogues("deal-or-no-deal", "learned", 1, 0)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("player", ["learned", "hybrid"])
+def test_it_plays_with_people_in_studies(player: str, policies: dict[str, Path]) -> None:
+    pytest.importorskip("itsdangerous")
+    from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
+
+    config = StudyConfig(
+        seat="seller", partners={"bot": Partner(player=f"{player}:{policies['bargain']}", chats=1)}
+    )
+    with study_arena("bargain", config, {"limit": 1}) as arena:
+        study = Study(arena, config, Store(":memory:"))
+        study.agree("p")
+        study.understood("p", {})
+        study.presence.connect("p")
+        study.tick()
+        [stored] = study.store.dialogues()
+        room = study.room(stored.id)
+        price = room.setup(1)["knowledge"]["personal"]["Target"]
+        moves = [Move("message", "Hi, it is in good shape."), Move("offer", {"price": price, "sides": ""})]
+        for number, move in enumerate(moves):
+            if (made := room.next_move()) is not None:
+                room.play_for(*made)
+            study.play("p", move, str(number))
+        made = room.next_move()
+        assert made is not None and made[1].action in ("accept", "reject")
+        room.play_for(*made)
+        assert room.shown(1).state["over"]

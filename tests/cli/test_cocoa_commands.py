@@ -28,6 +28,8 @@ def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -
     assert birdenv(*played, "-o", tmp_path / "run").code == 0
     for form in ("cocoa", "openai", "potato"):
         assert birdenv("export", tmp_path / "run", "-f", form, "-o", tmp_path / form).code == 0
+    failed = birdenv("export", tmp_path / "run", "-f", "cocoa", "--min-reward", "2", "-o", tmp_path / "none")
+    assert "0 dialogues" in failed.out, failed
     examples = read_examples(tmp_path / "cocoa")
     assert [each.scenario for each in examples] == scenarios
     assert all(each.outcome and each.outcome["reward"] == 1 for each in examples)
@@ -72,3 +74,12 @@ def test_an_sql_run_is_exported_for_cocoa(birdenv: Any, tmp_path: Path) -> None:
 def test_the_agents_seat_is_named_by_agent_only(birdenv: Any) -> None:
     ran = birdenv("play", "bargain", "--agent", "rulebased", "--buyer", "rulebased")
     assert (ran.code, "--buyer: this seat is the agent's" in ran.err) == (2, True), ran
+
+
+def test_a_person_at_the_terminal_reads_the_guide(
+    birdenv: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    for game, told in (("mutual-friends", "Do not read out your whole list"), ("bargain", "do not tell it")):
+        shown = " ".join(birdenv("play", game, "--limit", "1", "-o", tmp_path / game).out.split())
+        assert shown.count(told) == 1, shown

@@ -20,6 +20,7 @@ def run(birdenv: Command, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["learned", "hybrid", "retrieval"])
 def test_a_player_is_trained_tested_and_plays(kind: str, run: Path, birdenv: Command, tmp_path: Path) -> None:
     if kind == "retrieval":

@@ -98,6 +98,16 @@ def test_turns_are_what_each_seat_saw() -> None:
     assert turns[2].view.message == "hi\nyou there?" and turns[2].view.kb["personal"]["Role"] == "seller"
 
 
+def test_a_seller_who_stands_first_is_the_seller() -> None:
+    example = held("bargain", (0, "message", "I sell"), (1, "message", "I buy"))
+    assert example.scenario is not None
+    example.scenario.kbs.reverse()
+    transcripts = Transcripts(find_game("bargain"), [example])
+    with transcripts.arena:
+        roles = [(turn.move.data, turn.view.kb["personal"]["Role"]) for turn in transcripts.turns(0)]
+    assert roles == [("I sell", "seller"), ("I buy", "buyer")]
+
+
 def test_dialogues_of_another_game_are_told() -> None:
     example = held("bargain", (0, "message", "hi"))
     with pytest.raises(InputError, match="no dialogues of mutual-friends"):

@@ -11,7 +11,7 @@ import pytest
 
 from birdenv.cli import main
 from birdenv.dialogue import Move
-from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena
+from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena, study_rows
 
 
 def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -74,6 +74,7 @@ def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
                 main()
             assert not end.value.code
             exported[form] = json.loads(file.read_text())
+        assert study_rows(tmp_path / "study", "cocoa", min_reward=0.5) == []
         store.close()
     (dialogue,) = exported["cocoa"]
     assert dialogue["agents"] == {"0": "rulebased", "1": "human"}

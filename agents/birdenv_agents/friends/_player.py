@@ -72,7 +72,7 @@ class FriendsPlayer:
     def variants(self) -> Iterator[Self]:
         """Yield copies in all manners, the usual one first."""
         for most, guess in _MANNERS:
-            other = deepcopy(self)
+            other = deepcopy(self, {id(self._reader): self._reader})  # it never changes
             other._most, other._guess = most, guess
             yield other
 

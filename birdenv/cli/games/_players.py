@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -61,7 +62,6 @@ def train_player(
 
     Example: birdenv train-player bargain --data transcripts.json --out bargain.json
     """
-    from birdenv.dialogue.cocoa._dataset import split
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable
 
@@ -71,11 +71,9 @@ def train_player(
         raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(trainers))}")
     check_writable(out)
     examples = _read(data, scenarios)
-    train, held_out = split(examples, (1 - held_out_share, held_out_share), seed)
-    if not train:
-        raise InputError(
-            f"no dialogue is left to train on: {len(examples)} given, --held-out-share {held_out_share}"
-        )
+    Random(seed).shuffle(examples)
+    kept = max(1, round(len(examples) * (1 - held_out_share)))
+    train, held_out = examples[:kept], examples[kept:]
     with _progress(f"training on {len(train)} dialogues") as progress:
         trainers[kind].load()(found, train, out, seed, progress)
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")

@@ -11,7 +11,7 @@ from birdenv.dialogue._move import Move, View
 from birdenv.dialogue.acts._acts import Act, parts_of
 from birdenv.dialogue.acts._lexicon import Lexicon, Prices, leaves
 
-_MOST_TURNS: Final = 6
+_MOST_TURNS: Final = 2
 _MOST_FIT: Final = 4
 _NEWS: Final = 2  # acts of the other's that are looked at
 
@@ -36,7 +36,6 @@ class Listener:
         self.heard = ""
         self.offered: Any = None
         self._last: Act | None = None
-        self._said: set[str] = set()
         self._made: list[Any] = []
         self._seen = 0
 
@@ -50,7 +49,6 @@ class Listener:
             act, _ = self.act_of(Move(event.action, event.data), view)
             if event.agent == view.seat:
                 self._last, self.news = act, []
-                self._said.update(act.parts)
                 self._made.append(event.data)
                 self.moves += 1
             else:
@@ -98,7 +96,6 @@ class Listener:
         seat = f"seat {view.seat}"
         yield from ("always", seat, f"turn {min(self.moves, _MOST_TURNS)}")
         yield from (f"can {name}" for name in view.legal)
-        yield from (f"said {part}" for part in sorted(self._said))
         if self._last is not None:
             yield from (f"I {part}" for part in (self._last.action, *self._last.parts))
         if not self.news:

@@ -29,7 +29,7 @@ class Transcripts:
     """Recorded dialogues of a game, to be gone through as their seats saw them.
 
     Attributes:
-        arena: the game on the scenarios of the dialogues; its ids are their places in `examples`.
+        arena: the game on the scenarios of the dialogues; its ids are in the order of `examples`.
     """
 
     def __init__(self, game: Game, examples: Sequence[ExampleRecord]) -> None:
@@ -47,8 +47,9 @@ class Transcripts:
                     f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
                     "name the file of scenarios with --scenarios"
                 )
-            scenarios.append(example.scenario.model_copy(update={"uuid": str(place)}))
+            scenarios.append(example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"}))
         self._examples = examples
+        self._scenarios = scenarios
         with TemporaryDirectory() as folder:
             path = Path(folder) / "scenarios.json"
             write_scenarios(path, scenarios)
@@ -62,25 +63,32 @@ class Transcripts:
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
         """Start one dialogue anew, and close it at the end."""
-        dialogue = self.arena.start(str(place))
+        dialogue = self.arena.start(self.arena.ids[place])
         try:
             yield dialogue
         finally:
             dialogue.close()
 
     def turns(self, place: int) -> list[Turn]:
-        """Return the turns of one dialogue. Moves that are not possible are left out."""
+        """Return the turns of one dialogue. Moves that are not possible are left out.
+
+        Where the game gives the seats' knowledge other places than the file (a seller who stands first), the
+        seats change places, too.
+        """
         found: list[Turn] = []
         seats = self.arena.game.seats
         with self.dialogue(place) as dialogue:
+            first, second = self._scenarios[place].kbs
+            is_turned = first != second and dialogue.rules.knowledge(0) == second
             for event in (record.event() for record in self._examples[place].events):
-                if event.agent not in dialogue.open or event.action not in seats[event.agent].by_name:
+                seat = 1 - event.agent if is_turned else event.agent
+                if seat not in dialogue.open or event.action not in seats[seat].by_name:
                     continue
-                view, move = dialogue.view(event.agent), Move(event.action, event.data)
-                fault = seats[event.agent].by_name[move.action].fault(move.data, view.choices)
+                view, move = dialogue.view(seat), Move(event.action, event.data)
+                fault = seats[seat].by_name[move.action].fault(move.data, view.choices)
                 if move.action in view.legal and fault is None:
                     found.append(Turn(view, move))
-                    dialogue.apply(event.agent, move)
+                    dialogue.apply(seat, move)
         return found
 
     def __iter__(self) -> Iterator[list[Turn]]:

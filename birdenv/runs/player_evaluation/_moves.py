@@ -109,12 +109,13 @@ def foretell(
     """
     found = Foretold(dialogues=len(transcripts))
     made: Counter[Act] = Counter()
+    ids = transcripts.arena.ids
     for place in range(len(transcripts)):
         players: dict[int, tuple[Player, Listener]] = {}
         with transcripts.dialogue(place) as dialogue:
             for view, move in transcripts.turns(place):
                 if view.seat not in players:
-                    context = transcripts.arena.context(dialogue, str(place), view.seat, seed=seed)
+                    context = transcripts.arena.context(dialogue, ids[place], view.seat, seed=seed)
                     player = factory(argument, context)
                     if isinstance(player, Foretells):
                         player.is_greedy = True

@@ -20,13 +20,14 @@ def is_study(folder: Path) -> bool:
     return (folder / FILE).is_file()
 
 
-def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
+def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list[dict[str, Any]]:
     """Return the finished dialogues of a study, in the order of their beginning.
 
     Args:
         folder: the study's folder; the study may be running.
         form: `cocoa`: dialogues of CoCoA's `transcripts.json`; `openai`: the messages and tools of every seat
             in which a person sat; `potato`: items to annotate, with the words of both seats.
+        min_reward: leaves out dialogues whose outcome is worth less; of rewards by seat, the least counts.
 
     Raises:
         InputError: the study cannot be read, or the format is another one.
@@ -39,7 +40,7 @@ def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
         if not told:
             raise InputError(f"{folder}: nobody has taken part yet")
         with make_game(told["game"], **told["settings"]) as arena:
-            made = examples(store, arena)
+            made = [each for each in examples(store, arena) if _earned(each, min_reward)]
             if form == "cocoa":
                 return [each.to_json() for each in made]
             if form == "potato":
@@ -47,6 +48,11 @@ def study_rows(folder: Path, form: str) -> list[dict[str, Any]]:
             return [row for example in made for row in _chats(example, arena)]
     finally:
         store.close()
+
+
+def _earned(example: Example, least: float | None) -> bool:
+    reward = (example.outcome or {}).get("reward", 0)
+    return least is None or min(reward.values() if isinstance(reward, dict) else [reward]) >= least
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
