@@ -176,7 +176,7 @@ def test_markup_is_read_as_published_and_oddities_are_counted(server: Start) -> 
 
 @pytest.mark.parametrize("game", ["a-interact", "bird"])
 def test_markup_refuses_games_that_it_cannot_say(server: Start, game: str) -> None:
-    with pytest.raises(RunEndedError, match="use llm:MODEL"):
+    with pytest.raises(InputError, match="use llm:MODEL"):
         played(server(WRONG), "llm-markup:m", game)
 
 

@@ -71,6 +71,19 @@ def turn(sql: str, tool: str = "submit_sql") -> Turn:
     return Turn(calls=(Call(name=tool, arguments={"sql": sql}),))
 
 
+@pytest.mark.parametrize("user", ["llm", "rule+llm", "llm-one-prompt"])
+def test_the_demo_s_model_plays_both_seats(
+    birdenv: Any, demo_server: Server, tmp_path: Path, user: str
+) -> None:
+    ran = birdenv(*run_with(demo_server, tmp_path, "--user", f"{user}:scripted", "-p", "4"))
+    assert ran.code == 0 and "Mean reward                          1.000" in ran.out
+    records = [json.loads(line) for line in (newest(tmp_path) / "runs.jsonl").read_text().splitlines()]
+    assert all(record["usage_of_others"]["user"]["calls"] for record in records)
+    assert not any("model_faults" in record for record in records)
+    ran = birdenv(*run_with(demo_server, tmp_path)[:1], "--agent", "llm:typo", "--base-url", demo_server.url)
+    assert ran.code == 3 and "'typo' does not exist" in ran.err
+
+
 def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     birdenv: Any, demo_server: Server, tmp_path: Path
 ) -> None:
@@ -148,6 +161,8 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
     assert "which model?" in ended("--agent", "llm")
+    assert "give --agent llm:MODEL" in ended("--model", "m", "--base-url", "http://h/v1")
+    assert "give --agent llm:MODEL" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
     assert "needs the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
@@ -195,7 +210,7 @@ def undisturbed(
 ) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
     """A server with models for both seats, its log, and the files of a run that nobody disturbed."""
     wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
-    both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05}
+    both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05, "models": ()}
     folder = tmp_path_factory.mktemp("undisturbed")
     log = folder / "log"
     with serve(demo_answers.model_copy(update=both), log) as running:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -120,6 +121,7 @@ def run_game(
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
+    _check_models(models, seats)
     llm = Models(models)
     plan = RunPlan(
         arena,
@@ -177,6 +179,16 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
+
+
+def _check_models(models: ModelSettings | None, seats: Mapping[int, Any]) -> None:
+    """Refuse options of language models where no player is one."""
+    names = [re.split(r"\W", spec.partition(":")[0]) for spec in seats.values() if isinstance(spec, str)]
+    if models not in (None, ModelSettings()) and not any("llm" in name for name in names):
+        raise InputError(
+            "no player of this run is a language model, so the options of models (such as --model, --base-url, "
+            "--replay) say nothing: give --agent llm:MODEL"
+        )
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
