@@ -186,7 +186,7 @@ def _check_models(models: ModelSettings | None, seats: Mapping[int, Any]) -> Non
     names = [re.split(r"\W", spec.partition(":")[0]) for spec in seats.values() if isinstance(spec, str)]
     if models not in (None, ModelSettings()) and not any("llm" in name for name in names):
         raise InputError(
-            "no player of this run is a language model, so the options of models (such as --model, --base-url, "
+            "no player of this run is a language model, so options of models (such as --model, --base-url, "
             "--replay) say nothing: give --agent llm:MODEL"
         )
 
