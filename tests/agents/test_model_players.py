@@ -226,8 +226,12 @@ def test_what_the_other_seat_and_the_data_say_changes_no_rule(server: Start) -> 
 
 
 def test_a_question_of_ten_thousand_tokens_is_a_move_like_others(server: Start) -> None:
-    record = played(server(Turn(calls=(ask("roomy " * 10_000),)), WRONG))
-    assert record["questions"] == 1 and record["status"] == "completed"
+    running = server(Turn(calls=(ask("roomy " * 10_000),)), WRONG)
+    for user in ("rule", "llm:u"):
+        record = played(running, user=user)
+        assert record["questions"] == 1 and record["status"] == "completed"
+    said = [each.body["messages"][0]["content"] for each in running.requests if each.body["model"] == "u"]
+    assert said and max(map(len, said)) < 20_000  # the user reads the beginning
 
 
 def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Start) -> None:

@@ -161,12 +161,14 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
     assert "which model?" in ended("--agent", "llm")
-    assert "give --agent llm:MODEL" in ended("--model", "m", "--base-url", "http://h/v1")
-    assert "give --agent llm:MODEL" in ended("--replay", str(tmp_path))
+    assert "no player is a language model" in ended("--model", "m", "--base-url", "http://h/v1")
+    assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
     assert "needs the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
     assert "mine.j2" in ended("--agent", "llm:m", "--prompt", "mine.j2")
+    said = ended("--agent", "llm:m", "--base-url", "http://h/v1", "--api-key-variable", KEY)
+    assert "names is not set" in said and KEY not in said
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
     assert not (tmp_path / "results").exists()
@@ -185,6 +187,8 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     rows = {words[0]: words[1:7] for words in lines}  # of the first table
     assert rows["labelled"] == ["1", "100.0", "0.0", "0.0", "0.0", "0.0"]
     assert rows["refusals"] == ["1", "0.0", "0.0", "0.0", "0.0", "100.0"]
+    ran = birdenv("users", "eval", "--questions", file, *user[2:])
+    assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
 

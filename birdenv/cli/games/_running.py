@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from birdenv.cli._terminal import visible
 from birdenv.cli.options._common import command_given
 from birdenv.cli.options._groups import RunOptions
+from birdenv.cli.options._models import check_models
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
@@ -121,7 +121,7 @@ def run_game(
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
-    _check_models(models, seats)
+    check_models(models, seats.values())
     llm = Models(models)
     plan = RunPlan(
         arena,
@@ -179,16 +179,6 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
-
-
-def _check_models(models: ModelSettings | None, seats: Mapping[int, Any]) -> None:
-    """Refuse options of language models where no player is one."""
-    names = [re.split(r"\W", spec.partition(":")[0]) for spec in seats.values() if isinstance(spec, str)]
-    if models not in (None, ModelSettings()) and not any("llm" in name for name in names):
-        raise InputError(
-            "no player of this run is a language model, so options of models (such as --model, --base-url, "
-            "--replay) say nothing: give --agent llm:MODEL"
-        )
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
