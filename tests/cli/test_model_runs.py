@@ -109,6 +109,8 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     assert f"--resume {newest(part)}" in ran.err
     ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
     assert ran.code == 0 and len(demo_server.requests) == 2 * calls
+    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
+    assert "Models: 0 calls, " in ran.out and "cost unknown" in ran.out
     assert contents(newest(whole)) == contents(newest(part))
 
 
