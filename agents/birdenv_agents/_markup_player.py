@@ -12,6 +12,7 @@ from birdenv.llm import ContextOverflowError
 from birdenv.tasks.sql._markup import NO_SQL, TURN, before_next_turn, read_output
 from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
 
+_GAME: Final = "c-interact"
 _EXPRESSIBLE: Final = {"clarify", "submit_sql"}
 
 
@@ -20,7 +21,7 @@ class MarkupPlayer:
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         game = find_game(context.game)
-        if game.read_text is None:
+        if game.name != _GAME or game.read_text is None:
             raise InputError(f"llm-markup has no tags for the actions of {game.name}: use llm:MODEL")
         self._model = ModelSeat(model, context)
         self._read = game.read_text

@@ -13,7 +13,7 @@ import typer
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options._groups import takes_groups
-from birdenv.cli.options._models import PairOptions
+from birdenv.cli.options._models import PairOptions, check_models
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import Models
@@ -69,6 +69,7 @@ def evaluate(
     Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
     finds its endpoint and key in the environment or in .env, as in runs.
     """
+    check_models(models.settings(), [user])
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
     folder = None if data_dir is None else str(data_dir)
@@ -115,6 +116,7 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
+    check_models(models.settings(), [user])
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with (
         make_game("c-interact", data_dir=folder, user=user) as arena,

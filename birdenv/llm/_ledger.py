@@ -42,12 +42,13 @@ class Ledger:
         self._max_cost, self._max_tokens = settings.max_cost, settings.max_tokens
         self._accounts: dict[Role, Account] = {}
         self._before = (0.0, 0)
+        self._unpriced_before = 0
         self._lock = threading.Lock()
 
-    def begin_with(self, cost: float, tokens: int) -> None:
-        """Count what an earlier part of the run took."""
+    def begin_with(self, cost: float, tokens: int, unpriced: int) -> None:
+        """Count what an earlier part of the run took; `unpriced` of its calls have no known price."""
         with self._lock:
-            self._before = cost, tokens
+            self._before, self._unpriced_before = (cost, tokens), unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
         """Count one answer; one that had been recorded costs nothing."""
@@ -93,7 +94,7 @@ class Ledger:
         if not accounts and not self._before[1]:
             return ""
         cost, tokens = self.totals()
-        unpriced = sum(a.unpriced for a in accounts)
+        unpriced = self._unpriced_before + sum(a.unpriced for a in accounts)
         price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
         troubles = sum((a.troubles for a in accounts), Counter[str]())
         again = f", {sum(troubles.values())} tries failed" if troubles else ""

@@ -78,7 +78,7 @@ class Models:
             InputError: the file there is damaged.
         """
         self._own = CallFile(folder / CALLS, append=True)
-        self.ledger.begin_with(self._own.cost, self._own.tokens)
+        self.ledger.begin_with(self._own.cost, self._own.tokens, self._own.unpriced)
 
     def answer(self, role: Role, key: str, body: dict[str, Any], entry: dict[str, Any]) -> Completion:
         """Return the recorded answer to a request, else the endpoint's, which is recorded.

@@ -21,7 +21,7 @@ from birdenv.llm._errors import (
     RefusedParameterError,
     TransientError,
 )
-from birdenv.llm._settings import Endpoint
+from birdenv.llm._settings import SHORT_KEY, Endpoint
 
 OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens", "service_tier")
 """Parameters that an endpoint may refuse; then they are left out."""
@@ -96,9 +96,11 @@ class Poster:
             raise TransientError("the connection was lost", "connection") from None
 
     def scrubbed(self, text: str) -> str:
-        """Return a text without the key."""
+        """Return a text without the key, also as JSON may spell it."""
         key = self._endpoint.key
-        return text.replace(key, "[key]") if len(key) > 5 else text
+        if len(key) <= SHORT_KEY:
+            return text
+        return text.replace(key, "[key]").replace(key.replace("/", "\\/"), "[key]")
 
     def close(self) -> None:
         """Close the connections; nothing can be sent any more."""

@@ -40,6 +40,7 @@ class CallFile:
         path: the file.
         cost: US dollars of the calls that it held when it was opened and that were paid.
         tokens: their tokens.
+        unpriced: how many of them have no known price.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -49,7 +50,7 @@ class CallFile:
             InputError: it cannot be read, or another line is damaged.
         """
         self.path = path
-        self.cost, self.tokens = 0.0, 0
+        self.cost, self.tokens, self.unpriced = 0.0, 0, 0
         self._lines: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
@@ -119,7 +120,7 @@ class CallFile:
             self._reading = None
 
     def _index(self) -> None:
-        self.cost, self.tokens = 0.0, 0
+        self.cost, self.tokens, self.unpriced = 0.0, 0, 0
         if not self.path.exists():
             return
         place = 0
@@ -139,6 +140,7 @@ class CallFile:
             usage = entry.get("usage") or {}
             if not entry.get("reused"):
                 self.cost += entry.get("cost_usd") or 0.0
+                self.unpriced += entry.get("cost_usd") is None
                 self.tokens += (usage.get("prompt_tokens") or 0) + (usage.get("completion_tokens") or 0)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError(f"{self.path}: line {number} is no recorded call") from None

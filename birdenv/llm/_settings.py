@@ -19,7 +19,9 @@ OPENAI: Final = "https://api.openai.com/v1"
 VARIABLES: Final = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "BIRDENV_USER_BASE_URL", "BIRDENV_USER_API_KEY")
 """The environment variables that are read where no flag says otherwise."""
 
-_SHORT_KEY: Final = 5  # such as NO_KEY: no secret, and may stand anywhere
+SHORT_KEY: Final = 5  # such as NO_KEY: no secret, and may stand anywhere
+
+KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
 NO_KEY: Final = "none"
 """Sent to servers of one's own, which ask for no key."""
@@ -65,7 +67,7 @@ class ModelSettings:
     user_model: str | None = None
     base_url: str | None = None
     user_base_url: str | None = None
-    key_variable: str = "OPENAI_API_KEY"
+    key_variable: str = KEY_VARIABLE
     max_concurrency: int | None = None
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -118,9 +120,13 @@ class ModelSettings:
             if user_url and _checked_url(user_url) != url:
                 url, key = _checked_url(user_url), own
             key = own or key
+        if self.key_variable != KEY_VARIABLE and self.key_variable not in values and self.replay is None:
+            raise InputError(  # its name is not said: people put the key itself there
+                "the variable that --api-key-variable names is not set, in the environment or in a file .env"
+            )
         if not key and self.replay is None and url == OPENAI:
             raise InputError(
-                f"no key: set {self.key_variable} in the environment or in a file .env, "
+                f"no key: set {KEY_VARIABLE} in the environment or in a file .env, "
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
@@ -159,7 +165,7 @@ def _checked_key(key: str, url: str) -> str:
     """Return the key. Nothing of it is said: the client repeats what it cannot send."""
     if not key.isascii() or not key.isprintable():
         raise InputError("the key holds a character that no key has, such as a line break or a curly quote")
-    if len(key) > _SHORT_KEY and key in url:
+    if len(key) > SHORT_KEY and key in url:
         raise InputError("the base URL must not hold the key, which is sent beside it")
     return key
 

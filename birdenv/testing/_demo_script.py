@@ -1,17 +1,20 @@
-"""A script that plays the demo benchmark as a model that asks well and is right."""
+"""A script that plays the demo benchmark as a model that asks well and is right, and as its user."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from birdenv.dialogue import make_game
 from birdenv.testing._openai_script import Call, Dialogue, Script, Turn
+from birdenv.users import Brief, RuleUser
 
 
 def demo_script(model: str = "scripted") -> Script:
     """Return the script of two models that solve every task of the demo.
 
-    `MODEL` plays c-Interact, a-Interact and BIRD by tool calls. `MODEL-markup` plays c-Interact by tags.
+    `MODEL` plays c-Interact, a-Interact and BIRD by tool calls, and any user with a model: it answers the
+    questions that it asks itself. `MODEL-markup` plays c-Interact by tags.
     """
     dialogues: list[Dialogue] = []
     with make_game("c-interact") as arena:
@@ -24,12 +27,29 @@ def demo_script(model: str = "scripted") -> Script:
             when = (f"Request: {public.question}",)
             dialogues.append(Dialogue(when=when, model=model, turns=_calls(questions, answers)))
             dialogues.append(Dialogue(when=when, model=f"{model}-markup", turns=_tags(questions, answers)))
+            for term, question in zip(dict.fromkeys(terms), questions, strict=True):
+                dialogues += _user(private.brief, term, question, model)
+    dialogues.append(Dialogue(when=(_ENCODER,), model=model, turns=(Turn(content="unanswerable()"),)))
     with make_game("bird") as arena:
         for name in arena.ids:
             when = (f"Question: {arena._tasks.public(name).question}\n",)
             sql = ";\n".join(arena._tasks.private(name).gold)
             dialogues.append(Dialogue(when=when, model=model, turns=_calls([], [sql])))
-    return Script(dialogues=tuple(dialogues))
+    return Script(models=(model, f"{model}-markup"), dialogues=tuple(dialogues))
+
+
+_ENCODER: Final = "Decide what one question is about"
+"""What only the prompt of a user's encoder says."""
+
+
+def _user(brief: Brief, term: str, question: str, model: str) -> list[Dialogue]:
+    """The user's side of one question: what it is about, and the rule-based user's words for it."""
+    when = (f'"{brief.request}"', f"---\n{question}\n---")
+    words = RuleUser().answer(brief, question).text
+    return [
+        Dialogue(when=(_ENCODER, *when), model=model, turns=(Turn(content=f"labelled({term})"),)),
+        Dialogue(when=when, model=model, turns=(Turn(content=words),)),
+    ]
 
 
 def _calls(questions: Sequence[str], answers: Sequence[str]) -> tuple[Turn, ...]:

@@ -3,7 +3,8 @@
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
 SCRIPT is a JSON file (see `Script`), or `demo`: a model `scripted` that solves the demo benchmark by tool
-calls, and `scripted-markup`, which solves c-Interact by tags. In a test: `with serve(script) as server:`.
+calls and plays its user, and `scripted-markup`, which solves c-Interact by tags. In a test:
+`with serve(script) as server:`.
 """
 
 from __future__ import annotations

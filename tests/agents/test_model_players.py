@@ -179,7 +179,7 @@ def test_markup_is_read_as_published_and_oddities_are_counted(server: Start) -> 
 
 @pytest.mark.parametrize("game", ["a-interact", "bird"])
 def test_markup_refuses_games_that_it_cannot_say(server: Start, game: str) -> None:
-    with pytest.raises(RunEndedError, match="use llm:MODEL"):
+    with pytest.raises(InputError, match="use llm:MODEL"):
         played(server(WRONG), "llm-markup:m", game)
 
 
@@ -229,8 +229,12 @@ def test_what_the_other_seat_and_the_data_say_changes_no_rule(server: Start) -> 
 
 
 def test_a_question_of_ten_thousand_tokens_is_a_move_like_others(server: Start) -> None:
-    record = played(server(Turn(calls=(ask("roomy " * 10_000),)), WRONG))
-    assert record["questions"] == 1 and record["status"] == "completed"
+    running = server(Turn(calls=(ask("roomy " * 10_000),)), WRONG)
+    for user in ("rule", "llm:u"):
+        record = played(running, user=user)
+        assert record["questions"] == 1 and record["status"] == "completed"
+    said = [each.body["messages"][0]["content"] for each in running.requests if each.body["model"] == "u"]
+    assert said and max(map(len, said)) < 20_000  # the user reads the beginning
 
 
 def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Start) -> None:

@@ -71,6 +71,19 @@ def turn(sql: str, tool: str = "submit_sql") -> Turn:
     return Turn(calls=(Call(name=tool, arguments={"sql": sql}),))
 
 
+@pytest.mark.parametrize("user", ["llm", "rule+llm", "llm-one-prompt"])
+def test_the_demo_s_model_plays_both_seats(
+    birdenv: Any, demo_server: Server, tmp_path: Path, user: str
+) -> None:
+    ran = birdenv(*run_with(demo_server, tmp_path, "--user", f"{user}:scripted", "-p", "4"))
+    assert ran.code == 0 and "Mean reward                          1.000" in ran.out
+    records = [json.loads(line) for line in (newest(tmp_path) / "runs.jsonl").read_text().splitlines()]
+    assert all(record["usage_of_others"]["user"]["calls"] for record in records)
+    assert not any("model_faults" in record for record in records)
+    ran = birdenv(*run_with(demo_server, tmp_path)[:1], "--agent", "llm:typo", "--base-url", demo_server.url)
+    assert ran.code == 3 and "'typo' does not exist" in ran.err
+
+
 def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     birdenv: Any, demo_server: Server, tmp_path: Path
 ) -> None:
@@ -96,6 +109,8 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     assert f"--resume {newest(part)}" in ran.err
     ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
     assert ran.code == 0 and len(demo_server.requests) == 2 * calls
+    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
+    assert "Models: 0 calls, " in ran.out and "cost unknown" in ran.out
     assert contents(newest(whole)) == contents(newest(part))
 
 
@@ -148,10 +163,14 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
     assert "which model?" in ended("--agent", "llm")
+    assert "no player is a language model" in ended("--model", "m", "--base-url", "http://h/v1")
+    assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
     assert "needs the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
     assert "mine.j2" in ended("--agent", "llm:m", "--prompt", "mine.j2")
+    said = ended("--agent", "llm:m", "--base-url", "http://h/v1", "--api-key-variable", KEY)
+    assert "names is not set" in said and KEY not in said
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
     assert not (tmp_path / "results").exists()
@@ -170,6 +189,8 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     rows = {words[0]: words[1:7] for words in lines}  # of the first table
     assert rows["labelled"] == ["1", "100.0", "0.0", "0.0", "0.0", "0.0"]
     assert rows["refusals"] == ["1", "0.0", "0.0", "0.0", "0.0", "100.0"]
+    ran = birdenv("users", "eval", "--questions", file, *user[2:])
+    assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
 
@@ -195,7 +216,7 @@ def undisturbed(
 ) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
     """A server with models for both seats, its log, and the files of a run that nobody disturbed."""
     wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
-    both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05}
+    both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05, "models": ()}
     folder = tmp_path_factory.mktemp("undisturbed")
     log = folder / "log"
     with serve(demo_answers.model_copy(update=both), log) as running:

@@ -117,6 +117,15 @@ def test_a_dialogue_is_recorded_once_not_once_a_turn(server: Start, models: Make
     assert "params" in entries[0] and "params" not in entries[1]
 
 
+def test_a_key_is_in_no_file_either_where_json_spells_it_otherwise(
+    server: Start, models: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "very/secret/key")
+    body = r'{"choices": [{"message": {"content": "It is very\/secret\/key."}}]}'
+    recorded(models, server(Turn(body=body)).url, tmp_path, "a/0/system")
+    assert "secret" not in (tmp_path / CALLS).read_text()
+
+
 def test_a_key_that_a_server_repeats_is_in_no_file(server: Start, models: Make, tmp_path: Path) -> None:
     recorded(models, server(Turn(content=f"Your key is {KEY}.")).url, tmp_path, "a/0/system")
     assert KEY not in (tmp_path / CALLS).read_text() and "[key]" in (tmp_path / CALLS).read_text()

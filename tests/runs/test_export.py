@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.runs.export import export_rows, exported_episodes
+from birdenv.runs.export import ExportedEpisode, export_rows, exported_episodes
 from birdenv.testing.openai_server import Server
 
 
@@ -58,6 +59,32 @@ def test_pairs_come_from_repeats_of_one_task(tmp_path: Path) -> None:
     assert len(rows) > len(list(export_rows(episodes, "preference", 1.0)))
 
 
+def test_pairs_begin_where_they_part(tmp_path: Path) -> None:
+    def written(call: str, sql: str) -> list[dict[str, Any]]:
+        def calls(name: str, text: str) -> list[dict[str, Any]]:
+            return [{"id": call, "type": "function", "function": {"name": name, "arguments": text}}]
+
+        return [
+            {"role": "user", "content": "Request: ..."},
+            {"role": "assistant", "content": "", "tool_calls": calls("clarify", "What is roomy?")},
+            {"role": "tool", "content": "40 seats.", "tool_call_id": call},
+            {"role": "assistant", "content": "", "tool_calls": calls("submit_sql", sql)},
+        ]
+
+    def episode(repeat: int, messages: list[dict[str, Any]], reward: float) -> ExportedEpisode:
+        return ExportedEpisode("t", repeat, messages, [], [0.0] * len(messages), reward)
+
+    right, wrong = written("call_a", "SELECT 1"), written("call_b", "SELECT 2")
+    [row] = export_rows([episode(0, right, 1.0), episode(1, wrong, 0.0)], "preference")
+    assert [m["role"] for m in row["prompt"]] == ["user", "assistant", "tool"]
+    assert [len(row[side]) for side in ("chosen", "rejected")] == [1, 1]
+    wrong[2] = {**wrong[2], "content": "I cannot say."}
+    [row] = export_rows([episode(0, right, 1.0), episode(1, wrong, 0.0)], "preference")
+    assert [m["role"] for m in row["prompt"]] == ["user"] and len(row["chosen"]) == 3
+    wrong[0] = {**wrong[0], "content": "Another request."}
+    assert not list(export_rows([episode(0, right, 1.0), episode(1, wrong, 0.0)], "preference"))
+
+
 @pytest.mark.parametrize("game", ["bird", "a-interact"])
 def test_every_game_and_agent_can_be_exported(tmp_path: Path, game: str) -> None:
     found = run_episodes(game, "asks-first", limit=3, output=tmp_path)
@@ -87,42 +114,63 @@ def test_the_files_load_as_they_are(model_run: Path, tmp_path: Path) -> None:
         assert len(loaded) == len(rows) and loaded[0]["tools"] == rows[0]["tools"]
 
 
+class Learner:
+    """A model of a few thousand weights, TRL's own chat template, and the data of a file."""
+
+    def __init__(self, trl: Any, rows: list[dict[str, Any]], folder: Path) -> None:
+        from datasets import load_dataset
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+        from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+        (file := folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.data = load_dataset("json", data_files=str(file), cache_dir=str(folder))["train"]
+        bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        letters = Tokenizer(models.BPE())
+        letters.pre_tokenizer, letters.decoder = bytes_, decoders.ByteLevel()
+        marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+        learn = trainers.BpeTrainer(vocab_size=600, special_tokens=marks, initial_alphabet=bytes_.alphabet())
+        letters.train([str(file)], learn)
+        self.words = PreTrainedTokenizerFast(tokenizer_object=letters, eos_token=marks[2], pad_token=marks[0])
+        templates = Path(trl.__file__).parent / "chat_templates"
+        self.words.chat_template = (templates / "qwen3_training.jinja").read_text()
+        tiny = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "head_dim": 8}
+        heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 8192}
+        self.model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(self.words), **tiny, **heads))
+        self.settings = {"output_dir": str(folder / "out"), "max_steps": 1, "report_to": []}
+        self.settings |= {"use_cpu": True, "bf16": False, "per_device_train_batch_size": 1}
+
+
+@pytest.mark.slow
 def test_trl_trains_on_the_files_as_they_are(model_run: Path, tmp_path: Path) -> None:
     trl: Any = pytest.importorskip("trl", reason="needs `trl`")
-    from datasets import load_dataset
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
-
     rows = list(export_rows(exported_episodes(model_run), "sft"))
-    (file := tmp_path / "sft.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    data = load_dataset("json", data_files=str(file), cache_dir=str(tmp_path))["train"]
-    bytes_ = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    letters = Tokenizer(models.BPE())
-    letters.pre_tokenizer, letters.decoder = bytes_, decoders.ByteLevel()
-    marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    learn = trainers.BpeTrainer(vocab_size=600, special_tokens=marks, initial_alphabet=bytes_.alphabet())
-    letters.train([str(file)], learn)
-    words = PreTrainedTokenizerFast(tokenizer_object=letters, eos_token=marks[2], pad_token=marks[0])
-    templates = Path(trl.__file__).parent / "chat_templates"
-    words.chat_template = (templates / "qwen3_training.jinja").read_text()
-    tiny = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "head_dim": 8}
-    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 8192}
-    settings = trl.SFTConfig(
-        output_dir=str(tmp_path / "out"),
-        max_steps=1,
-        per_device_train_batch_size=1,
-        max_length=8192,
-        assistant_only_loss=True,
-        report_to=[],
-        use_cpu=True,
-        bf16=False,
+    learner = Learner(trl, rows, tmp_path)
+    settings = trl.SFTConfig(**learner.settings, max_length=None, assistant_only_loss=True)
+    trainer = trl.SFTTrainer(
+        learner.model, settings, train_dataset=learner.data, processing_class=learner.words
     )
-    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(words), **tiny, **heads))
-    trainer = trl.SFTTrainer(model, settings, train_dataset=data, processing_class=words)
     trainer.train()
     example = trainer.train_dataset[0]
     labels = zip(example["input_ids"], example["labels"], strict=True)
-    learnt = words.decode([token for token, label in labels if label != -100])
+    learnt = learner.words.decode([token for token, label in labels if label != -100])
     wrote = [m for m, train in zip(rows[0]["messages"], rows[0]["train"], strict=True) if train]
     assert learnt.count("<tool_call>") == len(wrote) and "submit_sql" in learnt
     assert "Request:" not in learnt  # what the agent was told
+
+
+@pytest.mark.slow
+def test_trl_prefers_by_the_files_as_they_are(tmp_path: Path) -> None:
+    trl: Any = pytest.importorskip("trl", reason="needs `trl`")
+    found = run_episodes("c-interact", "random", limit=2, repeats=4, output=tmp_path)
+    assert found.folder is not None
+    rows = list(export_rows(exported_episodes(found.folder), "preference"))
+    learner = Learner(trl, rows, tmp_path)
+    trainer = trl.DPOTrainer(
+        learner.model,
+        deepcopy(learner.model),
+        trl.DPOConfig(**learner.settings, max_length=None),
+        train_dataset=learner.data,
+        processing_class=learner.words,
+    )
+    assert len(trainer.train_dataset) == len(rows) > 0
+    assert trainer.train().training_loss > 0

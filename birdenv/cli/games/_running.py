@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from birdenv.cli._terminal import visible
 from birdenv.cli.options._common import command_given
 from birdenv.cli.options._groups import RunOptions
+from birdenv.cli.options._models import check_models
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
@@ -120,6 +121,7 @@ def run_game(
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
+    check_models(models, seats.values())
     llm = Models(models)
     plan = RunPlan(
         arena,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 
 
@@ -96,3 +99,17 @@ class PairOptions(ModelOptions):
     user_base_url: Annotated[
         str | None, typer.Option("--user-base-url", help="The user's endpoint (key: BIRDENV_USER_API_KEY).")
     ] = None
+
+
+def check_models(models: ModelSettings | None, players: Iterable[Any]) -> None:
+    """Refuse options of language models where no player is one.
+
+    Raises:
+        InputError: something was chosen, and no player's spec names one of our players with a model.
+    """
+    names = [re.split(r"\W", spec.partition(":")[0]) for spec in players if isinstance(spec, str)]
+    if models not in (None, ModelSettings()) and not any("llm" in name for name in names):
+        raise InputError(
+            "no player is a language model, so options of models (such as --model, --base-url, --replay) "
+            "say nothing: give --agent llm:MODEL or --user llm:MODEL"
+        )

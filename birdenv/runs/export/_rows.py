@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.runs.export._episodes import ExportedEpisode
@@ -20,7 +20,8 @@ def export_rows(
     Args:
         episodes: of one run or of several.
         form: `sft`: whole dialogues that earned something; `preference`: pairs of episodes of one task, of
-            which the first earned more; `rl`: all episodes, with the reward of every turn.
+            which the first earned more, from where they differ; `rl`: all episodes, with the reward of every
+            turn.
         min_reward: leaves out episodes that earned less; of pairs, those whose better one did.
     """
     if form == "preference":
@@ -61,18 +62,38 @@ def _pairs(episodes: list[ExportedEpisode], min_reward: float) -> Iterator[dict[
     for task, group in by_task.items():
         for better in group:
             for worse in group:
-                first = better.first
-                same_prompt = better.messages[:first] == worse.messages[: worse.first]
-                if better.reward > worse.reward and better.reward >= min_reward and same_prompt:
+                if better.reward <= worse.reward or better.reward < min_reward:
+                    continue
+                parting = _parting(better, worse)
+                if parting is not None:
                     yield {
-                        "prompt": _uniform(better.messages[:first]),
-                        "chosen": _uniform(better.messages[first:]),
-                        "rejected": _uniform(worse.messages[worse.first :]),
+                        "prompt": _uniform(better.messages[:parting]),
+                        "chosen": _uniform(better.messages[parting:]),
+                        "rejected": _uniform(worse.messages[parting:]),
                         "tools": json.dumps(better.tools),
                         "task": task,
                         "chosen_reward": better.reward,
                         "rejected_reward": worse.reward,
                     }
+
+
+def _parting(one: ExportedEpisode, other: ExportedEpisode) -> int | None:
+    """The place of the first message of the agent that is another one; None if the prompts are no more equal.
+
+    What both share before it says nothing about which is better. Ids of calls are new in every episode.
+    """
+    pairs = zip(map(_said, one.messages), map(_said, other.messages), strict=False)
+    differs = next((place for place, (ours, theirs) in enumerate(pairs) if ours != theirs), None)
+    if differs is None or differs < max(one.first, other.first):
+        return None
+    while one.messages[differs]["role"] != "assistant" or other.messages[differs]["role"] != "assistant":
+        differs -= 1
+    return differs
+
+
+def _said(message: Mapping[str, Any]) -> tuple[Any, ...]:
+    calls = tuple(str(call.get("function")) for call in message.get("tool_calls") or ())
+    return message["role"], message.get("content") or "", calls
 
 
 def _about(episode: ExportedEpisode) -> dict[str, Any]:
