@@ -41,6 +41,7 @@ class Connection:
         self.news = asyncio.Event()
         self.after: int | None = None  # events sent; None before the browser said hello
         self.typing: bool | None = None
+        self.state: dict[str, Any] | None = None  # the last that was sent
         self._dialogue: str | None = None
         self._sent: str = ""
 
@@ -55,7 +56,9 @@ class Connection:
             self._sent = line
             await self.socket.send_text(line)
         if person is not None and status == "chat" and person.dialogue and person.seat is not None:
-            room = await asyncio.to_thread(study.room, person.dialogue)
+            room = study.loaded(person.dialogue)
+            if room is None:
+                room = await asyncio.to_thread(study.room, person.dialogue)
             if self.after is not None:
                 await self._send_dialogue(room, person.seat)
         if self.typing is not None:
@@ -67,8 +70,10 @@ class Connection:
             self._dialogue = room.stored.id
             await self.socket.send_text(as_json({"type": "setup", **room.setup(seat)}))
         events, state = room.shown(seat)
+        if state is self.state:
+            return
         after = min(self.after or 0, len(events))
-        self.after = len(events)
+        self.after, self.state = len(events), state
         news = {"type": "news", "events": events[after:], "state": state}
         await self.socket.send_text(as_json(news))
 
@@ -224,7 +229,7 @@ class Hub:
 
     async def _act(self, tab: Connection, frame: Any) -> None:
         if isinstance(frame, Hello):
-            tab.after = frame.after
+            tab.after, tab.state = frame.after, None
             tab.news.set()
         elif isinstance(frame, Play):
             play = partial(
@@ -238,8 +243,9 @@ class Hub:
     async def _after_move(self, tab: Connection) -> None:
         person = self.study.store.person(tab.person)
         if person is not None and person.status == "chat" and person.dialogue is not None:
-            self.take_turns(self.study.room(person.dialogue))
-        tab.news.set()
+            room = self.study.loaded(person.dialogue)
+            if room is not None and room.has_players:
+                self.take_turns(room)
 
     def _pass_typing(self, id: str, on: bool) -> None:
         person = self.study.store.person(id)

@@ -165,6 +165,10 @@ class Study:
         """Return how many dialogues each task has with each partner; those that broke off do not count."""
         return self.store.used(BROKEN)
 
+    def loaded(self, dialogue: str) -> Room | None:
+        """Return a running dialogue if it is in memory; never waits."""
+        return self._rooms.get(dialogue)
+
     def room(self, dialogue: str) -> Room:
         """Return a running dialogue; after a restart it is played again from what is stored."""
         room = self._rooms.get(dialogue)
