@@ -88,6 +88,7 @@ class Hub:
         self._turns: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._threads = ThreadPoolExecutor(_THREADS, "web")
+        self._thinking = ThreadPoolExecutor(_THREADS, "player")  # slow players keep no person waiting
         self._clock: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -139,11 +140,11 @@ class Hub:
             self._turns[id] = asyncio.create_task(self._turn(room))
 
     async def _turn(self, room: Room) -> None:
-        id = room.stored.id
+        id, loop = room.stored.id, asyncio.get_running_loop()
         try:
             while True:
                 self._again.discard(id)
-                found = await asyncio.to_thread(room.next_move)
+                found = await loop.run_in_executor(self._thinking, room.next_move)
                 if found is None:
                     if id in self._again:
                         continue
