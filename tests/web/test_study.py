@@ -260,6 +260,7 @@ class People(RuleBasedStateMachine):
         self.world = World(Store(":memory:"), 3, partners=partners)
         self.here: set[str] = set()
         self.count = 0
+        self.last: dict[str, tuple[str, str]] = {}  # what each name said last, and its number
         self.read: dict[str, tuple[str, list[Any]]] = {}  # by name: the dialogue, and what the page was sent
 
     @initialize(target=names)
@@ -291,6 +292,7 @@ class People(RuleBasedStateMachine):
 
     @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12"))
     def talk(self, name: str, text: str, cid: str) -> None:
+        self.last[name] = text, cid
         self.world.study.play(name, Move("message", text), cid)
 
     @rule(name=names)
@@ -326,9 +328,12 @@ class People(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
+        """Pages come back, and send again what may not have arrived."""
         self.world.study = self.world.started()
         for name in self.here:
             self.world.study.presence.connect(name)
+            if name in self.last:
+                self.talk(name, *self.last[name])
 
     @invariant()
     def nobody_is_in_two_places(self) -> None:
