@@ -92,6 +92,19 @@ def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> No
     assert len(codes) == 2 and None not in codes
 
 
+def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:
+    world = World(store)
+    world.come("a")
+    for text in (" ", "x" * 5_001):
+        with pytest.raises(InputError):
+            world.study.report("a", text)
+    for number in range(30):
+        world.study.report("a", f"problem {number}")
+    world.study.report("nobody", "hello")
+    assert [each.text for each in store.reports()] == [f"problem {number}" for number in range(20)]
+    assert world.status("a") == "waiting"
+
+
 def test_waiting_has_an_end(store: Store) -> None:
     world = World(store, codes={"nobody_came": "NOBODY"})
     world.come("a")
