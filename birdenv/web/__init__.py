@@ -5,6 +5,9 @@
 * `make_app`: pages, forms, sockets and the admin page of a study.
 * `study_rows`: the dialogues of a study as transcripts.
 
+`birdenv.web.study` is a study without network, `birdenv.web.replay` shows recorded dialogues, and
+`birdenv.web.ratings` lets third parties judge them.
+
 The stages of a person are `instructions`, `waiting`, `chat`, `survey` and `finished`; `alone` follows a chat
 whose partner left.
 """

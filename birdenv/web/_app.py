@@ -43,7 +43,9 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
         await hub.stop()
 
     app = guarded_app(study.title, host, study.config.hosts, lifespan)
-    _add_pages(app, study, doors)
+    pages = Pages(study, doors)
+    _add_entrance(app, study, doors, pages)
+    _add_steps(app, study, doors, pages)
     add_admin(app, study, doors)
 
     @app.websocket("/ws")
@@ -62,8 +64,8 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
     return app
 
 
-def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
-    pages = Pages(study, doors)
+def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
+    """Add the page of whoever comes, and consent."""
     newcomers = Newcomers(study.config.limits.newcomers)
 
     @app.get("/")
@@ -88,6 +90,10 @@ def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
         person = study.agree(id, external_of(platform), platform)
         return signed_in(back(), doors, person.id, request)
 
+
+def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
+    """Add the forms that lead people on."""
+
     @app.post("/instructions")
     async def instructions(request: Request) -> Response:
         id, fields = await read_form(request, doors)
@@ -106,6 +112,15 @@ def _add_pages(app: FastAPI, study: Study, doors: Doors) -> None:
             person = study.store.person(id)
             if person is not None:
                 return HTMLResponse(pages.of(person, str(error)), 422)
+        return back()
+
+    @app.post("/report")
+    async def report(request: Request) -> Response:
+        id, fields = await read_form(request, doors)
+        try:
+            await asyncio.to_thread(study.report, id, fields.get("text", ""))
+        except InputError as error:
+            raise HTTPException(422, str(error)) from None
         return back()
 
     @app.post("/step/{step}")

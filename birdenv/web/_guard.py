@@ -8,13 +8,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from birdenv.web._doors import FOREIGN, LOOPBACK
-from birdenv.web._pages import MTURK_HOSTS
+from birdenv.web._pages import MTURK_HOSTS, render
 
 _HEADERS: Final = {
     "content-security-policy": (
@@ -51,6 +52,11 @@ def guarded_app(
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(_Guard, names=known)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        return HTMLResponse(render("refused", title=title, problem=error.detail), error.status_code)
+
     return app
 
 

@@ -106,6 +106,7 @@ class Pages:
                     for each in store.running()
                 ],
                 "quotas": self._quotas(),
+                "reports": store.reports(),
             }
         return self._render("admin", "", **facts)
 

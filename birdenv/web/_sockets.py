@@ -41,6 +41,7 @@ class Connection:
         self.news = asyncio.Event()
         self.after: int | None = None  # events sent; None before the browser said hello
         self.typing: bool | None = None
+        self.state: dict[str, Any] | None = None  # the last that was sent
         self._dialogue: str | None = None
         self._sent: str = ""
 
@@ -55,7 +56,9 @@ class Connection:
             self._sent = line
             await self.socket.send_text(line)
         if person is not None and status == "chat" and person.dialogue and person.seat is not None:
-            room = await asyncio.to_thread(study.room, person.dialogue)
+            room = study.loaded(person.dialogue)
+            if room is None:
+                room = await asyncio.to_thread(study.room, person.dialogue)
             if self.after is not None:
                 await self._send_dialogue(room, person.seat)
         if self.typing is not None:
@@ -67,8 +70,10 @@ class Connection:
             self._dialogue = room.stored.id
             await self.socket.send_text(as_json({"type": "setup", **room.setup(seat)}))
         events, state = room.shown(seat)
+        if state is self.state:
+            return
         after = min(self.after or 0, len(events))
-        self.after = len(events)
+        self.after, self.state = len(events), state
         news = {"type": "news", "events": events[after:], "state": state}
         await self.socket.send_text(as_json(news))
 
@@ -83,6 +88,7 @@ class Hub:
         self._turns: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._threads = ThreadPoolExecutor(_THREADS, "web")
+        self._thinking = ThreadPoolExecutor(_THREADS, "player")  # slow players keep no person waiting
         self._clock: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -134,11 +140,11 @@ class Hub:
             self._turns[id] = asyncio.create_task(self._turn(room))
 
     async def _turn(self, room: Room) -> None:
-        id = room.stored.id
+        id, loop = room.stored.id, asyncio.get_running_loop()
         try:
             while True:
                 self._again.discard(id)
-                found = await asyncio.to_thread(room.next_move)
+                found = await loop.run_in_executor(self._thinking, room.next_move)
                 if found is None:
                     if id in self._again:
                         continue
@@ -224,7 +230,7 @@ class Hub:
 
     async def _act(self, tab: Connection, frame: Any) -> None:
         if isinstance(frame, Hello):
-            tab.after = frame.after
+            tab.after, tab.state = frame.after, None
             tab.news.set()
         elif isinstance(frame, Play):
             play = partial(
@@ -238,8 +244,9 @@ class Hub:
     async def _after_move(self, tab: Connection) -> None:
         person = self.study.store.person(tab.person)
         if person is not None and person.status == "chat" and person.dialogue is not None:
-            self.take_turns(self.study.room(person.dialogue))
-        tab.news.set()
+            room = self.study.loaded(person.dialogue)
+            if room is not None and room.has_players:
+                self.take_turns(room)
 
     def _pass_typing(self, id: str, on: bool) -> None:
         person = self.study.store.person(id)

@@ -13,7 +13,7 @@ from test_killed_server import Server
 from test_ratings import Round, compared
 from web_browser import listening, served
 
-from birdenv.web import Doors, Partner, StudyConfig, study_rows
+from birdenv.web import Doors, StudyConfig, study_rows
 from birdenv.web.ratings import make_rating_app, rating_rows
 
 pytestmark = pytest.mark.slow
@@ -134,15 +134,20 @@ def test_two_people_find_their_friend_through_reload_offline_and_a_killed_server
     assert set(example["agents_info"]["surveys"]) == {"0", "1"}
 
 
-def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Path) -> None:
-    config = StudyConfig(seat="system", partners={"rule": Partner(player="rule")})
-    with served(tmp_path, "c-interact", config, limit=1, execute_sql=True) as (study, port):
+def test_two_people_and_sql_with_debug_and_follow_up(chromium: Any, tmp_path: Path) -> None:
+    with served(tmp_path, "c-interact", StudyConfig(), limit=1, execute_sql=True) as (study, port):
         right, next_right = golds(study)
-        person = Person(chromium, port)
-        person.enter()
+        people = [Person(chromium, port) for _ in range(2)]
+        for each in people:
+            each.enter()
+        for each in people:
+            each.page.wait_for_selector("#controls form", state="attached")
+        user, person = sorted(people, key=lambda each: each.page.locator("form[data-action=clarify]").count())
         person.page.wait_for_selector("form[data-action=submit_sql] .cm-content")
         person.play("clarify", "What do you mean by roomy?")
-        person.sees("seats")
+        user.sees("What do you mean by roomy?")
+        user.play("answer", "At least 40 seats, <i>please</i>.")
+        person.sees("At least 40 seats, <i>please</i>.")
         probe = person.page.locator("form[data-action=execute_sql] .cm-content")
         probe.press_sequentially("SELECT weekly_h")
         person.page.locator(".cm-tooltip-autocomplete li", has_text="weekly_hours").wait_for()
@@ -153,7 +158,8 @@ def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
         person.play("submit_sql", right)
         person.page.wait_for_selector("#gauges >> text=part 2")
         person.play("submit_sql", next_right)
-        person.finish()
+        assert user.finish() != person.finish()
+        assert not any("SELECT" in line for line in user.lines())
         assert study.store.dialogues()[0].rewards == [0.8, 0.8]
 
         owner = Person(chromium, port, "/admin")
@@ -171,7 +177,32 @@ def test_sql_in_the_browser_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
         page.locator("#events table td", has_text="Harbour").wait_for()
         page.select_option("#view", label="user")
         assert "SELECT" not in page.inner_text("#events")
-        assert person.errors == owner.errors == []
+        assert person.errors == user.errors == owner.errors == []
+
+
+def test_who_leaves_does_not_block_the_partner(chromium: Any, tmp_path: Path) -> None:
+    limits = {"away": 1, "waiting": 60}
+    with served(tmp_path, "mutual-friends", StudyConfig(limits=limits), limit=4) as (study, port):
+        one, two = (Person(chromium, port) for _ in range(2))
+        for person in (one, two):
+            person.enter()
+        for person in (one, two):
+            person.page.wait_for_selector("form[data-action=message] textarea")
+        one.context.close()
+        two.page.click("text=Wait for another partner")
+        two.page.wait_for_selector("#left")
+        three = Person(chromium, port)
+        three.enter()
+        for person in (two, three):
+            person.page.wait_for_selector("form[data-action=message] textarea")
+        three.say("hello")
+        two.sees("hello")
+        three.page.click("text=Leave the study")
+        three.page.wait_for_selector("text=You have left the study")
+        two.page.click("text=Finish now")
+        assert two.page.inner_text("#code")
+        assert two.errors == three.errors == []
+        assert [each.status for each in study.store.dialogues()] == ["left", "left"]
 
 
 @pytest.mark.parametrize("compare", [None, "dialogues"])

@@ -224,6 +224,27 @@ def test_a_dialogue_in_two_browsers_replays_through_gymnasium_to_the_same_reward
     assert total == pytest.approx(0.8)
 
 
+@pytest.mark.slow
+def test_a_language_model_sits_with_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from birdenv.testing.openai_server import demo_script, serve
+
+    with serve(demo_script()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        with served(tmp_path, "c-interact", against("llm:scripted", "user"), limit=1) as (study, port):
+            person = Browser(port)
+            person.enter()
+            with Chat(person) as chat:
+                chat.until(lambda: chat.status == "survey" or "answer" in chat.state["legal"])
+                while chat.status != "survey":
+                    chat.play("answer", "As you think.")
+                    chat.state = {"legal": []}
+                    chat.until(lambda: chat.status == "survey" or "answer" in chat.state["legal"])
+            (stored,) = study.store.dialogues()
+            assert stored.status == "completed"
+            assert stored.seats == ["llm:scripted", "human"]
+
+
 def golds(study: Any) -> tuple[str, str]:
     """The right SQL of both phases."""
     private = study.arena._tasks.private(study.arena.ids[0])

@@ -171,6 +171,14 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200
     assert "Running dialogues" in admin.page
     assert admin.get("/admin/export") == 200
+    person = Browser(port)
+    person.enter()
+    assert person.post("/report", {"text": " "}) == 422
+    person.get()
+    assert person.post("/report", {"text": "<b>It hangs</b>"}) == 200
+    assert person.status() == "waiting"
+    admin.get("/admin")
+    assert "<td>waiting</td>" in admin.page and "<b>It hangs</b>" in admin.page
     assert (folder / "secret").stat().st_mode & 0o077 == 0
 
 
@@ -190,6 +198,7 @@ def test_newcomers_from_one_address_are_limited(tmp_path: Path) -> None:
     with served(tmp_path, "bargain", config) as (study, port):
         people = [Browser(port) for _ in range(3)]
         assert [person.post("/consent") for person in people] == [200, 200, 429]
+        assert "Too many people came at once" in people[2].page
         assert people[0].post("/consent") == 200  # who is known may come again
         assert study.store.counts() == {"instructions": 2}
 

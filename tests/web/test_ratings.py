@@ -27,6 +27,7 @@ from birdenv.web.ratings import (
     rating_rows,
     read_rating_config,
 )
+from birdenv.web.ratings._items import side_of
 from birdenv.web.replay import Record
 
 ANSWERS = {"fluency": "5", "correctness": "4", "cooperation": "3", "humanlike": "1"}
@@ -95,6 +96,12 @@ def test_each_dialogue_has_as_many_raters_as_asked_and_nobody_has_one_twice(fold
     assert {row["question"]: row["value"] for row in rows} == {name: int(n) for name, n in ANSWERS.items()}
     codes = [found.code for rater in "abcde" if (found := made.store.rater(rater))]
     assert len(set(codes)) == 5 and None not in codes
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_words_of_the_judged_seat_are_its_own(seat: int) -> None:
+    lines = side_of(record(1), seat, RatingConfig()).lines
+    assert {line["seat"] for line in lines if line["who"] == "you"} == {f"agent_{seat}"}
 
 
 def test_ratings_spread_over_dialogues_first(folder: Path) -> None:

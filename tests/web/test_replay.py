@@ -82,7 +82,9 @@ def test_what_is_secret_between_seats_stays_so(tmp_path: Path) -> None:
         events = [Event(0, 1, "message", "hello"), Event(0, 2, "select", {"book": 1, "hat": 0, "ball": 0})]
         record = Record("r", "r", "deal-or-no-deal", arena.ids[0], ("a", "b"), "", (), lambda: events, arena)
         chosen = {view["name"]: view["lines"][1]["data"] for view in as_seen(record)["views"]}
+        gone = as_seen(record._replace(task="not in the data any more"))["views"]
     assert chosen == {"everything": events[1].data, "agent_0": events[1].data, "agent_1": None}
+    assert [view["name"] for view in gone] == ["everything"]
 
 
 def test_a_run_is_seen_without_gold_unless_its_owner_asks(run: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
@@ -35,11 +35,12 @@ class World:
         self.arena: Arena = study_arena("mutual-friends", self.config, {"limit": number})
         self.clock = Clock()
         self.store = store
+        self.rng = Random(1)
         self.study = self.started()
 
     def started(self) -> Study:
         """Return a study of a server that has just started."""
-        return Study(self.arena, self.config, self.store, clock=self.clock, rng=Random(1))
+        return Study(self.arena, self.config, self.store, clock=self.clock, rng=self.rng)
 
     def come(self, name: str) -> None:
         self.study.agree(name)
@@ -89,6 +90,19 @@ def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> No
         assert world.status(name) == "done"
     codes = {store.person(name).code for name in "ab"}  # type: ignore[union-attr]
     assert len(codes) == 2 and None not in codes
+
+
+def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:
+    world = World(store)
+    world.come("a")
+    for text in (" ", "x" * 5_001):
+        with pytest.raises(InputError):
+            world.study.report("a", text)
+    for number in range(30):
+        world.study.report("a", f"problem {number}")
+    world.study.report("nobody", "hello")
+    assert [each.text for each in store.reports()] == [f"problem {number}" for number in range(20)]
+    assert world.status("a") == "waiting"
 
 
 def test_waiting_has_an_end(store: Store) -> None:
@@ -259,6 +273,15 @@ class People(RuleBasedStateMachine):
         self.world = World(Store(":memory:"), 3, partners=partners)
         self.here: set[str] = set()
         self.count = 0
+        self.last: dict[str, tuple[str, str]] = {}  # what each name said last, and its number
+        self.read: dict[str, tuple[str, list[Any]]] = {}  # by name: the dialogue, and what the page was sent
+
+    @initialize(target=names)
+    def four_talk(self) -> Any:
+        """So that there is something to go wrong from the first step on."""
+        came = [self.come() for _ in range(4)]
+        self.pass_time(1)
+        return multiple(*came)
 
     @rule(target=names)
     def come(self) -> str:
@@ -280,8 +303,9 @@ class People(RuleBasedStateMachine):
             self.world.study.presence.connect(name)
             self.here.add(name)
 
-    @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12345"))
+    @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12"))
     def talk(self, name: str, text: str, cid: str) -> None:
+        self.last[name] = text, cid
         self.world.study.play(name, Move("message", text), cid)
 
     @rule(name=names)
@@ -304,11 +328,25 @@ class People(RuleBasedStateMachine):
     def pass_time(self, seconds: int) -> None:
         self.world.pass_time(seconds)
 
+    @rule(name=names)
+    def read_on(self, name: str) -> None:
+        """The page is sent what is new after its cursor."""
+        person = self.world.store.person(name)
+        if person is None or person.status != "chat" or person.dialogue is None or person.seat is None:
+            return
+        dialogue, told = self.read.get(name, ("", []))
+        told = told if dialogue == person.dialogue else []
+        events = self.world.study.room(person.dialogue).shown(person.seat).events
+        self.read[name] = person.dialogue, [*told, *events[len(told) :]]
+
     @rule()
     def restart(self) -> None:
+        """Pages come back, and send again what may not have arrived."""
         self.world.study = self.world.started()
         for name in self.here:
             self.world.study.presence.connect(name)
+            if name in self.last:
+                self.talk(name, *self.last[name])
 
     @invariant()
     def nobody_is_in_two_places(self) -> None:
@@ -331,11 +369,23 @@ class People(RuleBasedStateMachine):
             assert count <= (self.world.config.partners[partner].chats or 0)
 
     @invariant()
-    def what_is_shown_only_grows_by_what_is_stored(self) -> None:
+    def pages_have_what_is_stored_once_and_in_order(self) -> None:
         for each in self.world.store.running():
             moves = self.world.store.moves(each.id)
             room = self.world.study.room(each.id)
-            assert all(len(room.shown(seat).events) <= len(moves) for seat in room.people)
+            for seat, name in self.world.store.seated(each.id).items():
+                events = room.shown(seat).events
+                heard = [
+                    move
+                    for move in moves
+                    if move.seat == seat or not (move.event.metadata or {}).get("refused")
+                ]
+                assert [event["data"] for event in events] == [move.event.data for move in heard]
+                own = [move.cid for move in moves if move.seat == seat]
+                assert [event["cid"] for event in events if event["who"] == "you"] == own
+                assert len(set(own)) == len(own)
+                dialogue, told = self.read.get(name, ("", []))
+                assert dialogue != each.id or told == list(events[: len(told)])
 
     def teardown(self) -> None:
         for seconds in (1, 700, 700):
@@ -344,5 +394,14 @@ class People(RuleBasedStateMachine):
         assert not self.world.store.people("waiting")
 
 
-People.TestCase.settings = settings(max_examples=8, stateful_step_count=20)
-test_people = People.TestCase
+class PeopleAtLength(People):
+    """The same, much longer."""
+
+
+def machine(people: type[People], examples: int, steps: int) -> Any:
+    people.TestCase.settings = settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    return people.TestCase
+
+
+test_people = machine(People, 6, 20)
+test_people_at_length = pytest.mark.slow(machine(PeopleAtLength, 80, 50))

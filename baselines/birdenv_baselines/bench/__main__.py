@@ -39,6 +39,7 @@ from birdenv_baselines.bench import (
     steps,
     users,
     vector,
+    web,
     workers,
 )
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
@@ -62,6 +63,7 @@ GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "grading": grading.lines,
     "scoring": scoring.lines,
     "postgres": postgres.lines,
+    "web": web.lines,
 }
 _SECONDS_A_ROUND = 0.1
 
@@ -92,7 +94,7 @@ episodes with a language model at once), spaces, candidates (batches of candidat
 (comparing two large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its
 schemas; its data are looked for in $BIRDENV_SHARED_DATA),
 postgres (episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with
-copies of the databases of 2 and 300 MB, loaded at first and kept).
+copies of the databases of 2 and 300 MB, loaded at first and kept), web (a study under load).
 
 Everything takes about ten minutes; `--sizes small` one. For one subject in seconds:
 

@@ -168,6 +168,7 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
         server_header=False,
     )
     listening = served.bind_socket()
+    listening.listen()  # who comes now waits for the start, and is not turned away
     yield f"http://{host}:{listening.getsockname()[1]}"
     uvicorn.Server(served).run(sockets=[listening])
 

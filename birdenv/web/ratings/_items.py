@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from birdenv.errors import InputError
+from birdenv.errors import BirdenvError, InputError
 from birdenv.web.ratings._config import RatingConfig
-from birdenv.web.replay import Record
+from birdenv.web.replay import Record, View
 
 
 class Item(NamedTuple):
@@ -35,10 +35,6 @@ class Item(NamedTuple):
         """The dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
-    def told(self) -> dict[str, Any]:
-        """Return what the judged seat was told; the same on both sides, which are of one task."""
-        return self.record.told(self.seat)
-
 
 def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
     """Return what is to be judged.
@@ -57,13 +53,16 @@ def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
     raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
 
 
-def lines_of(record: Record, seat: int, config: RatingConfig) -> list[dict[str, Any]]:
+def side_of(record: Record, seat: int, config: RatingConfig) -> View:
     """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
-    lines = record.lines(None if record.arena is None else seat)
-    if config.compare == "answers":
-        own = [line for line in lines if line["seat"] == record.seats[seat] and not line["refused"]]
-        lines = [{**line, "reply": None} for line in own[-1:]]
-    return lines
+    try:
+        view = record.view(seat)
+    except BirdenvError:  # of a file of others, or the data are gone
+        view = record.everything(seat)
+    if config.compare != "answers":
+        return view
+    own = [line for line in view.lines if line["seat"] == record.seats[seat] and not line["refused"]]
+    return view._replace(lines=[{**line, "reply": None} for line in own[-1:]])
 
 
 def _seats(record: Record, config: RatingConfig) -> list[int]:

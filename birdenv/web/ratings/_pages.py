@@ -15,7 +15,7 @@ from birdenv.web._forms import address_of, back, read_form, refused, signed_in
 from birdenv.web._frames import as_json
 from birdenv.web._guard import guarded_app
 from birdenv.web._pages import external_of, is_preview, platform_of, render, way_back
-from birdenv.web.ratings._items import Item, lines_of
+from birdenv.web.ratings._items import Item, side_of
 from birdenv.web.ratings._ratings import WINNERS, Ratings
 from birdenv.web.ratings._store import Rater
 
@@ -116,5 +116,5 @@ def _item(ratings: Ratings, rater: Rater) -> str:
     item = ratings.next(rater.id)
     if item is None:
         return as_json({"told": {}, "sides": []})
-    sides = [lines_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
-    return as_json({"told": item.told(), "sides": sides})
+    sides = [side_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
+    return as_json({"told": sides[0].told, "sides": [side.lines for side in sides]})

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from birdenv.errors import BirdenvError
 from birdenv.web._doors import ADMIN_COOKIE, Doors
 from birdenv.web._forms import refused
 from birdenv.web._frames import as_json
 from birdenv.web._guard import guarded_app
 from birdenv.web._pages import render
-from birdenv.web.replay._records import EVERYTHING, Record, Records
+from birdenv.web.replay._records import Record, Records
 
 _ROWS: Final = 200
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
@@ -108,12 +110,11 @@ def add_replay(app: FastAPI, records: Callable[[], list[Record]], doors: Doors, 
 
 def as_seen(record: Record) -> dict[str, Any]:
     """Return a dialogue for its page: everything, and as each seat saw it."""
-    views = [{"name": EVERYTHING, "told": {}, "lines": record.lines(None)}]
-    if record.arena is not None:
-        for seat, name in enumerate(record.seats):
-            views.append({"name": name, "told": record.told(seat), "lines": record.lines(seat)})
-    count = len(views[0]["lines"])
-    return {"views": views, "count": count, "private": record.private}
+    views = [record.everything()]
+    with suppress(BirdenvError):  # the data may have changed, or be gone
+        views += [record.view(seat) for seat in range(len(record.seats))]
+    shown = [view._asdict() for view in views]
+    return {"views": shown, "count": len(views[0].lines), "private": record.private}
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,20 @@ from birdenv.web.study._store import FILE, Store
 
 EVERYTHING: Final = "everything"
 """The eyes of nobody's seat: all that is in the record."""
+
+
+class View(NamedTuple):
+    """A dialogue from the eyes of a seat.
+
+    Attributes:
+        name: the seat's, or `everything`.
+        told: what the seat was told before the first move.
+        lines: what it saw, with `at`, the place in the log from 1.
+    """
+
+    name: str
+    told: dict[str, Any]
+    lines: list[dict[str, Any]]
 
 
 class Record(NamedTuple):
@@ -55,27 +69,26 @@ class Record(NamedTuple):
             return self.arena.game.seat_names
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
 
-    def told(self, seat: int) -> dict[str, Any]:
-        """Return what a seat was told before the first move; empty where the game cannot be loaded."""
+    def view(self, seat: int) -> View:
+        """Return what a seat was told, and what it saw.
+
+        Raises:
+            BirdenvError: the game or the task cannot be loaded any more.
+        """
         if self.arena is None:
-            return {}
+            raise InputError(f"{self.id}: the game cannot be loaded")
         rules = self.arena.start(self.task).rules
         try:
-            return told(self.arena.game, rules, seat)
+            seen = seen_by(rules, seat, self.load())
+            return View(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
         finally:
             rules.close()
 
-    def lines(self, seat: int | None) -> list[dict[str, Any]]:
-        """Return what a seat saw, with `at`, the place in the log from 1; None for everything."""
-        events = self.load()
-        if seat is None:
-            seen = list(enumerate(events))
-        elif self.arena is None:
-            return []
-        else:
-            rules = self.arena.start(self.task).rules
-            seen = seen_by(rules, seat, events)
-            rules.close()
+    def everything(self, seat: int = 0) -> View:
+        """Return all that is on record; the words of `seat` are on the right."""
+        return View(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
+
+    def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
         names = self.seats
         return [
             {"at": place + 1, "seat": names[event.agent] if event.agent >= 0 else "", **line(event, seat)}
@@ -116,10 +129,6 @@ class Records:
     def all(self) -> list[Record]:
         """Return all dialogues, place by place, in their order there."""
         return [record for source in self._sources for record in source()]
-
-    def find(self, id: str) -> Record | None:
-        """Return a dialogue."""
-        return next((record for record in self.all() if record.id == id), None)
 
     def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
         if (path / FILE).is_file():

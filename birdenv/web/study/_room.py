@@ -67,6 +67,11 @@ class Room:
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
+    def has_players(self) -> bool:
+        """True if not only people sit here."""
+        return len(self.people) < len(self.stored.seats)
+
+    @property
     def is_over(self) -> bool:
         """True when nobody may act any more."""
         return self._dialogue.is_over

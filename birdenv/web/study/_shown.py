@@ -44,11 +44,11 @@ def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
     ]
 
 
-def line(event: Event, seat: int | None) -> dict[str, Any]:
-    """Return an event as a seat sees it; None for one who sits nowhere, to whom seat 0 is on the right."""
+def line(event: Event, seat: int) -> dict[str, Any]:
+    """Return an event that a seat saw, as the line of its page."""
     metadata: Mapping[str, Any] = event.metadata or {}
     return {
-        "who": "house" if event.agent == HOUSE else "you" if event.agent == (seat or 0) else "partner",
+        "who": "house" if event.agent == HOUSE else "you" if event.agent == seat else "partner",
         "action": event.action,
         "data": event.data,
         "reply": metadata.get("reply"),

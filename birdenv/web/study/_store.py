@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS move(
   PRIMARY KEY(dialogue, number), UNIQUE(dialogue, seat, cid));
 CREATE TABLE IF NOT EXISTS survey(
   dialogue TEXT NOT NULL, seat INTEGER NOT NULL, answers TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
+CREATE TABLE IF NOT EXISTS report(
+  person TEXT NOT NULL, dialogue TEXT, status TEXT NOT NULL, time REAL NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS person_status ON person(status);
 """
 
@@ -76,6 +78,16 @@ class StoredDialogue(NamedTuple):
     status: str | None
     outcome: dict[str, Any] | None
     rewards: list[float] | None
+
+
+class Report(NamedTuple):
+    """What a person told the study's owner, and where they were then."""
+
+    person: str
+    dialogue: str | None
+    status: str
+    time: float
+    text: str
 
 
 class StoredMove(NamedTuple):
@@ -233,6 +245,17 @@ class Store(Database):
         """Return the answers of a dialogue by the seat that gave them."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: json.loads(answers) for seat, answers in rows}
+
+    # --- reports
+
+    def add_report(self, report: Report) -> None:
+        """Keep a report."""
+        self.rows("INSERT INTO report VALUES (?, ?, ?, ?, ?)", *report)
+
+    def reports(self, person: str | None = None) -> list[Report]:
+        """Return the reports of a person or of all, in the order of time."""
+        sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
+        return [Report._make(row) for row in self.rows(sql, person or "")]
 
 
 def _parsed(text: str | None) -> Any:

@@ -13,15 +13,16 @@ from uuid import UUID
 from birdenv.dialogue import Arena, Game, Move, make_game
 from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
-from birdenv.web.study._answers import read_answer
+from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
 from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
-from birdenv.web.study._store import Person, Store
+from birdenv.web.study._store import Person, Report, Store
 from birdenv.web.study._waiting import End, Presence, WaitingRoom
 
 TRIES: Final = 2
 """Tries of the comprehension check."""
 
+_MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
 BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
@@ -159,11 +160,26 @@ class Study:
             self.store.add_survey(person.dialogue, person.seat, read)
             self._finish(id, "done")
 
+    def report(self, id: str, text: str) -> None:
+        """Keep what a person tells the study's owner. Nothing else changes for them.
+
+        Raises:
+            InputError: there is no text, or too much.
+        """
+        person = self.store.person(id)
+        if person is not None and len(self.store.reports(id)) < _MOST_REPORTS:
+            words = read_words("What is wrong?", text, required=True) or ""
+            self.store.add_report(Report(id, person.dialogue, person.status, self.clock(), words))
+
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
         """Return how many dialogues each task has with each partner; those that broke off do not count."""
         return self.store.used(BROKEN)
+
+    def loaded(self, dialogue: str) -> Room | None:
+        """Return a running dialogue if it is in memory; never waits."""
+        return self._rooms.get(dialogue)
 
     def room(self, dialogue: str) -> Room:
         """Return a running dialogue; after a restart it is played again from what is stored."""
