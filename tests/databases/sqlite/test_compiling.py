@@ -97,6 +97,7 @@ READABLE = {
 }
 
 
+@pytest.mark.contains("S48")
 @pytest.mark.parametrize("name", MULTIPLIED)
 def test_what_multiplies_itself_is_refused(source: SqliteSource, name: str) -> None:
     with source.open("shop") as database:
@@ -118,6 +119,7 @@ def views(steps: int) -> Iterable[str]:
         yield f"CREATE VIEW a{i + 1} AS SELECT x.a FROM a{i} x JOIN main.a{i} y"
 
 
+@pytest.mark.contains("S48")
 def test_views_multiply_too_in_whichever_order_they_are_made(source: SqliteSource) -> None:
     with source.open("shop") as database:
         for sql in [*reversed(list(views(9))), "CREATE VIEW a0 AS SELECT 1 AS a"]:
