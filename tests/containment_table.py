@@ -126,7 +126,7 @@ SQLITE: Final = {
     "S46": "endless views in the place of a virtual table's own tables",
     "S47": "sorts and joins that fill the disk",
     "S48": "CTEs, views and subqueries that multiply themselves while they are compiled",
-    "S49": "rows of 800 MB that are deleted at once",
+    "S49": "hundreds of megabytes that are deleted at once",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

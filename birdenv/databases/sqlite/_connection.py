@@ -107,6 +107,7 @@ _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
 _ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
 _BLANK: Final = "there is no SQL statement in this text"
+_MAKES_A_VIEW: Final = re.compile(r"CREATE\s+(?:TEMP\s+|TEMPORARY\s+)?VIEW\b", re.IGNORECASE)
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
 
@@ -180,7 +181,8 @@ class GuardedConnection:
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
         is_alone = not self._connection.in_transaction
-        fault = None if self._killable else self._expansion_fault(sql)
+        is_free = self._killable or _MAKES_A_VIEW.match(sql)  # what is made is not expanded yet
+        fault = None if is_free else self._expansion_fault(sql)
         if fault is not None:
             return fault
         try:

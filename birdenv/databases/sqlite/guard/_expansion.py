@@ -120,15 +120,14 @@ def may_expand(sql: str, largest: int = 1) -> bool:
 
 def expansion(sql: str, views: Mapping[str, Size]) -> int:
     """Tokens that a statement may become, given the sizes of the views, by folded names."""
-    part = _remembered(sql) if len(sql) <= _KEPT else _read(sql)
-    return _Sizes(lambda name, _: views.get(name, _TABLE)).of(part).copies
+    return _Sizes(lambda name, _: views.get(name, _TABLE)).of(_parts(sql)).copies
 
 
 def sizes_of_views(definitions: Iterable[tuple[str, str]]) -> dict[str, Size]:
     """The sizes of all views, from their names and the statements that make them."""
     parts: dict[str, list[_Part]] = {}
     for name, sql in definitions:  # several databases may have one of that name
-        parts.setdefault(folded(name), []).append(_read(sql))
+        parts.setdefault(folded(name), []).append(_parts(sql))
     known: dict[str, Size] = {}
 
     def look_up(name: str, depth: int) -> Size:
@@ -207,6 +206,10 @@ class _Sizes:
                 return self._known[found]
             scope = scope.around
         return self._outside(name, self._depth)
+
+
+def _parts(sql: str) -> _Part:
+    return _remembered(sql) if len(sql) <= _KEPT else _read(sql)
 
 
 @lru_cache(maxsize=256)
