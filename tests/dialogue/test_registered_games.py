@@ -36,7 +36,9 @@ ODD = [
     Move("submit_sql", "SELECT '\ud800'"),
     Move("message", "What do you have?"),
     Move("select", {"book": 1}),
+    Move("select", {"book": 10**400}),
     Move("offer", {"price": float("inf")}),
+    Move("offer", {"price": -(10**400)}),
     Move("accept"),
 ]
 
