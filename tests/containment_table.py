@@ -69,6 +69,7 @@ POSTGRES: Final = {
     "P39": "signs that drivers take for parameters",
     "P40": "a server that is killed",
     "P41": "rows that come slowly",
+    "P42": "what a gold writes, told by the server's counters",
     "quota": "filling the disk, the memory",
 }
 HOLES: Final = {
@@ -124,6 +125,8 @@ SQLITE: Final = {
     "S45": "JSON nested so deeply that nothing can compare it",
     "S46": "endless views in the place of a virtual table's own tables",
     "S47": "sorts and joins that fill the disk",
+    "S48": "CTEs, views and subqueries that multiply themselves while they are compiled",
+    "S49": "hundreds of megabytes that are deleted at once",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

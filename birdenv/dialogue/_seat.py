@@ -5,10 +5,10 @@ They are known before any episode. Action spaces, tool schemas, forms and help t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 from typing import Any, Final, Literal, TypeAlias
 
 MAX_TEXT: Final = 2**16
@@ -73,7 +73,8 @@ class Field:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole and (self.kind == "integer" or not isinstance(value, float)):
             return "malformed"
-        return None if isfinite(value) and self.low <= value <= self.high else "malformed"
+        is_finite = abs(value) <= sys.float_info.max  # and no integer that is no float
+        return None if is_finite and self.low <= value <= self.high else "malformed"
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
 from birdenv.llm._completion import completion_of
+from birdenv.llm._recording import read_call
 
 
 class RecordedDialogue(NamedTuple):
@@ -31,17 +31,17 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
         if not line.endswith("\n"):
             break
-        try:
-            entries.append(json.loads(line))
-        except ValueError:
-            raise InputError(f"{path}: line {number} is no recorded call") from None
+        entries.append((number, read_call(line, path, number)))
     sent: dict[str, list[dict[str, Any]]] = {}
     offered: dict[str, dict[str, dict[str, Any]]] = {}
-    for entry in sorted(entries, key=lambda each: (each["scope"], each["n"])):
+    for number, entry in sorted(entries, key=lambda each: (each[1]["scope"], each[1]["n"])):
         scope = entry["scope"]
-        sent[scope] = sent.get(scope, [])[: entry["kept"]] + entry["messages"]
-        for tool in entry.get("params", {}).get("tools", ()):
-            offered.setdefault(scope, {}).setdefault(tool["function"]["name"], tool)
+        try:
+            sent[scope] = sent.get(scope, [])[: entry["kept"]] + entry["messages"]
+            for tool in entry.get("params", {}).get("tools", ()):
+                offered.setdefault(scope, {}).setdefault(tool["function"]["name"], tool)
+        except (TypeError, KeyError, AttributeError):
+            raise InputError(f"{path}: line {number} is no recorded call") from None
         answer = completion_of(entry["message"], entry.get("finish_reason"), None).history()
         found[scope] = RecordedDialogue([*sent[scope], answer], list(offered.get(scope, {}).values()))
     return found

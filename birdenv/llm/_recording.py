@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.errors import InputError, RunEndedError
+from birdenv.llm._completion import completion_of
 
+_MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
 _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
 
 
@@ -134,13 +136,34 @@ class CallFile:
             os.truncate(self.path, place)
 
     def _enter(self, line: bytes, place: int, number: int) -> None:
-        try:
-            entry = json.loads(line)
-            self._lines[entry["key"]] = place, len(line)
-            usage = entry.get("usage") or {}
-            if not entry.get("reused"):
-                self.cost += entry.get("cost_usd") or 0.0
-                self.unpriced += entry.get("cost_usd") is None
-                self.tokens += (usage.get("prompt_tokens") or 0) + (usage.get("completion_tokens") or 0)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise InputError(f"{self.path}: line {number} is no recorded call") from None
+        entry = read_call(line, self.path, number)
+        self._lines[entry["key"]] = place, len(line)
+        if not entry.get("reused"):
+            recorded = completion_of(entry["message"], None, entry.get("usage"))
+            self.cost += entry.get("cost_usd") or 0.0
+            self.unpriced += entry.get("cost_usd") is None
+            self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)
+
+
+def read_call(line: str | bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return a line of a file of calls, which may come from anybody, with what is read of it checked.
+
+    Raises:
+        InputError: it is no call.
+    """
+    try:
+        entry = json.loads(line)
+        cost = entry.get("cost_usd")
+        is_call = (
+            isinstance(entry["key"], str)
+            and isinstance(entry["scope"], str)
+            and isinstance(entry["n"], int)
+            and isinstance(entry["message"], dict)
+            and (cost is None or (isinstance(cost, int | float) and 0 <= cost < _MOST_DOLLARS))
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        is_call = False
+    if not is_call:
+        raise InputError(f"{path}: line {number} is no recorded call")
+    found: dict[str, Any] = entry
+    return found

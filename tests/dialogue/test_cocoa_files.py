@@ -156,6 +156,14 @@ def test_odd_records_are_read_and_written_exactly(name: str, tmp_path: Path) -> 
     assert exact(again) == written
 
 
+@pytest.mark.parametrize("deep", [100_000, 500])
+def test_a_judgement_that_no_reader_could_hold_stays_text(tmp_path: Path, deep: int) -> None:
+    text = "[" * deep + "]" * deep
+    found = read(example(MESSAGE, {**MESSAGE, "action": "eval", "data": text}), tmp_path)
+    assert found.events[1].data == text
+    write_examples(tmp_path / "again.json", [found])
+
+
 def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
     scenario = Scenario.model_validate(SCENARIO)
     assert read(example(scenario=None), tmp_path, scenarios=[scenario]).scenario is scenario
@@ -167,6 +175,9 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
         (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`"),
         (without(example(), "events"), "record 1: the field `events`"),
         (without(example(), "uuid"), "record 1: the field `uuid`"),
+        (example({**MESSAGE, "time": 10**400}), "a time is no number of that many digits"),
+        (example(agents=[1, 2]), "the agents are an object"),
+        (example(agents=5), "the agents are an object"),
     ],
 )
 def test_what_is_beyond_repair_is_named(record: Mapping[str, Any], says: str, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def test_a_trace_is_seen_by_nobody() -> None:
         (Move("guess", float("nan")), "malformed"),
         (Move("guess", True), "malformed"),
         (Move("guess", 100), "malformed"),
+        (Move("guess", 10**400), "malformed"),
         (Move("ask", "  "), "empty"),
         (Move("ask", "x" * 70_000), "too_long"),
         (Move("ask", object()), "malformed"),

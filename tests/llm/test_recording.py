@@ -12,6 +12,7 @@ from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, Models, ReplayMissError
+from birdenv.llm._dialogues import recorded_dialogues
 from birdenv.testing.openai_server import Dialogue, Script, Server, Trouble, Turn
 
 Start = Callable[..., Server]
@@ -91,6 +92,38 @@ def test_another_damaged_line_is_named(models: Make, tmp_path: Path) -> None:
     (tmp_path / CALLS).write_bytes(b"damaged\n")
     with pytest.raises(InputError, match="line 1 is no recorded call"):
         models("http://127.0.0.1:9/v1").record_in(tmp_path)
+
+
+CALL = {"key": "k", "scope": "s", "n": 0, "kept": 0, "messages": [], "message": {}}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[" * 100_000 + "]" * 100_000,
+        json.dumps(CALL | {"scope": 5}),
+        json.dumps(CALL | {"n": None}),
+        json.dumps(CALL | {"key": ["k"]}),
+        json.dumps(CALL | {"message": "hi"}),
+        json.dumps({name: value for name, value in CALL.items() if name != "scope"}),
+        *(json.dumps(CALL)[:-1] + f', "cost_usd": {cost}}}' for cost in ("NaN", "1e999", "-1", "9" * 400)),
+    ],
+    ids=lambda line: line[-40:],
+)
+def test_a_file_of_calls_of_somebody_else_may_hold_anything(models: Make, tmp_path: Path, line: str) -> None:
+    """A cost that is no number would lift the run's budget."""
+    (tmp_path / CALLS).write_text(f"{line}\n")
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        models("http://127.0.0.1:9/v1").record_in(tmp_path)
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        recorded_dialogues(tmp_path / CALLS)
+
+
+@pytest.mark.parametrize("part", [{"kept": "a"}, {"messages": 5}, {"params": []}, {"params": {"tools": [1]}}])
+def test_a_dialogue_that_cannot_be_put_together_is_named(tmp_path: Path, part: dict[str, Any]) -> None:
+    (tmp_path / CALLS).write_text(json.dumps(CALL | part) + "\n")
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        recorded_dialogues(tmp_path / CALLS)
 
 
 def test_an_overflow_is_recorded_too(server: Start, models: Make, tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -114,8 +114,23 @@ def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = 
 
 def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str = "") -> None:
     statement = sql.SQL("DROP {} IF EXISTS {} {}").format(sql.SQL(kind), sql.Identifier(name), sql.SQL(force))
-    with suppress(psycopg.Error):
+    with suppress(psycopg.Error), impatient(connection):
         connection.execute(statement)
+
+
+@contextmanager
+def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Let statements inside fail after seconds.
+
+    Dropping a database waits until every session on the server has noticed, and one that is stuck must not
+    stop all others.
+    """
+    connection.execute(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):
+            connection.execute("RESET statement_timeout")
 
 
 _TEMPORARY_FILES: Final = "1GB"  # what one session may write for sorting and joining
@@ -223,18 +238,12 @@ class AdminConnection:
             self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database and end whoever is in it; nothing if it is not there.
-
-        The server waits until every session on it has noticed, and one that has not must not stop all others:
-        so this waits for seconds, and fails then; what is left is swept.
-        """
+        """Drop a database and end whoever is in it; nothing if it is not there. What takes seconds fails, and
+        is swept later."""
         self._wait_until_empty(name)
-        self.run(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
-        try:
+        assert self._connection is not None
+        with impatient(self._connection):
             self.run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-        finally:
-            with suppress(psycopg.Error):
-                self.run("RESET statement_timeout")
         self._dropped += 1
         if self.server.is_ours and not self._dropped % _DROPS_BETWEEN_VACUUMS:
             self.run(f"VACUUM {_SHARED_CATALOGS}")  # nobody else does it there

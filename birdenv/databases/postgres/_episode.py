@@ -252,6 +252,7 @@ class PostgresDatabase:
             start = self._start.clone if self._start is not None else None
             clone = around.pool.take(around.copies) if start is None else around.pool.copy(start)
             self._private, self._start = PrivateClone(around.server, around.pool, clone), None
+            self._private.move_counters()
         return self._private
 
     def _let_go(self) -> None:

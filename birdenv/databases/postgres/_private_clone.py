@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -21,6 +22,12 @@ _BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query i
 _END: Final = "ROLLBACK"
 _BEGIN_INSIDE: Final = f"SAVEPOINT {_NAME}; SET TRANSACTION READ ONLY"
 _END_INSIDE: Final = f"ROLLBACK TO SAVEPOINT {_NAME}; RELEASE SAVEPOINT {_NAME}"
+_MOST_MOVED: Final = 32
+_TRANSACTION: Final = "SELECT pg_catalog.txid_current(); COMMIT AND CHAIN; "
+_OBJECTS: Final = (
+    "SELECT pg_catalog.count(pg_catalog.lo_unlink(pg_catalog.lo_create(0)))"
+    " FROM pg_catalog.generate_series(1, {})"
+)
 _T = TypeVar("_T")
 
 
@@ -34,6 +41,17 @@ class PrivateClone:
         self.clone = clone
         self._growth = DiskQuota(lambda: pool.growth(clone))
         self._has_waste = False
+
+    def move_counters(self) -> None:
+        """Let the server's transactions and objects count on by random numbers.
+
+        All databases share these two counters, and agents see them in what they make. So without this they
+        could tell how much a gold writes and creates from before and after a grading.
+        """
+        transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
+        if self.clone.session is not None:
+            move = _TRANSACTION * transactions + _OBJECTS.format(objects)
+            self.clone.session.command(f"BEGIN; {move}; COMMIT")
 
     def execute(self, sql: str, allowance: Allowance) -> Result:
         """Run one statement as the clone's owner."""

@@ -38,7 +38,8 @@ _FUNCTIONS_OF_THE_SERVER: Final = r"""
     ^pg_tablespace_size$ ^pg_get_shmem ^pg_get_backend_memory ^pg_get_aios$ ^pg_config$
     ^pg_notification_queue_usage$ ^pg_control_ ^pg_hba_ ^pg_ident_ ^pg_listening_channels$
     ^pg_stat_(get_checkpoint|have_stats) ^pg_tablespace_ ^pg_isolation_test_ ^pg_(try_)?advisory_
-    ^pg_current_wal_ ^pg_available_wal_summaries$
+    ^pg_current_wal_ ^pg_available_wal_summaries$ ^(txid|pg_xact)_status$ ^pg_get_multixact_members$
+    ^pg_xact_commit_timestamp ^pg_last_committed_xact$
 """
 """Advisory locks are among them: they stand in the table of locks that all sessions of the server share."""
 

@@ -26,10 +26,12 @@ from birdenv.databases.sqlite._preparation import (
     set_growth,
     set_limits,
     use_table_functions,
+    views_of,
     virtual_tables,
 )
-from birdenv.databases.sqlite.guard._compiling import HARMLESS, compiling_fault
+from birdenv.databases.sqlite.guard._compiling import HARMLESS, compiling_fault, expansion_fault
 from birdenv.databases.sqlite.guard._deadline import Deadline, timeout_message
+from birdenv.databases.sqlite.guard._expansion import KnownViews
 from birdenv.databases.sqlite.guard._guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
 from birdenv.databases.sqlite.images._image import GROWTH_BYTES
@@ -105,6 +107,7 @@ _TO_CONNECT: Final = Allowance(0, 2.0, 0)
 _PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
 _ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
 _BLANK: Final = "there is no SQL statement in this text"
+_MAKES_A_VIEW: Final = re.compile(r"CREATE\s+(?:TEMP\s+|TEMPORARY\s+)?VIEW\b", re.IGNORECASE)
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _T = TypeVar("_T")
 
@@ -144,6 +147,7 @@ class GuardedConnection:
         self._killable = killable
         self._growth: dict[str, int] | None = None  # while files are confined: their bounds from before
         self._can_read_tables = not private
+        self._views: KnownViews | None = None  # that there are now; None where they have to be looked up
         self.is_spoilt = False
         if not private:
             self.within(use_table_functions, _TO_CONNECT)
@@ -177,6 +181,11 @@ class GuardedConnection:
         guard.refusal = None
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
+        is_alone = not self._connection.in_transaction
+        is_free = self._killable or _MAKES_A_VIEW.match(sql)  # what is made is not expanded yet
+        fault = None if is_free else self._expansion_fault(sql)
+        if fault is not None:
+            return fault
         deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
         is_unexplained = False
         try:
@@ -193,9 +202,18 @@ class GuardedConnection:
                     elif not self._may_try_again(error, sql, deadline, reading):
                         return self._explain(error, sql, allowance, monotonic() - deadline.began)
         finally:
+            if guard.changes_schema or not is_alone or self._connection.in_transaction:
+                self._views = None  # also those of a transaction, which may be rolled back
             if self._growth is not None:
                 self.ours(partial(set_growth, pages=self._growth))
                 self._growth = None
+
+    def _expansion_fault(self, sql: str) -> QueryError | None:
+        """Why a statement would become too large to compile, with the views that there are now."""
+        if self._views is None:
+            found = self.ours(views_of)
+            self._views = KnownViews([] if isinstance(found, QueryError) else found)
+        return expansion_fault(sql, self._views)
 
     def _run(
         self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None

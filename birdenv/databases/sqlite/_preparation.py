@@ -101,6 +101,17 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
     return [match[1] if match else "" for match in found]
 
 
+def views_of(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The names of all views that a statement can read, and what made them."""
+    found: list[tuple[bytes, bytes]] = []
+    for _, database, _ in connection.execute("PRAGMA database_list").fetchall():
+        found += connection.execute(
+            "SELECT CAST(name AS BLOB), CAST(sql AS BLOB)"
+            f" FROM {quoted(database)}.sqlite_schema WHERE type = 'view' AND sql IS NOT NULL"
+        ).fetchall()
+    return [(name.decode(errors="replace"), sql.decode(errors="replace")) for name, sql in found]
+
+
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
     for name in _TABLE_FUNCTIONS:

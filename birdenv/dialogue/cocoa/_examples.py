@@ -13,7 +13,8 @@ from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue.cocoa._scenarios import Scenario, as_scenario
 from birdenv.dialogue.cocoa._values import Record, as_time, read_list, without_nan, write_list
 from birdenv.dialogue.example import Example
-from birdenv.files import read_records
+from birdenv.errors import InputError
+from birdenv.files import check_text, read_records
 
 _TICK: Final = 0.001  # seconds between events that a file gives the same time
 _JUDGED: Final = "eval"
@@ -70,7 +71,9 @@ class ExampleRecord(Record):
     @field_validator("agents", mode="before")
     @classmethod
     def _agents(cls, value: Any) -> Any:
-        return {} if value is None else {str(seat): name or "" for seat, name in dict(value).items()}
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError("the agents are an object: seat to name")
+        return {str(seat): name or "" for seat, name in (value or {}).items()}
 
     @field_validator("outcome", mode="before")
     @classmethod
@@ -184,6 +187,8 @@ def _timed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        found = json.loads(text)
+        check_text(found, "data")
+    except (ValueError, RecursionError, InputError):
         return text
+    return found

@@ -81,4 +81,7 @@ def as_time(value: Any) -> int | float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("a time is a number, or its text")
-    return value if isfinite(value) else None
+    try:
+        return value if isfinite(value) else None
+    except OverflowError:
+        raise ValueError("a time is no number of that many digits") from None

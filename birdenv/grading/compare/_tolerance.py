@@ -118,7 +118,9 @@ def _compare_run(
 
 
 def _is_number(cell: Hashable) -> bool:
-    return isinstance(cell, (int, Decimal)) or (isinstance(cell, float) and math.isfinite(cell))
+    if isinstance(cell, Decimal):
+        return cell.is_finite()
+    return isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell))
 
 
 def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:

@@ -1,4 +1,4 @@
-"""P01-P41 of the specification of containment, as an agent and as a submission to be graded type them.
+"""P01-P42 of the specification of containment, as an agent and as a submission to be graded type them.
 
 Whatever is typed: an answer soon after the deadline, and neighbours on the same server (one that reads, one
 that wrote, one that comes after) that notice nothing.
@@ -7,6 +7,7 @@ that wrote, one that comes after) that notice nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -160,6 +161,8 @@ STATEMENTS = [
     ("P31", "SELECT pg_export_snapshot()", "denied", "denied"),
     ("P31", "SELECT pg_logical_emit_message(true, 'a', 'b')", "denied", "denied"),
     ("P31", "SELECT txid_current()", "denied ok", "ok"),
+    ("P31", "SELECT txid_status(txid_snapshot_xmin(txid_current_snapshot()) - 3)", "denied", "denied"),
+    ("P31", "SELECT * FROM pg_last_committed_xact()", "denied", "denied"),
     ("P32", "SELECT * FROM pg_stat_activity", "denied", "denied"),
     ("P32", "SELECT * FROM pg_stat_get_activity(NULL)", "denied", "denied"),
     (
@@ -297,6 +300,24 @@ def test_p34_no_way_into_another_database(server: PostgresServer, shop: Postgres
                 let_in.add((role, name.rpartition("-")[0]))
         own = clone.name.rpartition("-")[0]
         assert let_in == {("birdenv_reader", "birdenv-reading"), (clone.owner.role, own)}
+
+
+@pytest.mark.contains("P42")
+def test_p42_the_counters_of_the_server_do_not_tell_what_another_episode_writes(
+    server: PostgresServer, tmp_path: Path
+) -> None:
+    """They move by random numbers beside; without these, all six differences would be equal, or by one."""
+    load_shop(server, tmp_path)
+    look = "SELECT txid_current(), lo_create(0)::bigint"
+    with PostgresSource(server, warm=0) as source, source.open("shop") as agent:
+        seen = []
+        for _ in range(7):
+            seen.append(rows(agent.execute(look))[0])
+            with source.open("shop") as gold:
+                assert isinstance(gold.execute("UPDATE customers SET city = 'Brno'"), QueryResult)
+    for counter in zip(*seen, strict=True):
+        moved = [after - before for before, after in pairwise(counter)]
+        assert max(moved) - min(moved) > 2
 
 
 @pytest.mark.contains("P36")

@@ -12,6 +12,7 @@ from pg_shop import kind, load_shop, rows
 
 from birdenv.databases import DatabaseState, QueryError
 from birdenv.databases.postgres import PostgresServer, PostgresSource
+from birdenv.databases.postgres._admin import sweep
 from birdenv.databases.postgres._clones import CloneFactory, open_clone
 from birdenv.databases.postgres._session import Session, SessionRefusedError
 
@@ -88,7 +89,7 @@ def test_a_clone_that_still_refuses_its_owner_is_the_agents_error(
 
 
 def test_a_session_that_notices_nothing_stops_nobody_else(
-    source: PostgresSource, monkeypatch: pytest.MonkeyPatch
+    source: PostgresSource, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server drops a database only when all sessions have noticed; one that is stopped never does."""
     monkeypatch.setattr("birdenv.databases.postgres._admin._DROPPING_SECONDS", 1)
@@ -101,6 +102,10 @@ def test_a_session_that_notices_nothing_stops_nobody_else(
         try:
             other.close()  # its clone is to be dropped
             began = time.monotonic()
+            with server.connect() as connection:
+                connection.execute('CREATE DATABASE "birdenv-episode-0123456789abcdef-1"')
+                sweep(connection)  # as whoever comes next does, and as closing does
+                assert connection.execute("SHOW statement_timeout").fetchone() == ("0",)
             for _ in range(4):  # more than stand ready
                 with source.open("shop") as new:
                     assert kind(new.execute("CREATE TABLE t (a int)")) == "ok"

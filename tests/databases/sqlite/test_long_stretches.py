@@ -171,8 +171,24 @@ VIEWS = "CREATE VIEW v0 AS SELECT 1 AS a;" + "".join(
 )
 
 
-def test_compiling_what_multiplies_itself_is_over_in_time(attack: Callable[..., Attacked]) -> None:
+@pytest.mark.contains("S48")
+@pytest.mark.parametrize("isolation", ["inline", "process"])
+def test_compiling_what_multiplies_itself_is_over_in_time(
+    attack: Callable[..., Attacked], isolation: Isolation
+) -> None:
     """Nothing can stop that inside this process, where it is not tried."""
-    attacked = attack("process", "agent")
+    attacked = attack(isolation, "agent")
     assert kind(attacked.database.run([VIEWS])) == "ok"
     assert kind(attacked.run("SELECT count(*) FROM v32")) in ("timeout", "too_large", "engine")
+
+
+@pytest.mark.slow
+@pytest.mark.contains("S49")
+@pytest.mark.parametrize("way", ["DELETE FROM big", "DROP TABLE big", "UPDATE big SET a = 1"])
+def test_what_goes_at_once_goes_in_time(attack: Callable[..., Attacked], way: str) -> None:
+    """300 MB, a third of what a database may grow by: rows of 10 MB, between which there are few looks."""
+    attacked = attack("inline", "agent")
+    assert kind(attacked.database.execute("CREATE TABLE big (a)")) == "ok"
+    for _ in range(30):
+        assert kind(attacked.run("INSERT INTO big VALUES (zeroblob(9900000))")) == "ok"
+    assert kind(attacked.run(way)) in ("ok", "timeout")

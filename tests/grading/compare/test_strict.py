@@ -36,6 +36,8 @@ CASES: dict[str, tuple[list[Any], list[Any], Conditions, bool]] = {
     "half up also below zero": ([-1.005], [-1.01], Conditions(), True),
     "-0.001 and 0": ([-0.001], [0], Conditions(), True),
     "1 and 1.0": ([1], [Decimal("1.0")], Conditions(), True),
+    "a whole number beyond float, and infinity": ([10**400], [math.inf], Conditions(), False),
+    "infinity, numeric": ([Decimal("Infinity")], [10**400], Conditions(), False),
     "true and 1": ([True], [1], Conditions(), False),
     "true and true": ([True], [True], Conditions(), True),
     "text and number": (["1"], [1], Conditions(), False),

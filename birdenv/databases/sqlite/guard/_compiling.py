@@ -6,6 +6,8 @@ proportion. So a long text may have only so much that is no literal.
 
 It also grows with the square of the window functions of a SELECT (1,600 take seven seconds), of which SQLite
 itself takes some 200 different ones.
+
+And it grows with what the text becomes: `_expansion` estimates that.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from functools import cache
 from typing import Final
 
 from birdenv.databases._results import QueryError
+from birdenv.databases.sqlite.guard._expansion import MOST_COPIES, KnownViews
 
 _SHORT: Final = 200_000
 """Characters that compile within about a second, whatever they are (measured on 2 GHz)."""
@@ -76,4 +79,16 @@ def compiling_fault(sql: str) -> QueryError | None:
         f"very long to compile. Beyond {_SHORT} characters at most {_MOST_BESIDES_LITERALS} may be anything "
         "but literals (isolation=process has no such bound)",
         repeatable=True,
+    )
+
+
+def expansion_fault(sql: str, views: KnownViews) -> QueryError | None:
+    """Why a text would become too large while it is compiled; None if it would not."""
+    if not views.may_make_too_large(sql):
+        return None
+    return QueryError(
+        "too_large",
+        "common table expressions, views or subqueries that use each other several times would make this"
+        f" statement more than {MOST_COPIES} tokens long when SQLite compiles it: keep what is used often in"
+        " a temporary table (isolation=process has no such bound)",
     )

@@ -218,6 +218,11 @@ class StatementGuard:
             del self._counted[next(iter(self._counted))]
 
     @property
+    def changes_schema(self) -> bool:
+        """Whether the statement that ran last may have made names mean something else."""
+        return self._changes_schema
+
+    @property
     def is_running(self) -> bool:
         return self._soonest < NEVER
 
