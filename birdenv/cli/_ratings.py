@@ -63,7 +63,7 @@ def ratings(
         check_writable(plot)
     if added:
         _import(sources, added)
-    found = joined(_read(path) for path in sources)
+    found = joined(map(read_source, sources))
     if not found.ratings and not found.comparisons:
         raise InputError(f"{sources[0]} holds no answers")
     made = rating_report(found, known)
@@ -79,13 +79,23 @@ def _folder(path: Path) -> Path:
     return path if (path / "study.sqlite").is_file() else run_folder(path)
 
 
-def _read(path: Path) -> Judgements:
+def read_source(path: Path) -> Judgements:
+    """Read a file of ratings, or those of a folder.
+
+    Raises:
+        InputError: it cannot be read, or there are none.
+    """
     if not is_directory(path):
         return read_judgements(path)
-    found = read_folder(_folder(path))
+    found = judged_folder(path)
     if not found.ratings and not found.comparisons:
         raise InputError(f"{path} has no ratings yet: --import FILE adds some")
     return found
+
+
+def judged_folder(path: Path) -> Judgements:
+    """Return the judgements in the folder of a run or a study; there may be none."""
+    return read_folder(_folder(path))
 
 
 def _import(sources: list[Path], added: list[Path]) -> None:
