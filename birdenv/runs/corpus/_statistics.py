@@ -51,7 +51,8 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
 
 
 def _wilson(rate: float, error: float, clusters: int) -> Interval:
-    size = rate * (1 - rate) / error**2 if error > 1e-12 else clusters
+    single = clusters / (clusters - 1)  # one dialogue for each scenario: as many as there are
+    size = single * rate * (1 - rate) / error**2 if error > 1e-12 else clusters
     shrink = 1 + _Z**2 / size
     centre = (rate + _Z**2 / (2 * size)) / shrink
     half = _Z / shrink * sqrt(rate * (1 - rate) / size + _Z**2 / (4 * size**2))

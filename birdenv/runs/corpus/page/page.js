@@ -70,7 +70,7 @@ function figure(columns, measure, rows) {
   for (const rest of sums.values()) squares += rest * rest;
   const error = Math.sqrt(squares * size / (size - 1)) / bottom;
   if (measure.rate) {
-    const n = error > 1e-12 ? value * (1 - value) / error ** 2 : size;
+    const n = error > 1e-12 ? size / (size - 1) * value * (1 - value) / error ** 2 : size;
     const shrink = 1 + Z * Z / n;
     const centre = (value + Z * Z / (2 * n)) / shrink;
     const half = Z / shrink * Math.sqrt(value * (1 - value) / n + Z * Z / (4 * n * n));
