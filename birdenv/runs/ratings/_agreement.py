@@ -21,6 +21,8 @@ Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
 
 _RESAMPLES: Final = 500
+_LONGEST_NAME: Final = 40
+"""Longer answers are free words, not names of a scale."""
 _Counts: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -111,6 +113,8 @@ def _varies(counts: _Counts) -> bool:
 def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
     """Why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
     raters = len({each.rater for each in ratings})
+    if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
+        return "answers in free words are on no scale"
     if not ratings:
         return "there are no ratings"
     if raters < 2:

@@ -71,3 +71,11 @@ def test_means_have_intervals_over_dialogues_and_over_raters() -> None:
     assert mean_answer(ratings_of(["22"])).text() == "2.000 (all answers are equal: no interval)"
     assert mean_answer(ratings_of(["25"]), "rater").why == "one rater: no interval"
     assert mean_answer([ratings[0]._replace(value="good")]).why == "answers in words have no mean"
+
+
+def test_free_words_are_on_no_scale() -> None:
+    said = [
+        each._replace(value=f"It was {each.value}, and I would talk to it again.")
+        for each in ratings_of(["12", "21"])
+    ]
+    assert krippendorff_alpha(said).why == fleiss_kappa(said).why == "answers in free words are on no scale"
