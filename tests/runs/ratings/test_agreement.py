@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -79,3 +80,8 @@ def test_free_words_are_on_no_scale() -> None:
         for each in ratings_of(["12", "21"])
     ]
     assert krippendorff_alpha(said).why == fleiss_kappa(said).why == "answers in free words are on no scale"
+
+
+def test_without_its_package_alpha_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "krippendorff", None)
+    assert krippendorff_alpha(ratings_of(OBSERVERS)).why.endswith("pip install 'birdenv[ratings]'")
