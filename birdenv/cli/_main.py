@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "runs": "_analyse:runs",
     "blame": "_analyse:blame",
     "export": "_analyse:export",
+    "analyze": "_corpus:analyze",
     "ratings": "_ratings:ratings",
     "scenarios": "games._scenarios:scenarios",
     "train-player": "games._players:train_player",

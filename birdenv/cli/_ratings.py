@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli.games._web import web_extra
 from birdenv.errors import InputError
-from birdenv.files import check_writable, is_directory, write_bytes
+from birdenv.files import check_writable, exists, is_directory, write_bytes
 from birdenv.runs import run_folder
 from birdenv.runs.ratings import (
     LEVELS,
     Judgements,
     import_judgements,
     joined,
+    listed_judgements,
     rating_plot,
     rating_report,
     read_folder,
     read_judgements,
 )
+
+_ROUND: Final = "ratings.sqlite"
+"""What `birdenv web --rate` keeps in a folder."""
 
 
 def ratings(
@@ -63,7 +69,7 @@ def ratings(
         check_writable(plot)
     if added:
         _import(sources, added)
-    found = joined(_read(path) for path in sources)
+    found = joined(map(read_source, sources))
     if not found.ratings and not found.comparisons:
         raise InputError(f"{sources[0]} holds no answers")
     made = rating_report(found, known)
@@ -75,17 +81,37 @@ def ratings(
 
 
 def _folder(path: Path) -> Path:
-    """The folder of a study, or of a run."""
-    return path if (path / "study.sqlite").is_file() else run_folder(path)
+    """The folder of a study or a round of rating, or of a run."""
+    is_own = any(exists(path / name) for name in ("study.sqlite", _ROUND))
+    return path if is_own else run_folder(path)
 
 
-def _read(path: Path) -> Judgements:
+def read_source(path: Path) -> Judgements:
+    """Read a file of ratings, or those of a folder.
+
+    Raises:
+        InputError: it cannot be read, or there are none.
+    """
     if not is_directory(path):
         return read_judgements(path)
-    found = read_folder(_folder(path))
+    found = judged_folder(path)
     if not found.ratings and not found.comparisons:
         raise InputError(f"{path} has no ratings yet: --import FILE adds some")
     return found
+
+
+def judged_folder(path: Path) -> Judgements:
+    """Return the judgements in the folder of a run, a study or a round of rating; there may be none."""
+    folder = _folder(path)
+    found = read_folder(folder)
+    if not exists(folder / _ROUND):
+        return found
+    with web_extra():
+        rating_rows = import_module("birdenv.web.ratings").rating_rows
+    told = (
+        listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
+    )
+    return joined([found, *told])
 
 
 def _import(sources: list[Path], added: list[Path]) -> None:

@@ -7,7 +7,14 @@ from birdenv.runs.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_a
 from birdenv.runs.ratings._bradley_terry import Ranking, Standing, rank_players
 from birdenv.runs.ratings._folder import import_judgements, read_folder
 from birdenv.runs.ratings._plot import rating_plot
-from birdenv.runs.ratings._records import Comparison, Judgements, Rating, joined, read_judgements
+from birdenv.runs.ratings._records import (
+    Comparison,
+    Judgements,
+    Rating,
+    joined,
+    listed_judgements,
+    read_judgements,
+)
 from birdenv.runs.ratings._report import RatingReport, rating_report
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "import_judgements",
     "joined",
     "krippendorff_alpha",
+    "listed_judgements",
     "mean_answer",
     "rank_players",
     "rating_plot",

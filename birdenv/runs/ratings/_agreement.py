@@ -21,6 +21,8 @@ Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
 
 _RESAMPLES: Final = 500
+_LONGEST_NAME: Final = 40
+"""Longer answers are free words, not names of a scale."""
 _Counts: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -79,16 +81,22 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
         return undefined(why)
     raters = int(numbers[0])
     agreeing = ((counts * counts).sum(axis=1) - raters) / (raters * (raters - 1))
-    resampled = _kappa(counts, agreeing, _resamples(len(counts)))
-    [value] = _kappa(counts, agreeing, np.arange(len(counts))[None])
+    once = np.ones((1, len(counts)), np.int64)
+    times = np.random.Generator(np.random.PCG64(0)).multinomial(
+        len(counts), np.full(len(counts), 1 / len(counts)), size=_RESAMPLES
+    )
+    resampled = _kappa(counts, agreeing, times)
+    [value] = _kappa(counts, agreeing, once)
     return _with_interval(float(value), resampled[np.isfinite(resampled)].tolist())
 
 
-def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], rows: _Counts) -> npt.NDArray[np.float64]:
-    """Kappa of each row of unit numbers; NaN where all answers are equal."""
-    by_chance = np.square(counts[rows].sum(axis=1) / counts[rows].sum(axis=(1, 2))[:, None]).sum(axis=1)
+def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
+    """Kappa for each row of how often units are taken; NaN where all answers are equal."""
+    answered = times @ counts
+    by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
+    observed = times @ agreeing / times.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((agreeing[rows].mean(axis=1) - by_chance) / (1 - by_chance))
+        return np.asarray((observed - by_chance) / (1 - by_chance))
 
 
 def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
@@ -111,6 +119,8 @@ def _varies(counts: _Counts) -> bool:
 def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
     """Why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
     raters = len({each.rater for each in ratings})
+    if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
+        return "answers in free words are on no scale"
     if not ratings:
         return "there are no ratings"
     if raters < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from birdenv.errors import InputError
 from birdenv.runs.ratings._rows import COMPARISON_COLUMNS, RATING_COLUMNS, table_rows
@@ -74,38 +74,51 @@ class Judgements(NamedTuple):
 
 
 _Row: TypeAlias = Rating | Comparison
-_R = TypeVar("_R", Rating, Comparison)
 
 
 def read_judgements(path: Path) -> Judgements:
     """Read a file of ratings or of comparisons; the columns say which.
 
-    A row without a value is a question that was left out. A row that stands there twice counts once.
+    A row without a value is a question that was left out. A rating that stands there twice counts once.
     Columns that are not known are passed over.
 
     Raises:
         InputError: the file cannot be read, or a row cannot be used; the message names its line.
     """
-    found: dict[Any, tuple[str, _Row]] = {}
-    rows = 0
+    found = _judgements(table_rows(path), f"{path}: ")
+    if found == Judgements():
+        raise InputError(f"{path} holds no ratings")
+    return found
+
+
+def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
+    """Return judgements that are JSON objects, as a round of rating exports them.
+
+    Raises:
+        InputError: a row cannot be used; the message names it, after `where`.
+    """
+    return _judgements(((f"{where}: row {number}", row) for number, row in enumerate(rows, 1)), f"{where}: ")
+
+
+def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Judgements:
+    ratings: dict[tuple[str, ...], tuple[str, Rating]] = {}
+    comparisons: list[Comparison] = []
     unanswered = 0
-    for place, row in table_rows(path):
-        rows += 1
+    for place, row in rows:
         made = _made(row, place)
         if made is None:
             unanswered += 1
-            continue
-        first_place, first = found.setdefault(_key(made, place), (place, made))
-        if isinstance(made, Rating) and isinstance(first, Rating) and made.value != first.value:
-            earlier = first_place.removeprefix(f"{path}: ")
-            raise InputError(
-                f"{place}: {made.rater!r} answered {made.question!r} about {made.dialogue!r} with "
-                f"{_shown(made.value)} here and with {_shown(first.value)} in {earlier}"
-            )
-    if not rows:
-        raise InputError(f"{path} holds no ratings")
-    made_rows = [row for _, row in found.values()]
-    return Judgements(_of(made_rows, Rating), _of(made_rows, Comparison), unanswered)
+        elif isinstance(made, Comparison):
+            comparisons.append(made)
+        else:
+            first_place, first = ratings.setdefault(made.key, (place, made))
+            if made.value != first.value:
+                raise InputError(
+                    f"{place}: {made.rater!r} answered {made.question!r} about {made.dialogue!r} with "
+                    f"{_shown(made.value)} here and with {_shown(first.value)} in "
+                    f"{first_place.removeprefix(where)}"
+                )
+    return Judgements(tuple(each for _, each in ratings.values()), tuple(comparisons), unanswered)
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
@@ -128,15 +141,6 @@ def joined(several: Iterable[Judgements]) -> Judgements:
         comparisons += found.comparisons
         unanswered += found.unanswered
     return Judgements(tuple(ratings.values()), tuple(comparisons), unanswered)
-
-
-def _of(rows: Iterable[_Row], kind: type[_R]) -> tuple[_R, ...]:
-    return tuple(row for row in rows if isinstance(row, kind))
-
-
-def _key(row: _Row, place: str) -> Any:
-    """Ratings have one answer for each question; comparisons are all counted."""
-    return row.key if isinstance(row, Rating) else place
 
 
 def _made(row: Mapping[str, Any], place: str) -> _Row | None:

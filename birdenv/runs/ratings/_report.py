@@ -20,6 +20,7 @@ from birdenv.runs.ratings._bradley_terry import Ranking, rank_players
 from birdenv.runs.ratings._records import Judgements, Rating
 
 _NAME = 24
+_MOST_ANSWERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class QuestionReport:
     def lines(self) -> list[str]:
         """Return the statistics as lines for people."""
         given = ", ".join(f"{_answer(value)}: {count}" for value, count in self.answers.items())
+        given = given if len(self.answers) <= _MOST_ANSWERS else f"{len(self.answers)} different ones"
         rows = {
             "mean, over dialogues": self.over_dialogues,
             "mean, over raters": self.over_raters,

@@ -213,8 +213,13 @@ def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str
         "follow_up_gold_sql": list(follow_up.gold) if follow_up else [],
         "clear_query": private.brief.clear_query,
     }
-    types = {ambiguity.type for ambiguity in private.brief.ambiguities if ambiguity.type}
-    return {**(gold if played else {}), "ambiguity_types": sorted(types)}
+    ambiguities = private.brief.ambiguities
+    types = {ambiguity.type for ambiguity in ambiguities if ambiguity.type}
+    return {
+        **(gold if played else {}),
+        "ambiguity_types": sorted(types),
+        "ambiguities": len(ambiguities),
+    }
 
 
 def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -71,3 +72,16 @@ def test_means_have_intervals_over_dialogues_and_over_raters() -> None:
     assert mean_answer(ratings_of(["22"])).text() == "2.000 (all answers are equal: no interval)"
     assert mean_answer(ratings_of(["25"]), "rater").why == "one rater: no interval"
     assert mean_answer([ratings[0]._replace(value="good")]).why == "answers in words have no mean"
+
+
+def test_free_words_are_on_no_scale() -> None:
+    said = [
+        each._replace(value=f"It was {each.value}, and I would talk to it again.")
+        for each in ratings_of(["12", "21"])
+    ]
+    assert krippendorff_alpha(said).why == fleiss_kappa(said).why == "answers in free words are on no scale"
+
+
+def test_without_its_package_alpha_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "krippendorff", None)
+    assert krippendorff_alpha(ratings_of(OBSERVERS)).why.endswith("pip install 'birdenv[ratings]'")

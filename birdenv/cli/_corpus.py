@@ -1,0 +1,72 @@
+"""`birdenv analyze`: what dialogues of runs, studies and files are like, and a page to browse them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.cli._ratings import judged_folder, read_source
+from birdenv.cli._terminal import visible
+from birdenv.cli.games._web import web_extra
+from birdenv.files import check_writable, is_directory, write_text
+from birdenv.runs import run_folder
+from birdenv.runs.corpus import (
+    Dialogue,
+    analyse,
+    file_dialogues,
+    listed_dialogues,
+    page,
+    run_dialogues,
+    survey_ratings,
+)
+from birdenv.runs.ratings import Judgements, joined
+
+
+def analyze(
+    sources: Annotated[list[Path], typer.Argument(help="Folders of runs or studies, or files of dialogues.")],
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with figures and all dialogues to this file.")
+    ] = None,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option("--ratings", help="Ratings of these dialogues (CSV, JSONL); may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.
+
+    Overall, by seat and player, by kind of partner and by what scenarios share. For text-to-SQL: questions
+    against ambiguities, what was disclosed, and the phases. Surveys and ratings are set against what is
+    measured.
+
+    The page of --html needs no network. It has all figures, filters, and every dialogue, with notes and tags.
+
+    birdenv analyze study-mutual-friends --html friends.html
+    birdenv analyze results/never-asks+rule-c-interact results/asks-first+rule-c-interact
+    birdenv analyze transcripts.json --ratings ratings.csv --json
+    """
+    if html is not None:
+        check_writable(html)
+    dialogues = [each for path in sources for each in _dialogues(path)]
+    judgements = [Judgements(survey_ratings(dialogues))]
+    judgements += [judged_folder(path) for path in sources if is_directory(path)]
+    judgements += [read_source(path) for path in ratings or ()]
+    made = analyse(dialogues, joined(judgements))
+    print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
+    if html is not None:
+        write_text(html, page(made))
+        print(f"Written: {html}", file=sys.stderr)
+
+
+def _dialogues(path: Path) -> list[Dialogue]:
+    if not is_directory(path):
+        return file_dialogues(path)
+    if not (path / "study.sqlite").is_file():
+        return run_dialogues(run_folder(path))
+    with web_extra():
+        from birdenv.web import study_rows
+    return listed_dialogues(study_rows(path, "cocoa"), path.name)

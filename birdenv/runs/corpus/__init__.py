@@ -1,0 +1,22 @@
+"""A corpus of dialogues: effectiveness, text and strategy, and a page to browse it.
+
+analysis = analyse(file_dialogues(Path("transcripts.json")))
+print(analysis.text())
+Path("corpus.html").write_text(page(analysis))
+"""
+
+from birdenv.runs.corpus._analysis import Analysis, analyse
+from birdenv.runs.corpus._correlations import survey_ratings
+from birdenv.runs.corpus._dialogues import Dialogue, file_dialogues, listed_dialogues, run_dialogues
+from birdenv.runs.corpus._page import page
+
+__all__ = [
+    "Analysis",
+    "Dialogue",
+    "analyse",
+    "file_dialogues",
+    "listed_dialogues",
+    "page",
+    "run_dialogues",
+    "survey_ratings",
+]

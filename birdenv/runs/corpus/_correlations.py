@@ -1,0 +1,71 @@
+"""How answers of raters go with what is measured of the dialogues."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
+from birdenv.runs.corpus._dialogues import Dialogue
+from birdenv.runs.corpus._reading import Unit
+from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
+from birdenv.runs.corpus._statistics import correlation
+from birdenv.runs.ratings import Judgements, Rating
+
+
+def correlations(
+    units: Sequence[Unit], seats: Sequence[Unit], judgements: Judgements
+) -> list[dict[str, Any]]:
+    """Return Pearson's r of each question with each measure that is defined, strongest first.
+
+    A question about a seat goes with what is measured of this seat and of its dialogue. Many pairs are looked
+    at, so one in twenty intervals leaves out 0 by chance.
+    """
+    answers: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements.ratings:
+        if isinstance(each.value, float):
+            answers[each.question][each.unit].append(each.value)
+    whole = {unit.reading.dialogue.name: unit.values for unit in units}
+    of_seat = {(u.reading.dialogue.name, _seat_name(u)): u.values for u in seats}
+    titles = {each.name: each.title for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES)}
+    made = []
+    for question, given in answers.items():
+        for name, title in titles.items():
+            pairs = [
+                (sum(values) / len(values), ratio.above / ratio.below)
+                for unit, values in given.items()
+                if (ratio := {**whole.get(unit[0], {}), **of_seat.get(unit, {})}.get(name)) is not None
+            ]
+            found = correlation(pairs)
+            if found.value is not None:
+                made.append({"question": question, "measure": title, "n": len(pairs), **found.to_json()})
+    return sorted(made, key=lambda each: (-abs(each["value"]), each["question"], each["measure"]))
+
+
+def _seat_name(unit: Unit) -> str:
+    return unit.reading.dialogue.seats[unit.seat or 0]
+
+
+def survey_ratings(dialogues: Sequence[Dialogue]) -> tuple[Rating, ...]:
+    """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
+    made = []
+    for dialogue in dialogues:
+        for about, answers in dialogue.surveys.items():
+            if not about.isdigit() or int(about) >= len(dialogue.seats) or not isinstance(answers, Mapping):
+                continue
+            seat = int(about)
+            rater = f"{dialogue.name} {dialogue.seats[1 - seat] if len(dialogue.seats) == 2 else 'partner'}"
+            for question, value in answers.items():
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    made.append(
+                        Rating(
+                            dialogue.name,
+                            rater,
+                            question,
+                            float(value),
+                            dialogue.seats[seat],
+                            dialogue.players[seat],
+                        )
+                    )
+    return tuple(made)
