@@ -57,8 +57,10 @@ def train(
     learners = _learners()
     place = str(benchmark_folder(data).absolute())
     training = learners.Training(algo, place, held_out, seed, steps, refusals, train_tasks)
-    folder = learners.train(training, training.folder(output), resume=resume)
-    print(f"Trained: {folder}")
+    folder = training.folder(output)
+    print(f"Training {folder.name}: {steps:,} steps, after the tables of tasks that are new.", flush=True)
+    learners.train(training, folder, resume=resume)
+    print(f"Trained: {folder}\nNext: {_next('evaluate', output)}")
 
 
 @app.command()
@@ -84,6 +86,7 @@ def evaluate(
                 f"{found['high']:.3f}), {found['questions']:.1f} questions",
                 flush=True,
             )
+    print(f"Next: {_next('report', output)}")
 
 
 @app.command()
@@ -134,6 +137,10 @@ def report(output: _Output = _DEFAULT) -> None:
     if not write_curves(folders, output):
         print("No picture: pip install 'birdenv[report]'.", file=sys.stderr)
     print(f"Written: {output}: report.md, curves.csv, curves.png")
+
+
+def _next(command: str, output: Path) -> str:
+    return f"python -m birdenv_baselines {command}" + (f" -o {output}" if output != _DEFAULT else "")
 
 
 def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:
