@@ -44,7 +44,7 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family of a generated task: its id without the meaning's number. Any other id is a family."""
+    """Return the family of a generated task: its id without the meaning's number. Other ids stay."""
     found = _GENERATED.fullmatch(instance_id)
     return found.group(1) if found else instance_id
 
