@@ -105,7 +105,7 @@ def report(output: _Output = _DEFAULT) -> None:
 
     learners = _learners()
     folders = _trainings(None, output)
-    groups: dict[tuple[object, ...], list[Path]] = {}
+    groups: dict[tuple[float, int | None, str, str], list[Path]] = {}
     for folder in folders:
         of = learners.read_training(folder)
         if episodes_file(folder, HELD_OUT).exists():
@@ -115,7 +115,8 @@ def report(output: _Output = _DEFAULT) -> None:
     tables: list[str] = []
     probed: dict[str, list[Found]] = {}
     compared: dict[tuple[str, str, str], Compared] = {}
-    for members in track([groups[key] for key in sorted(groups, key=str)], "Playing", transient=True):
+    order = sorted(groups, key=lambda key: (key[0], key[1] is not None, str(key)))  # the plain ones first
+    for members in track([groups[key] for key in order], "Playing", transient=True):
         of = learners.read_training(members[0])
         split = of.split()
         seen, unseen = split.train_envs(TEST_ENVS), split.test_envs(TEST_ENVS)
