@@ -57,8 +57,10 @@ def train(
     learners = _learners()
     place = str(benchmark_folder(data).absolute())
     training = learners.Training(algo, place, held_out, seed, steps, refusals, train_tasks)
-    folder = learners.train(training, training.folder(output), resume=resume)
-    print(f"Trained: {folder}")
+    folder = training.folder(output)
+    print(f"Training {folder.name}: {steps:,} steps, after the tables of tasks that are new.", flush=True)
+    learners.train(training, folder, resume=resume)
+    print(f"Trained: {folder}\nNext: {_next('evaluate', output)}")
 
 
 @app.command()
@@ -84,6 +86,7 @@ def evaluate(
                 f"{found['high']:.3f}), {found['questions']:.1f} questions",
                 flush=True,
             )
+    print(f"Next: {_next('report', output)}")
 
 
 @app.command()
@@ -102,7 +105,7 @@ def report(output: _Output = _DEFAULT) -> None:
 
     learners = _learners()
     folders = _trainings(None, output)
-    groups: dict[tuple[object, ...], list[Path]] = {}
+    groups: dict[tuple[float, int | None, str, str], list[Path]] = {}
     for folder in folders:
         of = learners.read_training(folder)
         if episodes_file(folder, HELD_OUT).exists():
@@ -112,7 +115,8 @@ def report(output: _Output = _DEFAULT) -> None:
     tables: list[str] = []
     probed: dict[str, list[Found]] = {}
     compared: dict[tuple[str, str, str], Compared] = {}
-    for members in track([groups[key] for key in sorted(groups, key=str)], "Playing", transient=True):
+    order = sorted(groups, key=lambda key: (key[0], key[1] is not None, str(key)))  # the plain ones first
+    for members in track([groups[key] for key in order], "Playing", transient=True):
         of = learners.read_training(members[0])
         split = of.split()
         seen, unseen = split.train_envs(TEST_ENVS), split.test_envs(TEST_ENVS)
@@ -134,6 +138,10 @@ def report(output: _Output = _DEFAULT) -> None:
     if not write_curves(folders, output):
         print("No picture: pip install 'birdenv[report]'.", file=sys.stderr)
     print(f"Written: {output}: report.md, curves.csv, curves.png")
+
+
+def _next(command: str, output: Path) -> str:
+    return f"python -m birdenv_baselines {command}" + (f" -o {output}" if output != _DEFAULT else "")
 
 
 def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:

@@ -73,7 +73,7 @@ def test_it_is_the_optimum_over_beliefs(points: tuple[int, ...], refusals: float
 def test_the_command_prints_it_for_a_generated_benchmark(tmp_path: Path) -> None:
     from birdenv.cli._main import app
 
-    made = generate(tmp_path / "out", tasks=20, seed=2)
+    made = generate(tmp_path / "out", tasks=9, seed=11)
     figures = tmp_path / "figures.json"
     done = CliRunner().invoke(app, ["baselines", "optimum", str(tmp_path / "out"), "--out", str(figures)])
     assert done.exit_code == 0, done.output

@@ -28,6 +28,7 @@ NEEDS_TORCH = pytest.mark.skipif(
 def test_a_family_is_the_id_without_the_meaning() -> None:
     assert family_of("coop_0012_3") == family_of("coop_0012_0_new") == "coop_0012"
     assert family_of("library_M_0001_1") == "library_M_0001"
+    assert [family_of(name) for name in ("coop_12", "coop_M_1")] == ["coop_12", "coop_M_1"]  # no families
 
 
 def test_what_a_guess_is_worth() -> None:

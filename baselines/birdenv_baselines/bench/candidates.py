@@ -1,4 +1,8 @@
-"""Batches of candidate episodes against Gymnasium's ways of stepping single ones."""
+"""Batches of candidate episodes against Gymnasium's ways of stepping single ones.
+
+Lines against `SyncVectorEnv` count processor time, all of it in this process; those against `AsyncVectorEnv`,
+which has processes of its own, count time by the clock on the wall.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import birdenv  # noqa: F401 (registers the ids)
-from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_fast
+from birdenv_baselines.bench._measure import Bar, Clock, Contender, Figure, Line, side_by_side, times_as_fast
 from birdenv_baselines.bench._setting import Setting
 
 __all__ = ["lines"]
@@ -32,7 +36,7 @@ def lines(setting: Setting) -> list[Line]:
         Line(
             name.format(n),
             "SyncVectorEnv",
-            partial(_against, setting, n, _sync),
+            partial(_against, setting, n, _sync, time.process_time),
             Bar("at least", 1.0) if n >= 8 else None,
         )
         for n in _SIZES
@@ -41,7 +45,7 @@ def lines(setting: Setting) -> list[Line]:
         Line(
             name.format(n),
             "AsyncVectorEnv",
-            partial(_against, setting, n, _async),
+            partial(_against, setting, n, _async, time.perf_counter),
             Bar("at least", 1.0) if n >= 8 else None,
         )
         for n in _SIZES
@@ -67,10 +71,10 @@ def _batch(n: int) -> Any:
     return gymnasium.make_vec(_ID, num_envs=n, vectorization_mode="vector_entry_point")
 
 
-def _against(setting: Setting, n: int, make: Callable[[int], Any]) -> Figure:
+def _against(setting: Setting, n: int, make: Callable[[int], Any], clock: Clock) -> Figure:
     with ExitStack() as stack:
         ours, theirs = stack.enter_context(closing(_batch(n))), stack.enter_context(closing(make(n)))
-        mine, other = side_by_side([_player(ours, n), _player(theirs, n)], setting.effort)
+        mine, other = side_by_side([_player(ours, n), _player(theirs, n)], setting.effort, clock)
     steps = n * _STEPS
     figure = times_as_fast(mine / steps, other / steps)
     return replace(figure, note=f"{steps / mine:,.0f} against {steps / other:,.0f} steps/s")

@@ -51,7 +51,8 @@ def draw(matrix: npt.NDArray[np.float64], path: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(1.2 + 0.8 * len(matrix), 1.0 + 0.8 * len(matrix)))
     image = axes.imshow(matrix, vmin=0.0, vmax=1.0, cmap="viridis")
     for (row, column), value in np.ndenumerate(matrix):
-        axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white")
+        colour = "black" if value > 0.6 else "white"  # on the light end of the scale, on the dark one
+        axes.text(column, row, f"{value:.3f}", ha="center", va="center", color=colour)
     axes.set(xlabel="user of seed", ylabel="system of seed", title="mean reward of the system")
     axes.set_xticks(range(len(matrix)))
     axes.set_yticks(range(len(matrix)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -18,6 +19,8 @@ from birdenv.tasks.c_interact import find_task_file, read_task_records
 
 TASKS: Final = 2500
 ENVIRONMENT: Final = "birdenv/CInteractCandidates-v0"
+
+_GENERATED: Final = re.compile(r"(.+_\d{4,})_\d+(?:_new)?")
 
 HELD_OUT: Final = "held out"
 NEW_FORMS: Final = "new forms"
@@ -41,9 +44,9 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family of a generated task: its id without the number of the meaning."""
-    name, _, _ = instance_id.removesuffix("_new").rpartition("_")
-    return name or instance_id
+    """Return the family of a generated task: its id without the meaning's number. Other ids stay."""
+    found = _GENERATED.fullmatch(instance_id)
+    return found.group(1) if found else instance_id
 
 
 class Split:

@@ -112,17 +112,18 @@ def trained_lines(found: Compared) -> Iterator[Line]:
 
 
 def joined(parts: Sequence[Compared]) -> Compared | None:
-    """Return several comparisons as one; None if not all have the same trainings.
+    """Return several comparisons as one, with the algorithms that have the same seeds in all; None without.
 
     The rule that is best in all of them together is the rival.
     """
-    seeds = [{name: len(played) for name, played in part.trained.items()} for part in parts]
-    if len(parts) < 2 or any(each != seeds[0] for each in seeds):
+    seeds = [{(name, len(played)) for name, played in part.trained.items()} for part in parts]
+    shared = sorted(set.intersection(*seeds))
+    if len(parts) < 2 or not shared:
         return None
     fixed = {name: _together([part.fixed[name] for part in parts]) for name in parts[0].fixed}
     trained = {
         name: [_together([part.trained[name][i] for part in parts]) for i in range(count)]
-        for name, count in seeds[0].items()
+        for name, count in shared
     }
     best = [part.best for part in parts if part.best is not None]
     return Compared(fixed, trained, np.concatenate(best) if len(best) == len(parts) else None)
