@@ -177,7 +177,7 @@ def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
 _SURELY_REFUSED = 0.65
 """Likelier than this, a refusal holds also if the question has most words of one term only."""
 
-_ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
+_ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:

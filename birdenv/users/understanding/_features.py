@@ -64,9 +64,11 @@ _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_ki
 FEATURES: tuple[str, ...] = (
     *(f"group:{name}" for name in GROUPS),
     *(f"point:{name}" for name in _WORDS),
+    *(f"aside:{name}" for name in _WORDS),
     *(f"part:{name}" for name in _WORDS),
     *(f"open:{name}" for name in _WORDS),
     *(f"point_kind:{name}" for name in _MIXED),
+    *(f"aside_kind:{name}" for name in _MIXED),
     *(f"part_kind:{name}" for name in _MIXED),
     *(f"open_kind:{name}" for name in _MIXED),
     *(f"plain:{name}" for name in _PLAIN),
@@ -87,7 +89,7 @@ _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
 _GROUP = {name: _AT[f"group:{name}"] for name in GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
 _ELSEWHERE = {name: _AT[f"plain_elsewhere:{name}"] for name in PLAIN_KINDS}
-_FAMILIES = {"part": "part", "open": "open", "said": "open"}
+_FAMILIES = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
 _PLAIN_START = _AT["plain:asked"]
 
 
@@ -153,7 +155,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     )
     allowed = [
         ((known or found.names) and not guesses)
-        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter"})
+        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
