@@ -94,12 +94,14 @@ _OPINION = any_of(
     (?:who|what|how) is the (?:president|capital|king|queen|mayor|weather)
     (?:real|actual) (?:person|human) | are you (?:a|an|the) \w+
     your (?:opinion|advice) | would you (?:recommend|advise)
-    is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
+    isn t (?:it|this|that) (?:\w+ )?(?:harsh|unfair|cruel|wrong|strange|odd) | (?:too|rather) harsh
+    is (?:it|this|that) (?:fair|harsh|ethical|legal|right to|wise|moral|justified|worth)"""
 )
 _RESULTS = any_of(
     r"""
     (?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)
     (?:will|would|should) (?:\w+ ){0,2}?come out
+    NUMBER (?:\w+ )?come out
     (?:result|results|answer|output) (?:you expect|do you expect|look like|would be(?! an?\b)|supposed to be)
     (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
     just (?:tell|give|say) (?:me |us )?(?:the |your )?(?:results?|answers?|outcome|numbers?|figures?)
@@ -207,9 +209,9 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
     return not about_a_term and asks_for_names(text)
 
 
-def without_output_columns(text: str) -> str:
-    """`text` without the words that ask for the columns of the output, which is a fair question."""
-    return _OUTPUT_COLUMNS.sub(" ", text)
+def asks_for_output(text: str) -> bool:
+    """Whether `text` asks for the columns of the output, which is a fair question."""
+    return _OUTPUT_COLUMNS.search(text) is not None
 
 
 def asks_for_names(text: str) -> bool:
