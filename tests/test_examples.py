@@ -29,6 +29,7 @@ def test_no_example_is_forgotten() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, *WITH_TESTS_OF_THEIR_OWN}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SAYS)
 def test_example(name: str, tmp_path: Path) -> None:
     command = [sys.executable, EXAMPLES / name]

@@ -36,6 +36,7 @@ def played(server: Server, agent: str = "llm:m", game: str = "c-interact", **mor
     return record
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("game", "agent", "count"),
     [
@@ -67,6 +68,7 @@ MISBEHAVIOUR = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", MISBEHAVIOUR)
 def test_a_message_that_is_no_move_costs_a_question_and_is_counted(server: Start, kind: str) -> None:
     running = server(MISBEHAVIOUR[kind], Turn(calls=(ask(),)), WRONG)
@@ -83,6 +85,7 @@ def test_a_message_that_is_no_move_costs_a_question_and_is_counted(server: Start
         assert "That cost you one question; you have 4 questions left." in reply["content"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("game", ["a-interact", "bird"])
 def test_a_model_that_never_plays_comes_to_an_end(server: Start, game: str) -> None:
     record = played(server(Turn(content="Hm.")), game=game)

@@ -47,6 +47,7 @@ def collected(game: str, agent: str, number: int, folder: Path, **settings: Any)
     return folder / "dialogues.json"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("game", "success"), [("mutual-friends", 0.8), ("bargain", 0.7)])
 def test_it_plays_what_it_has_seen(game: str, success: float, tmp_path: Path) -> None:
     file = collected(game, "rulebased", 40, tmp_path, scenario_seed=5)

@@ -35,6 +35,7 @@ def played(game: str, players: tuple[str, str], number: int) -> Iterator[tuple[A
             yield arena, instance_id, dialogue
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("player", "success", "events", "by_select"),
     [("rulebased", 0.99, 8, 0.35), ("rulebased:2", 0.98, 13, 0.3)],
@@ -62,6 +63,7 @@ def test_things_are_shared() -> None:
     assert mean(sum(dialogue.rewards) for dialogue in dialogues) >= 12
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("bank", ["", "_other_hand"])
 @pytest.mark.parametrize("game", ["mutual-friends", "bargain"])
 @pytest.mark.parametrize("seat", [0, 1])

@@ -219,12 +219,14 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
             Outcome("two", "broken", "them", "failed", bar, reason="ValueError: oh"),
             Outcome("two", "absent", "them", "skipped", bar, reason="no such machine"),
             Outcome("two", "plain", "them", "measured", None, Figure(5.0, "µs")),
+            Outcome("two", "long" * 40, "them", "measured", None, Figure(5.0, "µs")),
         ],
         {"cores": 2},
     )
     printed = capsys.readouterr().out
     rows = {line.split()[0]: line.split() for line in printed.splitlines() if "them" in line}
-    assert [row[-1] for row in rows.values()] == ["met", "MISSED", "FAILED", "skipped", "µs"]
+    assert [row[-1] for row in rows.values()] == ["met", "MISSED", "FAILED", "skipped", "µs", "µs"]
+    assert "long" * 40 in rows
     for words in (
         "(1) on a Monday",
         "(2) ValueError: oh",

@@ -69,6 +69,7 @@ def test_it_is_the_optimum_over_beliefs(points: tuple[int, ...], refusals: float
         assert best_return(points, price, refusals, questions) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_the_command_prints_it_for_a_generated_benchmark(tmp_path: Path) -> None:
     from birdenv.cli._main import app
 

@@ -35,6 +35,7 @@ def grader(benchmark: Benchmark) -> InteractGrader:
     return InteractGrader(benchmark.source)
 
 
+@pytest.mark.every(4)
 @by_record
 def test_one_reading_passes_in_each_phase(
     record: dict[str, Any], benchmark: Benchmark, grader: InteractGrader

@@ -141,6 +141,7 @@ def withheld(row: dict[str, Any], layout: str) -> dict[str, Any]:
     return row | empty | {"follow_up": row["follow_up"] | empty}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("profile", ["strict", "adk"])
 def test_profiles(birdenv: Command, tmp_path: Path, profile: str) -> None:
     ran = birdenv("a-interact", "--agent", "oracle", "-n", 12, "--profile", profile, "-o", tmp_path)

@@ -276,6 +276,7 @@ def test_a_report_makes_its_folder(birdenv: Command, demo: Path, output: Path) -
     assert [path.name for path in (output / "below").iterdir()] == ["report.json"]
 
 
+@pytest.mark.slow
 def test_a_report_to_a_device_leaves_the_device(birdenv: Command, demo: Path) -> None:
     device = Path(os.devnull)
     assert birdenv("data", "verify", demo, "--report", device).code == 0

@@ -112,6 +112,7 @@ def test_oracle_on_mini_dev(
         assert "116, 129, 145, 159" in ran.out
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "databases",
     [("superhero",), pytest.param(("superhero", "financial"), marks=pytest.mark.real_tasks)],
@@ -238,6 +239,7 @@ def test_a_person_plays_at_the_terminal(
     assert max(len(line) for line in shown.splitlines() if "|" not in line) <= 160
 
 
+@pytest.mark.slow
 def test_merge_without_databases_at_hand_says_what_it_did_not_check(
     birdenv: Command, demo: Path, tmp_path: Path
 ) -> None:
@@ -262,6 +264,7 @@ def test_merge_without_databases_at_hand_says_what_it_did_not_check(
     assert f"oracle passed: {len(rows)}" in ran.out
 
 
+@pytest.mark.slow
 def test_merge_needs_no_database(birdenv: Command, demo: Path, tmp_path: Path) -> None:
     """In the documented order: the folders are there, the databases not yet."""
     folder = tmp_path / "data"

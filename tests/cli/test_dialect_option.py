@@ -21,6 +21,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "latest" / "runs.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_c_interact_resumed_and_graded_again(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None:
     """A Query with PostgreSQL's own words, an archive table, and a trigger with its function."""
     options = ("--dialect", "postgres", "--agent", "oracle", *TASKS)

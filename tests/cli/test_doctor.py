@@ -153,6 +153,7 @@ def test_doctor_names_the_server_of_the_variable(
     assert "hunter2" not in ran.out + ran.err
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("agent", "option", "isolation"),
     [

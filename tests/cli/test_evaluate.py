@@ -211,6 +211,7 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
     assert summary(folder)["config"]["normalisation"] == loose
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:
     """The same verdicts in the same order, whoever is first."""

@@ -75,6 +75,7 @@ def test_without_the_option_nothing_is_kept(
     assert "name its folder with --cache" in alone.err
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("isolation", ["inline", "process"])
 def test_a_paranoid_user_sees_that_the_cache_is_wrong(
     birdenv: Command, databases: Path, pairs: Path, tmp_path: Path, isolation: str

@@ -24,6 +24,7 @@ def cut(run: Path, keep: int) -> None:
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:keep]))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "command",
     [

@@ -168,6 +168,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "names",
     [("superhero",), pytest.param(("superhero", "financial"), marks=pytest.mark.real_tasks)],

@@ -58,7 +58,8 @@ def test_the_score_of_the_files_is_that_of_the_run(birdenv: Command, tmp_path: P
     assert json.loads(out.read_text())["official"] == own["official"]
 
 
-@pytest.mark.parametrize("seeds", ["1", pytest.param("01", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", ["1", "01"])
 def test_the_bytes_are_the_same_in_every_process(birdenv: Command, tmp_path: Path, seeds: str) -> None:
     options = ("c-interact", "--agent", "asks-first", *TASKS, "--official-files", "-p", "2")
     assert birdenv(*options, "-o", tmp_path / "here").code == 0
@@ -91,6 +92,7 @@ def test_a_resumed_run_writes_what_an_undisturbed_one_writes(birdenv: Command, t
     assert bytes_of(cut / "private_official") == whole
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("named", ["sql_results.jsonl", "."])
 def test_result_files_without_verdicts_are_graded(
     birdenv: Command, demo: Path, tmp_path: Path, named: str
@@ -150,6 +152,7 @@ def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: P
     assert ran.code == 1 and "bird.bench25@gmail.com" in ran.out
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_ground_truth_that_is_there(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("c-interact", "--agent", "random", *TASKS, "-o", tmp_path)
     assert (ran.code, ran.err) == (0, "")

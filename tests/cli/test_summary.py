@@ -56,6 +56,7 @@ def test_compare(birdenv: Command, runs: Path) -> None:
     assert str(runs) not in json.dumps(found)
 
 
+@pytest.mark.slow
 def test_repeats(birdenv: Command, tmp_path: Path) -> None:
     for game in ("bird", "c-interact"):
         arguments = [game, "--agent", "random", "-n", "3", "-o", tmp_path / game]
@@ -85,6 +86,7 @@ def test_unusable_arguments(birdenv: Command, runs: Path) -> None:
     refused(birdenv("compare", runs / "a", runs / "b"), "config.json")
 
 
+@pytest.mark.slow
 def test_plot(birdenv: Command, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if importlib.util.find_spec("matplotlib") is not None:
         assert birdenv("summary", runs / "a", "--plot", runs / "plot.png").code == 0

@@ -50,6 +50,7 @@ def answers(record: dict[str, Any]) -> list[str]:
     return [event["data"] for event in record["example"]["events"] if event["action"] == "answer"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("game", ["c-interact", "a-interact"])
 def test_a_factory(birdenv: Command, tmp_path: Path, users: str, game: str) -> None:
     ran = birdenv(game, "--user", f"{users}:Loud", "-n", 2, "-o", tmp_path / "runs")

@@ -57,6 +57,7 @@ def test_after_four_times_the_limit_the_wall_clock_ends_it(source: SqliteSource)
     assert (end.kind, end.message.split(" by ending")[0]) == ("timeout", "stopped after 0.8 s of wall time")
 
 
+@pytest.mark.every(2)
 def test_a_statement_that_works_is_ended_by_its_processor_time(source: SqliteSource) -> None:
     with source.open("town", LIMITS) as database:
         end = message(database.query(ENDLESS))

@@ -128,6 +128,7 @@ def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: Sqlit
     assert [row[0] for row in seen.rows] == list(range(1, 2501))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_between_two_batches(source: SqliteSource) -> None:
     from birdenv.databases.sqlite import _process_database as pool
 

@@ -157,7 +157,7 @@ scripts = st.lists(
 
 
 @given(module=st.sampled_from(sorted(FILL)), rows=st.sampled_from([3, 400, 2000]), steps=scripts)
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40))
 def test_scripts_write_what_plain_sqlite_writes(
     tmp_path_factory: pytest.TempPathFactory, module: str, rows: int, steps: Sequence[str]
 ) -> None:
@@ -201,6 +201,7 @@ TRAPS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.contains("S46")
 @pytest.mark.parametrize(
     ("module", "isolation"),

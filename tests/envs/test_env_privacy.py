@@ -77,6 +77,7 @@ def _leaks(*values: Any, secrets: set[str] = SECRETS) -> set[str]:
     return {secret for secret in secrets if secret in texts or repr(secret)[1:-1] in texts}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("instance_id", ["shop_1", "shop_2", "shop_M_1"])
 @pytest.mark.parametrize("profile", ["strict", "shell", "adk"])
 def test_c_interact_tells_nothing(c_interact: Make, instance_id: str, profile: str) -> None:

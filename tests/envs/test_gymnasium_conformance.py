@@ -60,6 +60,7 @@ def test_whole_episodes_through_the_default_stack(made: Any, wrapper: Any) -> No
     assert all(type(part[1]) is float and type(part[2]) is bool for part in returned if len(part) == 5)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("wrapper", [None, ChatMessages, Markup])
 def test_the_seed_decides_everything(made: Any, wrapper: Any) -> None:
     env = made if wrapper is None else wrapper(made)

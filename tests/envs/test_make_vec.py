@@ -46,6 +46,7 @@ def _expected(name: str, arguments: dict[str, Any], index: int) -> list[dict[str
     return shown
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0"])
 @pytest.mark.parametrize("mode", MODES)
 def test_all_texts_are_true(name: str, mode: str, settings: dict[str, dict[str, str]]) -> None:

@@ -83,6 +83,7 @@ def test_c_interact(demo: Path, step: int) -> None:
     _c_interact_tasks(demo, demo / "c_interact.jsonl", step)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("step", EVERY_TENTH)
 @pytest.mark.parametrize("profile", ["strict", "shell", "adk"])
 def test_follow_ups_of_the_demo(demo: Path, profile: str, step: int) -> None:

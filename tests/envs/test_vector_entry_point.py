@@ -36,6 +36,7 @@ def _random_actions(envs: Any, rng: random.Random) -> dict[str, Any]:
     return {"kind": kinds, "text": tuple(rng.choice(TEXTS) for _ in range(ENVS))}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", IDS)
 def test_is_the_same_as_sync_in_all_that_it_returns(name: str, settings: dict[str, dict[str, str]]) -> None:
     ours = _make(name, settings)

@@ -59,6 +59,7 @@ WORK: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK.keys())
 def test_time_grows_with_a_prediction(work: Callable[[str], object]) -> None:
     assert slow_pieces(work, FEW // 2) == []
@@ -125,6 +126,7 @@ SHADOWS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.contains("S43")
 @pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("shadow", SHADOWS.values(), ids=SHADOWS.keys())

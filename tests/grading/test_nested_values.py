@@ -94,6 +94,7 @@ def test_public_comparisons_have_an_answer() -> None:
     assert compare.soft_f1(*sides) == 0.0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rules", ["strict", "shell"])
 def test_values_of_a_real_server_are_graded(root: Path, rules: str) -> None:
     deep = "SELECT (repeat('[', 900) || repeat(']', 900))::jsonb AS deep"

@@ -52,7 +52,7 @@ def times(sql: str, count: int) -> str:
     )
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(golds=st.lists(few_rows, min_size=1, max_size=2), rows=few_rows, often=st.sampled_from([1, 1, 2, 400]))
 def test_verdicts_are_those_of_whole_results(
     empty: SqliteSource, golds: list[list[Any]], rows: list[Any], often: int
@@ -84,7 +84,7 @@ OTHER = [None, "", "1", "x", b"x", b"", date(2024, 1, 1), datetime(2024, 1, 1), 
 any_cells = st.sampled_from(NEAR) | st.sampled_from([*NEAR, *ODD, *OTHER])
 
 
-@settings(max_examples=examples(600), deadline=None)
+@settings(max_examples=examples(600))
 @given(st.data())
 def test_whether_two_results_agree_is_what_the_explained_comparison_says(data: st.DataObject) -> None:
     width = data.draw(st.integers(1, 2))
@@ -100,7 +100,7 @@ def test_whether_two_results_agree_is_what_the_explained_comparison_says(data: s
     assert are_same_multisets(gold, fetched) == agree_as_multisets(gold, fetched).equal
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_what_was_fetched_for_one_gold_serves_another_or_says_that_it_cannot(data: st.DataObject) -> None:
     """Replaying gives what a scan would give, for golds of any size, however the rows come in batches."""
@@ -155,6 +155,7 @@ TEXTS = GoldRows("", QueryResult(("a",), [("x",), ("y",)]))
 WIDE = GoldRows("", QueryResult(("a", "b"), [(1, 2)]))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("gold", "rows"),
     [

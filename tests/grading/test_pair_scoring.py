@@ -68,6 +68,7 @@ def bare(verdicts: list[ExVerdict]) -> list[ExVerdict]:
     ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("clean", [False, True])
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -222,6 +223,7 @@ def test_each_process_has_the_time_that_its_own_pairs_need(root: Path) -> None:
     assert first - second == 49 * (limits.wall_seconds + 1)
 
 
+@pytest.mark.slow
 def test_processes_that_cannot_start_are_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pool.pools["process"].close_idle()
     send = pool.ScoringWorker.send

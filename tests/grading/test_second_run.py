@@ -43,6 +43,7 @@ def test_golds_and_predictions_have_it(source: Any, gold: str, prediction: str, 
     assert not was_run_twice(grader.grade_once("shop", [gold], prediction))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("isolation", "workers"), [("inline", 1), ("inline", 2), ("process", 1)])
 def test_of_many_pairs_the_late_ones_come_last(root: Path, isolation: Any, workers: int) -> None:
     pairs = [Pair("shop", (NAMES,), sql) for sql in (NAMES, ENDLESS, "SELECT 1", f"{NAMES} ORDER BY 1")]
@@ -61,6 +62,7 @@ def test_one_query_of_a_comparison_has_it(source: Any) -> None:
     assert TWICE.fullmatch(found.message)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("job", "prediction"),
     [

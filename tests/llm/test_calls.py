@@ -37,6 +37,7 @@ PASSING = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("what", PASSING)
 def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make, what: str) -> None:
     found = models(server(Turn(content="hi", faults=(PASSING[what],) * 2)).url)

@@ -92,6 +92,7 @@ KILLERS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("order", "value", "reason"), KILLERS.values(), ids=KILLERS)
 def test_a_crash_costs_its_own_item(pool: WorkerPool[Process], order: str, value: int, reason: str) -> None:
     items: list[tuple[str, Any]] = [("echo", number) for number in range(12)]

@@ -76,6 +76,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("order", "reason", "was_late", "code"), DEATHS.values(), ids=DEATHS)
 def test_how_it_died(
     process: Process, ends: Ends, order: Any, reason: str, was_late: bool, code: int | None

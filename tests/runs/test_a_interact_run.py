@@ -64,6 +64,7 @@ def test_what_the_questions_cost(demo: Path, tmp_path: Path) -> None:
     assert f"{found['submissions']:.2f}" in summary and f"of {found['budget']:.2f}" in summary
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("agent", ["random", "asks-first"])
 def test_parallel_runs_give_the_same_bytes(demo: Path, tmp_path: Path, agent: str) -> None:
     one, _ = play(a_interact(demo, 12), agent, tmp_path, seed=3)

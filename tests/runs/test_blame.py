@@ -136,6 +136,7 @@ BORROWED = (
 BOOKS = "COUNT(DISTINCT cp.title_id)"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("kind", "shown", "words", "sql"),
     [

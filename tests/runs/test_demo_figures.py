@@ -75,6 +75,7 @@ def interact_figures(new: Mapping[str, Any], old: dict[str, Any], *, repeated: b
     assert new["status"] == old.pop("status")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("played", BEFORE)
 def test_no_figure_is_lost(demo: Path, tmp_path: Path, played: str) -> None:
     name, agent, count, repeats = played.split()

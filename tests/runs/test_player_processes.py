@@ -42,6 +42,7 @@ def test_twenty_slow_episodes_at_once_share_two_children(demo: Path, tmp_path: P
     assert {record["status"] for record in directory.read("runs").values()} == {"completed"}
 
 
+@pytest.mark.slow
 def test_repeats_of_a_task_never_share_a_child_at_once(demo: Path, tmp_path: Path, notes: Path) -> None:
     play(bird(demo, 2), "foreign_agents:Noting", tmp_path / "runs", parallel=6, repeats=3)
     made = noted(notes)
@@ -59,6 +60,7 @@ def quiet(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str
         return runs_of(c_interact(demo, 4), "foreign_agents:Neighbour:quiet", folder)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -102,6 +104,7 @@ def runs_of(arena: Any, agent: str, folder: Path, **more: Any) -> list[dict[str,
     return records
 
 
+@pytest.mark.slow
 def test_a_child_that_ends_while_nobody_moves_costs_nothing(demo: Path, tmp_path: Path) -> None:
     directory = play(bird(demo, 4), "foreign_agents:Background", tmp_path)
     assert {record["status"] for record in directory.read("runs").values()} == {"completed"}

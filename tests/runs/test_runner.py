@@ -31,6 +31,7 @@ from toy_tasks import QUERY, write_benchmark  # noqa: E402
 FOREIGN = "foreign_agents"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("agent", ["random", "asks-first"])
 @pytest.mark.parametrize("make", [bird, c_interact])
 def test_parallel_runs_give_the_same_bytes(demo: Path, tmp_path: Path, make: Any, agent: str) -> None:
@@ -79,7 +80,8 @@ def test_another_seed_gives_other_moves(demo: Path, tmp_path: Path) -> None:
     assert runs[0] != runs[1]
 
 
-@pytest.mark.parametrize("number", [2, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [2, 8])
 def test_hash_seed_does_not_matter(tmp_path: Path, number: int) -> None:
     made = []
     for hash_seed in ("1", "2"):
@@ -92,6 +94,7 @@ def test_hash_seed_does_not_matter(tmp_path: Path, number: int) -> None:
     assert made[0] == made[1]
 
 
+@pytest.mark.slow
 def test_the_oracle_solves_every_demo_task(demo: Path, tmp_path: Path) -> None:
     single = play(bird(demo), "oracle", tmp_path)
     assert json.loads((single.path / "overall.json").read_text())["figures"]["ex"]["value"] == 1.0
@@ -307,6 +310,7 @@ def test_a_foreign_agents_process_holds_public_data_only(
             assert secret.encode() not in memory
 
 
+@pytest.mark.every(2)
 @pytest.mark.usefixtures("importable")
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_a_crashing_agent_costs_only_its_own_episodes(demo: Path, tmp_path: Path, parallel: int) -> None:
@@ -361,6 +365,7 @@ def test_a_foreign_agents_module_is_imported_in_its_own_process_only(
     assert str(os.getpid()) not in importers
 
 
+@pytest.mark.every(3)
 @pytest.mark.usefixtures("importable")
 @pytest.mark.parametrize(
     ("spec", "says"),

@@ -35,7 +35,8 @@ def played(arena: Arena, agent: str, folder: Path, parallel: int = 1) -> tuple[R
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
-@pytest.mark.parametrize("parallel", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.every(3)
+@pytest.mark.parametrize("parallel", [2, 1, 3])
 def test_a_model_behind_http_plays_a_interact_with_every_tool(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:
@@ -88,6 +89,7 @@ def test_agents_that_report_nothing_have_no_figures(demo: Path, tmp_path: Path) 
     assert not [name for name in report(read_run(directory.path)).to_json()["figures"] if "tokens" in name]
 
 
+@pytest.mark.slow
 def test_what_is_no_report_breaks_the_episode_and_what_was_paid_counts(demo: Path, tmp_path: Path) -> None:
     directory, found = played(c_interact(demo, 4), "chat_agent:miscounting", tmp_path)
     guessing, breaking, paying, silent = directory.read("runs").values()

@@ -84,6 +84,7 @@ def test_ends_are_places_in_the_text(dialect: str) -> None:
         assert sql[token.end - len(token.text) : token.end] == token.text
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("piece", ["'", '"', "/*", "$a$", "E'\\", "-", "x'", "[", "1.", "''"])
 def test_time_grows_with_length_only(piece: str) -> None:
     for dialect in ("sqlite", "postgres"):

@@ -27,6 +27,7 @@ def chat_wrapper(game: str, instance_id: str) -> Callable[[Mapping[str, Any]], t
     return step
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_the_chat_wrapper_gives_the_golden_transcript(script: Script) -> None:
     golden = golden_transcript(script)

@@ -27,7 +27,7 @@ print([repr(RuleUser().answer(BRIEF, question)) for question in questions])
 """
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text(max_size=300))
 def test_any_question_is_answered(question: str) -> None:
     answer = RuleUser().answer(BRIEF, question)
@@ -36,7 +36,7 @@ def test_any_question_is_answered(question: str) -> None:
     assert not guard_answer(answer.text, BRIEF, answer.granted).reason
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.sampled_from("what is the best 'loaves' \" order sql column ( ) _ top null ` ‘ \u200b".split(" "))

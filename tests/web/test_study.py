@@ -344,5 +344,5 @@ class People(RuleBasedStateMachine):
         assert not self.world.store.people("waiting")
 
 
-People.TestCase.settings = settings(max_examples=8, stateful_step_count=20, deadline=None)
+People.TestCase.settings = settings(max_examples=8, stateful_step_count=20)
 test_people = People.TestCase

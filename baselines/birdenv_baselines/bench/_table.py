@@ -24,7 +24,9 @@ from birdenv_baselines.bench._measure import Bar, Figure, Outcome
 
 __all__ = ["as_json", "machine", "print_table"]
 
-_WIDTH = 140
+_WIDEST = 1_000
+"""Columns of text; a table takes what its cells need of them, so that none is cut short."""
+
 _DIRECTIONS = {"at least": "≥", "at most": "≤"}
 _CPU_INFO = Path("/proc/cpuinfo")
 
@@ -45,7 +47,6 @@ def machine() -> dict[str, str | int]:
 
 
 def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
-    console = Console(width=_WIDTH, highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("what", no_wrap=True)
     table.add_column("ours", justify="right", no_wrap=True)
@@ -71,12 +72,13 @@ def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> Non
             _word(outcome),
             end_section=is_last,
         )
+    console = Console(width=Console(width=_WIDEST).measure(table).maximum, highlight=False)
     console.print(table)
     for number, words in enumerate(notes, 1):
-        console.print(Text(f"({number}) {words}"))
+        console.print(Text(f"({number}) {words}"), soft_wrap=True)
     judged = [outcome for outcome in outcomes if outcome.met is not None]
     console.print(f"\n{sum(outcome.met is True for outcome in judged)} of {len(judged)} bars met.")
-    console.print(Text(", ".join(f"{name} {value}" for name, value in where.items())))
+    console.print(Text(", ".join(f"{name} {value}" for name, value in where.items())), soft_wrap=True)
 
 
 def as_json(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> dict[str, Any]:

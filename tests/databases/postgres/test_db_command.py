@@ -135,6 +135,7 @@ def test_a_server_out_of_reach(db: Command) -> None:
     assert "hidden" not in ran.err
 
 
+@pytest.mark.slow
 def test_start_and_stop(db: Command, cache: Path) -> None:
     started = db("start", cache=cache)
     assert started.code == 0, started.err

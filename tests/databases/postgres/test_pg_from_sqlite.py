@@ -179,6 +179,7 @@ def test_an_unchanged_file_is_skipped_and_a_changed_one_loaded(convert: Convert)
     assert convert(script + "INSERT INTO t VALUES (2);").tables == {"t": 2}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["cross_db", "gaming"])
 def test_sql_that_passed_on_the_official_server_runs(
     server: PostgresServer, shared_data: Path, name: str

@@ -50,6 +50,7 @@ def test_a_source_that_nobody_holds_any_more_is_closed(
     assert made_for_episodes(own) == []
 
 
+@pytest.mark.slow
 def test_status_shows_and_clean_removes(
     own: PostgresServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +88,7 @@ def test_status_shows_and_clean_removes(
     assert "Beside the loaded databases" not in db("status")
 
 
+@pytest.mark.slow
 def test_what_listens_and_tells_keeps_little(own: PostgresServer) -> None:
     """One LISTEN in an open transaction keeps everything that anybody tells; the server's disk is all's."""
     tell = (

@@ -204,6 +204,7 @@ def test_a_gigabyte(server: PostgresServer, database: PostgresDatabase) -> None:
     assert 1024 * MIB < taken(folder) - before < 1024 * MIB + BEYOND
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "sql",
     [

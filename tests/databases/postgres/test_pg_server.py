@@ -100,6 +100,7 @@ def test_it_never_runs_as_root(server: PostgresServer) -> None:
     assert folder.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_two_runs_share_one_server(server: PostgresServer, server_cache: Path) -> None:
     with another_user(server_cache) as (_, first), another_user(server_cache) as (_, second):
         assert first == second == value(server, "SELECT pg_postmaster_start_time()::text")
@@ -133,6 +134,7 @@ def test_users_that_start_at_the_same_time_get_one_server(cache: Path) -> None:
     assert len(set(started)) == 1 and started[0]
 
 
+@pytest.mark.slow
 def test_a_kept_server_stays_until_it_is_stopped(cache: Path, wait_until: Callable[..., None]) -> None:
     cluster = Cluster()
     cluster.use()
@@ -232,6 +234,7 @@ def test_a_path_too_long_for_a_socket_is_no_obstacle(
         cluster.place.sockets.unlink()
 
 
+@pytest.mark.slow
 def test_the_log_does_not_grow_without_end(cache: Path, wait_until: Callable[..., None]) -> None:
     """A session that runs out of memory tells the log so, each time."""
     with find_server() as server:
@@ -309,6 +312,7 @@ def public_python(as_root: None) -> str:
     pytest.skip("there is no Python that a plain user can run")
 
 
+@pytest.mark.slow
 def test_it_works_as_a_plain_user(cache: Path, public_python: str, wait_until: Callable[..., None]) -> None:
     mine = cache / "nobody"
     mine.mkdir()

@@ -27,6 +27,7 @@ SLOW["many windows"] = "SELECT " + ",".join(f"sum(a) OVER (ORDER BY a*{i})" for 
 LONG = "INSERT INTO t VALUES " + ",".join(f"({i}, -{i}.5e3, 'it''s {i}', x'00', NULL)" for i in range(20_000))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SLOW)
 def test_long_chains_of_terms_are_refused(source: SqliteSource, name: str) -> None:
     with source.open("shop") as database:

@@ -448,6 +448,7 @@ def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolati
 # --- many at once (S39) ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.contains("S39")
 @pytest.mark.parametrize(
     ("isolation", "turns"),
@@ -483,6 +484,7 @@ def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation, t
     assert fingerprint(path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.contains("S39")
 @pytest.mark.parametrize(
     "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]

@@ -189,6 +189,7 @@ print("done", unusable, errors, results)
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("image", "isolation", "number"),
     [

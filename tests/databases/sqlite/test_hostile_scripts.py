@@ -38,6 +38,7 @@ def test_very_long_sql_is_refused_unread(database: SqliteDatabase) -> None:
         assert result.kind == "too_large"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("work", "text", "n"),
     [
@@ -50,6 +51,7 @@ def test_work_grows_with_the_text(work: Callable[[str], object], text: Callable[
     assert growth(work, text, n) < LINEAR
 
 
+@pytest.mark.slow
 def test_a_script_and_a_state_have_one_deadline(source: SqliteSource) -> None:
     with source.open("shop", Limits(seconds=0.1)) as database:
         began = time.monotonic()

@@ -128,6 +128,7 @@ def attack_at_the_bound(attacked: Attacked, script: str, make: Callable[[int], s
     assert kind(result) in ("ok", "timeout", "too_large", "denied"), result
 
 
+@pytest.mark.every(4)
 @in_process_too
 @pytest.mark.parametrize(
     ("script", "make"), [row[1:] for row in STRETCHES], ids=[row[0] for row in STRETCHES]
@@ -138,6 +139,7 @@ def test_one_long_stretch_is_over_in_time(
     attack_at_the_bound(attack(isolation, "agent"), script, make, TEN_MB)
 
 
+@pytest.mark.every(4)
 @in_process_too
 @pytest.mark.parametrize(
     ("script", "make", "size"),

@@ -100,6 +100,7 @@ print(set(answers))
     assert in_a_process.run(code, root, seconds) == "{(2, 3, 2)}\n"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_processes(root: Path, kind: str, context: str) -> None:
@@ -138,6 +139,7 @@ def test_a_forked_child_uses_no_connection_of_its_parent(root: Path) -> None:
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.skipif("fork" not in CONTEXTS, reason="processes are not forked here")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forked_child_that_lets_go_of_its_parents_episodes_does_them_no_harm(root: Path, kind: str) -> None:
@@ -157,6 +159,7 @@ def test_a_forked_child_that_lets_go_of_its_parents_episodes_does_them_no_harm(r
         database.close()
 
 
+@pytest.mark.every(3)
 @pytest.mark.skipif("fork" not in CONTEXTS, reason="processes are not forked here")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forked_child_that_ends_as_programs_do(root: Path, kind: str) -> None:
@@ -357,6 +360,7 @@ threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)""",
 }
 
 
+@pytest.mark.every(4)
 @some_kinds
 @pytest.mark.parametrize("end", ENDS)
 def test_no_end_of_an_episode_crashes_the_process(root: Path, end: str, kinds: list[str]) -> None:
@@ -369,6 +373,7 @@ def test_no_end_of_an_episode_crashes_the_process(root: Path, end: str, kinds: l
     assert fingerprint(path) == before
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_episodes_give_their_memory_and_files_back(root: Path, kind: str) -> None:
     code = """

@@ -65,6 +65,7 @@ def first_value(result: Result) -> object:
     return result.rows[0][0]
 
 
+@pytest.mark.slow
 def test_an_episode_that_is_put_aside_after_each_statement_goes_on_as_if_nothing_had_been(
     source: SqliteSource, workers: SqliteSource
 ) -> None:
@@ -78,6 +79,7 @@ def test_an_episode_that_is_put_aside_after_each_statement_goes_on_as_if_nothing
         assert there.state() == here.state()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("script", BOUND, ids=[script[0] for script in BOUND])
 def test_what_is_more_than_an_image_keeps_its_worker(
     source: SqliteSource, workers: SqliteSource, script: tuple[str, ...]
@@ -90,6 +92,7 @@ def test_what_is_more_than_an_image_keeps_its_worker(
         assert there.execute(COUNTERS) == here.execute(COUNTERS)
 
 
+@pytest.mark.slow
 def test_forty_writing_episodes_share_the_workers(workers: SqliteSource) -> None:
     most = 0
 

@@ -485,7 +485,7 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
                 database.execute("CREATE TABLE IF NOT EXISTS moved (a)")
 
 
-@settings(max_examples=examples(250), deadline=None)
+@settings(max_examples=examples(250))
 @example(
     [
         "SELECT 0 FROM people ORDER BY 1",

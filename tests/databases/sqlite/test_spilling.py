@@ -23,6 +23,7 @@ LIMITS = Limits(seconds=60)
 SMALL, ROWS = 2**23, 200_000  # they take 100 MB
 
 
+@pytest.mark.every(3)
 @pytest.mark.contains("S47")
 @pytest.mark.parametrize("has_image", [False, True])
 @pytest.mark.parametrize("name", SPILLING)

@@ -39,6 +39,7 @@ MANY = f"{ENDLESS[:-1]} LIMIT 3000)"
 # --- time --------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -113,6 +114,7 @@ def test_ctrl_c_is_not_swallowed(source: SqliteSource) -> None:
         assert rows(database.execute("SELECT 1")) == [(1,)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("call", ["printf('%d', 1 + x)", "ltrim('aab' || x, 'a')"])
 def test_ctrl_c_in_a_function_of_ours_is_not_swallowed(source: SqliteSource, call: str) -> None:
     """But for the moment in which the function is entered, when nobody can tell it from other failures."""

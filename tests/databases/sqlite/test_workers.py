@@ -108,6 +108,7 @@ def test_a_killed_episode_goes_on_from_its_last_checkpoint(episode: EpisodeDatab
     assert value(episode, CUSTOMERS) == 4
 
 
+@pytest.mark.slow
 def test_a_killed_episode_without_a_checkpoint_goes_on_from_the_file(episode: EpisodeDatabase) -> None:
     episode.execute("DELETE FROM customers")
     error(episode, UNSTOPPABLE)
@@ -213,6 +214,7 @@ CREATE VIEW notes_config AS {ENDLESS.replace("count(*)", "i AS k, i AS v")} WHER
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.contains("S46")
 @pytest.mark.parametrize("sql", [ENDLESS, "SELECT count(*) FROM notes"], ids=["query", "virtual-table"])
 def test_a_worker_ends_with_its_owner_while_a_statement_runs(tmp_path: Path, sql: str) -> None:

@@ -182,6 +182,7 @@ CHANGES: dict[str, tuple[Any, bool]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("change", "equal"),
     [

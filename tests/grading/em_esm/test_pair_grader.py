@@ -196,6 +196,7 @@ def make(request: pytest.FixtureRequest, root: Path) -> Callable[..., PairGrader
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("gold", "pred", "esm", "bucket"),
     [

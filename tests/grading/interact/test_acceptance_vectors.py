@@ -226,6 +226,7 @@ MANAGEMENT = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("name", MANAGEMENT)
 def test_management(engine: DatabaseSource, name: str, rules: str) -> None:

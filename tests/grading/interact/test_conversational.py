@@ -52,6 +52,7 @@ QUERY = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("prediction", "status", "reason"), QUERY.values(), ids=QUERY.keys())
 def test_query(grader: InteractGrader, prediction: str, status: str, reason: str) -> None:
     grade = grader.grade(query(NAMES), prediction)
@@ -168,6 +169,7 @@ MANAGEMENT = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("prediction", "status", "differs"), MANAGEMENT.values(), ids=MANAGEMENT.keys())
 def test_management(grader: InteractGrader, prediction: str, status: str, differs: bool) -> None:
     """The tests look at nothing; that the state is another is told, and decides nothing."""
@@ -292,6 +294,7 @@ TESTED = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("tests", "prediction", "status", "flags"), TESTED.values(), ids=TESTED.keys())
 def test_test_cases_decide(
     grader: InteractGrader, tests: list[str], prediction: str, status: str, flags: tuple[str, ...]

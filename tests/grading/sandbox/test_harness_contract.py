@@ -186,6 +186,7 @@ JUDGED = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("test", "prediction", "status", "reason"), JUDGED.values(), ids=JUDGED.keys())
 def test_the_gold_tells_whose_fault_it_is(
     source: SqliteSource, test: str, prediction: str, status: str, reason: str

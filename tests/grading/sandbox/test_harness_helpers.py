@@ -93,6 +93,7 @@ def test_rows_of_any_kind_become_tuples_at_the_decimals_asked_for() -> None:
         preprocess_results(None)  # type: ignore[arg-type]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "piece", ["/*", "'", '"', "`", "[", "$a$", "$a", "--", "round(", "\n ", "round(a,", ")"]
 )

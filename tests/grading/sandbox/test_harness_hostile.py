@@ -154,6 +154,7 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 _A_SECOND_EACH = ("an endless call", "a catastrophic regex")  # of processor time, as the endless loop
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("body", "cause", "reason"),
     [

@@ -246,6 +246,7 @@ def test_runs_that_are_none(tmp_path: Path) -> None:
         read_run(tmp_path / "empty")
 
 
+@pytest.mark.slow
 def test_same_run_same_bytes_in_every_process(tmp_path: Path) -> None:
     records = [
         dialogue_record(str(n), *([(1, "first", 0.7)] if n % 3 else []), database=str(n % 5))
@@ -268,6 +269,7 @@ def test_same_run_same_bytes_in_every_process(tmp_path: Path) -> None:
     assert len(printed) == 1
 
 
+@pytest.mark.slow
 def test_the_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra `report`")
     records = [bird_record(str(n), n % 3 > 0, database="$a$_" if n % 2 else "b") for n in range(12)]

@@ -112,6 +112,7 @@ def test_a_hole_is_flagged_in_the_private_log(
     assert episode.private_log[0]["flags"] == flags
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "step", [pytest.param(2, id="every second"), pytest.param(1, id="all", marks=pytest.mark.real_tasks)]
 )

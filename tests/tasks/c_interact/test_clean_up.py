@@ -36,6 +36,7 @@ def episode(folder: Path, dialect: str, record: dict[str, Any], profile: str, **
     return Played(rules)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("profile", ["strict", "adk", "shell"])
 @pytest.mark.parametrize("answer", [DELETE, f"CREATE TABLE scratch AS SELECT 1 AS x; {DELETE}"])
 @pytest.mark.parametrize("follow_up", ["Query", "Management"])

@@ -138,6 +138,7 @@ def test_every_result_reads_as_by_the_plain_rules(result: QueryResult) -> None:
     assert result_text(result) == reference_text(result)
 
 
+@pytest.mark.slow
 def test_every_character_reads_as_by_the_plain_rules() -> None:
     for character in map(chr, range(sys.maxunicode + 1)):
         assert cell_text(character) == reference_cell(character)

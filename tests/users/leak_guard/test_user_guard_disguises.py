@@ -152,6 +152,7 @@ def test_a_snippet_is_secret_only_until_it_is_granted() -> None:
     assert not guard_answer(words, BRIEF, (BRIEF.ambiguities[1].snippet,)).reason
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "piece", ["QUJD", "4a ", "74 ", "a.b ", "in (", "between '", "x=y ", "a-", "A" * 13 + " ", "the "]
 )

@@ -99,6 +99,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("there", ALL)
 @pytest.mark.parametrize("here", ALL)
 def test_a_checkpoint_fits_into_images_of_every_kind(place: Path, here: str, there: str) -> None:

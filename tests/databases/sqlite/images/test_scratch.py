@@ -89,6 +89,7 @@ def test_a_process_that_makes_no_files_makes_no_folder(databases: Path, root: Pa
     assert folders(root) == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_children_of_multiprocessing_leave_nothing(databases: Path, root: Path, context: str) -> None:
     code = """
