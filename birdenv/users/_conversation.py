@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
+from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._lexer import tokenize
 from birdenv.users.understanding import Choice, named_points, understand
-from birdenv.users.understanding._words import clean
+from birdenv.users.understanding._words import GENERIC_STEMS, clean, content_words, stem, words
 
 _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
     r"|\b(?:it|its|that|this|they|those|these|them|the same|inclusive|exactly|again|once more)\b"
 )
 _OTHER = re.compile(r"\b(?:second|other|latter|next|remaining|rest)\b")
-_VAGUE = re.compile(r"^(?:what|which|how|where|when|who)\b")
+
+
+def one_by_one(choice: Choice) -> list[Choice]:
+    """Take apart a choice that answers two questions in one."""
+    if " + " not in choice.target:
+        return [choice]
+    terms = dict.fromkeys(item.term for item in choice.items)
+    points = [
+        Choice("labelled", term, tuple(item for item in choice.items if item.term == term)) for term in terms
+    ]
+    return points + [Choice("unlabelled", part.id, (), (part,)) for part in choice.parts]
 
 
 @dataclass(slots=True)
@@ -50,13 +62,27 @@ class Conversation:
         """Return whether the same was answered before."""
         return bool(choice.target) and any(choice.target == one.target for one in self.told)
 
+    def _meant_of_several(self, text: str) -> Choice:
+        """What was told last; of several points the one that a question has a word of, if it is one only."""
+        said = set(map(stem, content_words(words(text)))) - GENERIC_STEMS
+        several = one_by_one(self.told[-1])
+        meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
+        return meant[0] if len(several) > 1 and len(meant) == 1 else self.told[-1]
+
+    def _stems_of(self, choice: Choice) -> Iterator[str]:
+        for sql in choice.granted():
+            yield from map(stem, words(clean(in_words(sql, self.brief).text)))
+
     def _referred(self, text: str) -> Choice | None:
         """The point that "and the second one?", "yes, but at least?" or "you said 40?" is about."""
         if _OTHER.search(text):
-            return self.open_names[0] if self.open_names else None
+            if self.open_names or not self.told:
+                return self.open_names[0] if self.open_names else None
+            several = one_by_one(self.told[-1])
+            return several[1] if len(several) > 1 else None
         if not self.told:
             return None
-        last = self.told[-1]
+        last = self._meant_of_several(text)
         snippets = [item.snippet for item in last.items] + [part.sql for part in last.parts]
         literals = {t.text for sql in snippets for t in tokenize(sql) if t.kind in ("number", "string")}
         numbers = set(re.findall(r"\d+(?:\.\d+)?", text))

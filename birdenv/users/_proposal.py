@@ -35,6 +35,8 @@ _BOUNDS = (
     (">", re.compile(r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b")),
     ("<", re.compile(r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b")),
 )
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
@@ -59,6 +61,11 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")
     tokens = _tokens(snippets[0])
+    if dates := set(_DATE.findall(text)):
+        real_dates = {
+            token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)
+        }
+        return ("Yes" if dates <= real_dates else "No") if real_dates else ""
     proposed = _numbers(text)
     if proposed:
         real = {Decimal(token.text) for token in tokens if _is_number(token)}
@@ -85,6 +92,8 @@ def _names(text: str, listed: str, all_of_them: bool) -> Verdict:
     said = set(map(stem, words(text)))
     names = [set(map(stem, split_words(name).split())) for name in listed.split(",")]
     named = [bool(one & said) for one in names]
+    if all_of_them and any(named) and (count := _COLUMNS.search(text)):
+        return "Yes" if _SPELT.get(count[1], count[1]) == str(len(names)) else "No"
     if all(named) if all_of_them else any(named):
         return "Yes"
     told = set(map(stem, content_words(words(text))))

@@ -10,12 +10,11 @@ from random import Random
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
-from birdenv.users._conversation import Conversation
+from birdenv.users._conversation import Conversation, one_by_one
 from birdenv.users._proposal import verdict
 from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser, decode, said_again
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
-from birdenv.users.understanding import Choice
 
 _CONFIRM = re.compile(
     r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
@@ -64,7 +63,7 @@ class RulePlayer:
         if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(question):
             choice = conversation.told[-1]
         if temper.name == "literal":
-            choice = _first(choice)
+            choice = one_by_one(choice)[0]
         again = conversation.was_told(choice)
         conversation.remember(choice)
         if temper.name == "vague" and choice.call == "labelled" and not again:
@@ -93,15 +92,6 @@ class RulePlayer:
         elif again:
             text = said_again(choice, conversation.brief)
         return Answer(text, choice.call, choice.target, granted)
-
-
-def _first(choice: Choice) -> Choice:
-    """Only the first of the points that a choice answers."""
-    if len(choice.target.split(" + ")) == 1:
-        return choice
-    first = choice.target.split(" + ")[0]
-    items = tuple(item for item in choice.items if item.term == first)
-    return replace(choice, target=first, items=items, parts=() if items else choice.parts[:1])
 
 
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:

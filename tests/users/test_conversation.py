@@ -33,6 +33,13 @@ def test_two_questions_in_one_are_both_answered() -> None:
     assert "0.5" in text
 
 
+def test_of_two_points_told_at_once_one_can_be_asked_about_again() -> None:
+    both = "What do you mean by central branches and late returns?"
+    _, second, checked = talk("library_4", both, "and the second one?", "so more than 3 days?")
+    assert second.startswith("By 'late returns' I mean more than 2 days")
+    assert checked.startswith("No.") and "2 days" in checked and "district" not in checked
+
+
 def test_a_question_about_what_was_just_told_is_understood() -> None:
     first, second = talk("library_1", "What are roomy branches?", "yes, but above or at least?")
     assert "at least 40" in first
@@ -48,6 +55,8 @@ def test_without_anything_told_a_reference_is_asked_back() -> None:
     ("question", "snippets", "said"),
     [
         ("Should high mean above 0.35?", ["x > 0.35"], "Yes"),
+        ("Is it those since 2023-01-01?", ["joined_on >= '2024-01-01'"], "No"),
+        ("Is it those since 2024-01-01?", ["joined_on >= '2024-01-01'"], "Yes"),
         ("Should high mean above 0.35?", ["x >= 0.35"], "No"),
         ("So at least 50 seats?", ["seats >= 40"], "No"),
         ("Is it 35 percent?", ["x > 0.35"], "Yes"),
@@ -112,3 +121,8 @@ def test_only_compared_numbers_are_misremembered() -> None:
     assert misremembered("a >= 40") == "a >= 41"
     assert misremembered("a > 0.35") == "a > 0.351"
     assert misremembered("a * 100") is None
+
+
+def test_a_proposal_with_the_wrong_number_of_columns_is_denied() -> None:
+    assert verdict("three columns: name, area, ratio - right?", ["name, ratio"], "output") == "No"
+    assert verdict("two columns, name and the figure, right?", ["name, ratio"], "output") == "Yes"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from birdenv.users.sql_in_words._lexer import split_words
-from birdenv.users.sql_in_words._words import CLAUSE_WORDS, LOOSE, PREFIX, enumerate_words, name_words
+from birdenv.users.sql_in_words._words import CLAUSE_WORDS, LOOSE, PREFIX, enumerate_words
 
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader
@@ -141,7 +141,7 @@ def read_create(reader: Reader) -> str:
     kind = reader.pop().lower() if not reader.ended else ""
     while reader.key() in _DESCRIPTORS:
         reader.at += 1
-    name = name_words(reader.tokens[reader.at]) if reader.at_name() else ""
+    name = reader.tokens[reader.at].text if reader.at_name() else ""
     reader.at += bool(name)
     noun = {"view": "a saved view", "table": "a new table"}.get(kind, f"a {split_words(kind)}")
     words = reader.wording.say("make {} called {}", reader.wording.say(noun), name)

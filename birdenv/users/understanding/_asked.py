@@ -18,6 +18,10 @@ _PHRASES: dict[str, str] = {
         does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s?
         FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
+        draw the line
+        (?:what|which) (?:\w+ ){1,3}?(?:is|are|means?|makes?) (?:\w+ )?(?:too )?GRADE
+        where (?:does|do|is|are) (?:\w+ ){0,3}?(?:begin|start|end|stop)
+        how \w+ (?:must|should|has|have|need)
         inclusive\w* | limits? | enough | qualif\w+ | counts? as | required? | requirements?""",
     "formula": r"""
         calculat\w* | comput\w* | formulas? | formulae | equations?
@@ -152,9 +156,24 @@ _PHRASES: dict[str, str] = {
         every\w* | any | specific | whole | restrict\w* | period | date range | no matter | regardless
         irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
         certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to
+        suffic\w+ | enough | sufficient
         eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices?
         exempted
         limited to | whole history | all years | thrown together | of no consequence | in as well""",
+    "extent": r"""
+        (?:whole|entire|full|complete) (?:\w+ )?(?:history|period|time|span|past|data)
+        all (?:the )?(?:years|time)
+        (?:one|any|given|certain|particular|specific|single) (?:\w+ )?(?:year|month|period|date|season|time)
+        on record | ever since | since the beginning | from the (?:start|beginning) | all along | to date
+        over all | (?:what|which) period | over which | so far | any time | lifetime | history | all years
+        a (?:certain|given|particular) (?:\w+ )?(?:year|month|period|date) | everything since | this year
+        restrict\w* (?:\w+ ){0,4}?(?:year|years|month|date|dates|period|time) | in (?:time|total)
+        (?:of|over|from) (?:all|every) (?:\w+ )?(?:years?|months?)""",
+    "scale": r"""
+        percent(?:ages?|s)? | fractions? | decimal (?:number|fraction) | out of (?:a )?(?:100|hundred)
+        (?:0|zero|nought) (?:(?:to|and|through) )?(?:1|one|100|a hundred|hundred)
+        ratio or | or (?:a |as )?ratio | scale | unit
+        per cent | (?:between|from) (?:0|zero|nought)""",
     "change": r"""
         set | become | turned? into | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
@@ -164,6 +183,9 @@ _PHRASES: dict[str, str] = {
         (?:what|which) (?:status|state|value|level) (?:do|does|should|shall|will)""",
 }
 _FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
+_GRADE = (
+    "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
+)
 _NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
 
 KINDS: tuple[str, ...] = tuple(_PHRASES)
@@ -182,7 +204,9 @@ PLAIN_KINDS = frozenset(
         "name",
         "change",
         "tie",
+        "scale",
         "filter",
+        "extent",
     }
 )
 """Kinds that can be asked for without naming anything."""
@@ -190,8 +214,10 @@ PLAIN_KINDS = frozenset(
 
 def any_of(phrases: str) -> re.Pattern[str]:
     """Compile a pattern for any of the phrases, which stand on lines of their own or between ` | `."""
-    listed = re.split(r"\s+\|\s+|\s*\n\s*", phrases.strip())
-    return re.compile(rf"\b(?:{'|'.join(listed).replace('NUMBER', _NUMBER).replace('FROM', _FROM)})\b")
+    joined = "|".join(re.split(r"\s+\|\s+|\s*\n\s*", phrases.strip()))
+    for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
+        joined = joined.replace(name, pattern)
+    return re.compile(rf"\b(?:{joined})\b")
 
 
 _PATTERNS = tuple((kind, any_of(phrases)) for kind, phrases in _PHRASES.items())

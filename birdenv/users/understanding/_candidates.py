@@ -20,6 +20,7 @@ from birdenv.users.understanding._content import (
     meaning_stems,
     names_of,
     noted_stems,
+    numbers_in,
     sibling_stems,
     spoken_stems,
     stems_in,
@@ -122,6 +123,8 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         sql = spoken if items[0].kind != "non_critical" else set()
         if items[0].kind == "non_critical":
             notes |= all_stems(" ".join(item.snippet for item in items))
+        if "limit" in main_kinds:
+            notes |= stems_near(brief.request, candidate.literals)
         values = sibling_stems(brief.notes, " ".join(item.snippet for item in items))
         yield candidate, {"term": stems_of(term), "sql": sql, "notes": notes, "values": values}
 
@@ -130,7 +133,7 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
     if items[0].kind == "non_critical":
         settled = settled_kinds(items[0])
         order = ("order", "round", "distinct", "unmatched", "null")
-        return frozenset([kind for kind in order if kind in settled][:1])
+        return frozenset([kind for kind in order if kind in settled][:1]) | (settled & {"tie", "scale"})
     return frozenset().union(*(clause_kinds(item.snippet) for item in items)) & {"limit", "order", "distinct"}
 
 
@@ -155,12 +158,14 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             literals=literals_of(part.sql, short=part.clause == "limit"),
             same=number,
             main_kinds=PLAIN_KINDS
-            & {part.clause, _MAIN_KINDS.get(part.clause, ""), _missing(part), _rounded(part)},
+            & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
         if part.clause not in ("output", "group", "order"):
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
+        if part.clause == "limit":
+            notes |= stems_near(brief.request, candidate.literals)
         if part.clause == "create":
             spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
         yield candidate, {"sql": spoken, "notes": notes, "values": sibling_stems(brief.notes, part.sql)}
@@ -175,7 +180,12 @@ def _rounded(part: Segment) -> str:
     return "round" if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql) else ""
 
 
-_MAIN_KINDS = {"create": "name", "assign": "change", "values": "change"}
+_MAIN_KINDS = {
+    "create": ("name",),
+    "assign": ("change",),
+    "values": ("change",),
+    "columns": ("output",),
+}
 
 
 def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
@@ -213,15 +223,18 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
     sentences: dict[str, int] = {}
     for number, (kind, answer, said_words) in enumerate(found, 2001):
         fields: dict[Field, set[str]] = {"notes": stems_in(said_words)}
+        if kind == "limit":
+            fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
             fields = {"sql": stems_in(unused_columns(brief))}
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
-            kinds=frozenset({kind}),
+            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}),
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
-            main_kinds=PLAIN_KINDS & {kind},
+            main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
+            literals=numbers_in(said_words) if kind == "limit" else (),
             answer=answer,
         )
         yield candidate, fields

@@ -18,7 +18,7 @@ from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
 from birdenv.users.understanding._question import Question, questions_in, take_apart
-from birdenv.users.understanding._scope import asks_for_everything, out_of_scope, quotes_sql
+from birdenv.users.understanding._scope import asks_for_everything, asks_for_output, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
 
@@ -45,7 +45,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.5, 0.5, 0.7
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.6, 0.5, 0.9
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 REFUSED = Choice("unanswerable")
@@ -155,6 +155,10 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     action = min(costs)[1]
     if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
         return _choice(index.candidates[best])
+    if asks_for_output(asked.spaced.strip()):
+        shown = [one for one in index.candidates if "output" in one.main_kinds]
+        if len(shown) == 1:
+            return _choice(shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
@@ -177,7 +181,7 @@ def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
 _SURELY_REFUSED = 0.65
 """Likelier than this, a refusal holds also if the question has most words of one term only."""
 
-_ALONE = PLAIN_KINDS - {"filter", "null", "tie"}
+_ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:

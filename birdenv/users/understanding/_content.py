@@ -102,6 +102,12 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
     return tuple(text for text in found if len(text) > 2 or (text.isdigit() and len(text) > 1))
 
 
+def numbers_in(text: str) -> tuple[str, ...]:
+    """The small numbers in a text, in digits and in words."""
+    said = set(words(clean(text)))
+    return tuple(form for digits, word in NUMBERS.items() if said & {digits, word} for form in (digits, word))
+
+
 def meaning_stems(notes: Notes | None, sql: str) -> set[str]:
     if notes is None:
         return set()

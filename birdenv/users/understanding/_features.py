@@ -64,9 +64,11 @@ _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_ki
 FEATURES: tuple[str, ...] = (
     *(f"group:{name}" for name in GROUPS),
     *(f"point:{name}" for name in _WORDS),
+    *(f"aside:{name}" for name in _WORDS),
     *(f"part:{name}" for name in _WORDS),
     *(f"open:{name}" for name in _WORDS),
     *(f"point_kind:{name}" for name in _MIXED),
+    *(f"aside_kind:{name}" for name in _MIXED),
     *(f"part_kind:{name}" for name in _MIXED),
     *(f"open_kind:{name}" for name in _MIXED),
     *(f"plain:{name}" for name in _PLAIN),
@@ -87,8 +89,11 @@ _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
 _GROUP = {name: _AT[f"group:{name}"] for name in GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
 _ELSEWHERE = {name: _AT[f"plain_elsewhere:{name}"] for name in PLAIN_KINDS}
-_FAMILIES = {"part": "part", "open": "open", "said": "open"}
+_FAMILIES = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
+_START = {family: _AT[f"{family}:covers_term"] for family in ("point", "aside", "part", "open")}
+_START_KIND = {family: _AT[f"{family}_kind:overlap_settled"] for family in _START}
 _PLAIN_START = _AT["plain:asked"]
+_NAMED, _LITERAL = _WORDS.index("named"), _WORDS.index("literal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector += _plain(candidate.main_kinds, question, found.known[number])
         vector += [(_ELSEWHERE[kind], 1.0) for kind in asked_plainly if kind not in candidate.kinds]
         family = _FAMILIES.get(candidate.group, "point")
-        start = _AT[f"{family}:covers_term"]
+        start = _START[family]
         if summed[number]:
             shares = [value / found.total for value in found.by_field[number]]
             covered = found.by_field[number][0] / (index.term_weight[number] or 1.0)
@@ -132,10 +137,10 @@ def evidence(index: Index, question: Question) -> Evidence:
             settled = _share_settled(candidate, question)
             missed = 1 - settled
             vector += _numbers(
-                _AT[f"{family}_kind:overlap_settled"],
+                _START_KIND[family],
                 (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
             )
-        vector += _named(start, candidate, question)
+        vector += _named(start, candidate, question.spaced)
         if candidate.group == "open" and restricted:
             vector.append((start + _WORDS.index("restricted"), restricted))
         if family != "open":
@@ -149,11 +154,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
     guesses = question.guesses and not any(
-        f" {name} " in question.spaced for candidate in index.candidates for name in candidate.names
+        name in question.spaced and f" {name} " in question.spaced
+        for candidate in index.candidates
+        for name in candidate.names
     )
     allowed = [
         ((known or found.names) and not guesses)
-        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter"})
+        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
@@ -186,12 +193,16 @@ def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
     return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
 
 
-def _named(start: int, candidate: Candidate, question: Question) -> Vector:
+def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
     vector: Vector = []
-    if any(f" {name} " in question.spaced for name in candidate.names):
-        vector.append((start + _WORDS.index("named"), 1.0))
-    if any(f" {literal} " in question.spaced for literal in candidate.literals):
-        vector.append((start + _WORDS.index("literal"), 1.0))
+    for name in candidate.names:
+        if name in spaced and f" {name} " in spaced:
+            vector.append((start + _NAMED, 1.0))
+            break
+    for literal in candidate.literals:
+        if literal in spaced and f" {literal} " in spaced:
+            vector.append((start + _LITERAL, 1.0))
+            break
     return vector
 
 

@@ -23,6 +23,7 @@ _TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
 _COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
 _CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
+_HUNDRED = frozenset({"100", "100.0"})
 _MISSING = frozenset({"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"})
 _TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"})
 
@@ -32,7 +33,9 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     if item.kind == "non_critical":
         for start, kinds in _BY_TYPE:
             if item.type.startswith(start):
-                return frozenset(kinds)
+                return frozenset(kinds) | (
+                    kinds_of_sql(item.snippet) & {"scale", "count"} if "round" in kinds else set()
+                )
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
@@ -49,12 +52,14 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     keys = [token.key for token in tokens]
     words = frozenset(keys)
     found = _of_values(tokens, words) | _of_clauses(keys, words)
+    if "period" in found:
+        found.add("extent")
     if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
         found.add("period")
     found |= {
         "order": {"order", "extreme"},
         "limit": {"limit", "extreme"},
-        "group": {"group"},
+        "group": {"group", "distinct"},
         "distinct": {"distinct"},
         "output": {"output"},
         "join": {"unmatched"},
@@ -85,6 +90,8 @@ def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
 
 def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
     found: set[str] = set()
+    if not _HUNDRED.isdisjoint(keys):
+        found.add("scale")
     operators = sum(key in ("*", "/", "-", "+") for key in keys)
     stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
     if operators > stars:

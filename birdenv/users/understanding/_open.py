@@ -64,13 +64,31 @@ def _sentences(text: str, pattern: str) -> str:
 
 
 def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
-    """Return the joins of the outermost query, without subqueries, and whether what has no match is kept."""
+    """Return what settles who is kept without a match, and whether they are: the outermost joins.
+
+    Joins inside subqueries keep everybody whom the outermost query reads; statements that change something
+    have no such rows.
+    """
+    parts = list(parts)
+    outer = min((_block(part.id) for part in parts if part.clause == "output"), default=0)
+    sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
-    first = min((_block(part.id) for part in joins), default=0)
-    outer = [part for part in joins if _block(part.id) == first]
-    keeping = [part for part in outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
-    told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or outer)
+    if not joins or not sources or any(part.clause in _CHANGES for part in parts):
+        return (), ""
+    named = {part.sql.partition(" ")[0].lower() for part in parts if part.clause == "cte"}
+    source = next((part for part in sources if _block(part.id) == outer), sources[0])
+    read = re.sub(r"(?i)^FROM\s+", "", source.sql)
+    if not any(_block(part.id) == outer for part in joins):
+        if not read.startswith("(") and re.split(r"\W", read)[0].lower() not in named:
+            return (source,), _KEPT
+        outer = min(_block(part.id) for part in joins)
+    of_outer = [part for part in joins if _block(part.id) == outer]
+    keeping = [part for part in of_outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
+    told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or of_outer)
     return told, _KEPT if keeping else _DROPPED
+
+
+_CHANGES = frozenset({"assign", "values", "columns"})
 
 
 def _block(name: str) -> int:

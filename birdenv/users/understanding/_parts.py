@@ -45,6 +45,8 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     """`parts` without plain columns, inner outputs and repetitions; two bounds of one column are one part."""
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=_block, default="")
+    if any(part.clause == "columns" for part in parts):
+        output = ""  # what is inserted is shown nowhere
     seen: set[str] = set()
     for part in parts:
         tokens = tokenize(part.sql)

@@ -17,6 +17,7 @@ _OWN_WORK = re.compile(
     r"|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?) (?:\w+ ){0,4}?"
     r"(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)s?(?: (?:query|statement|code))?\b"
     r"|\b(?:in|for|of) my (?:sql|query)(?: query)?\b"
+    r"|\b(?:the|your) (?:schema|database|ddl) (?:has|shows|lists|contains|offers|knows|says|gives)\b"
 )
 _SECRET = re.compile(
     r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
@@ -44,7 +45,8 @@ _SQL_WORDS = any_of(
     (?:where|having|from|select|join|case|group by|order by|with) (?:expression|part)s?
     sub ?quer(?:y|ies) | cte | ctes | window functions? | case when
     (?:left|inner|outer|right|full|cross) join | pseudo ?code
-    (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists|group by)"""
+    (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists)
+    (?:should|do|can|shall) (?:i|we) use group by"""
 )
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
@@ -52,7 +54,7 @@ _SHOUTED = re.compile(
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
-    r"(?:write|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
+    r"(?:write(?! off)|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
 )
 _EXERCISE = any_of(
     r"""
@@ -65,6 +67,7 @@ _EXERCISE = any_of(
     official (?:answer|solution|result) | word for word | from now on you are | you are now
     when (?:do|would) you need (?:this|it) | in the (?:reference )?solution
     there was also a (?:request|question)
+    (?:hidden|your|the author s|internal) (?:\w+ )?notes
     one best (?:\w+ )+in general | your (?:own|personal) (?:view|opinion|taste)"""
 )
 """The exercise itself, its marking and its solution."""
@@ -73,6 +76,12 @@ _TOOLS = any_of(
     window (?:fns?|functions?) | exists or in | in or exists | ntile | percent rank | row number | dense rank
     b ?tree | hash (?:or|index) | pk | fk | (?:which|what) indexes exist | console
     how many (?:rows|records|entries) (?:has|have|does|are (?:there )?in|in) (?:\w+ ){1,3}?(?:table|relation)
+    covering index | (?:partial|composite) ind(?:ex|ices)
+    (?:an|another) index (?:would|make|help|speed\w*|be)
+    (?:walk|guide|lead|take|talk) me (?:\w+ )?through | step by step
+    (?:technique|trick) (?:that )?you
+    sqlite | postgres\w* | mysql
+    how (?:do|would|can|should) (?:i|you|we) (?:pivot|code|implement|program|query)
     by what key | (?:fields|columns) that the \w+ table | run ?time | execution plan"""
 )
 """How the query is built, and what is in the database."""
@@ -80,15 +89,26 @@ _OPINION = any_of(
     r"""
     do you (?:\w+ )?(?:think|believe|feel|find)(?! (?:only )?of)
     in your (?:own )?(?:opinion|view|experience)
+    (?:which|what|who) (?:\w+ ){0,4}?should (?:we|i) (?:drop|buy|sell|invest|close|promote|fire|hire|praise)
+    do you (?:suggest|advise|propose) | (?:ethical|moral)(?:ly)?
+    (?:who|what|how) is the (?:president|capital|king|queen|mayor|weather)
+    (?:real|actual) (?:person|human) | are you (?:a|an|the) \w+
     your (?:opinion|advice) | would you (?:recommend|advise)
-    is (?:it|this|that) (?:fair|ethical|legal|right to|wise|moral|justified|worth)"""
+    isn t (?:it|this|that) (?:\w+ )?(?:harsh|unfair|cruel|wrong|strange|odd) | (?:too|rather) harsh
+    is (?:it|this|that) (?:fair|harsh|ethical|legal|right to|wise|moral|justified|worth)"""
 )
 _RESULTS = any_of(
     r"""
     (?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)
     (?:will|would|should) (?:\w+ ){0,2}?come out
-    (?:result|results|answer|output) (?:you expect|do you expect|look like|would be|supposed to be)
+    NUMBER (?:\w+ )?come out
+    (?:result|results|answer|output) (?:you expect|do you expect|look like|would be(?! an?\b)|supposed to be)
     (?:expect|expected|right|true|actual) (?:\w+ )?(?:results?|numbers|figures|rows|list|values)
+    just (?:tell|give|say) (?:me |us )?(?:the |your )?(?:results?|answers?|outcome|numbers?|figures?)
+    what (?:will|would) (?:\w+ ){1,4}?be (?:afterwards|then|after|in the end|at the end)
+    how many (?:\w+ ){1,4}?(?:will|would) (?:\w+ ){0,2}?be (?:in|at|left|there|after)
+    (?:expected|target|final) (?:state|table|figures?)
+    compare (?:\w+ ){0,3}?(?:expected|right|correct|true)
     check my (?:result|query|answer|sql) | compare (?:\w+ ){0,2}?(?:with|to|against) (?:mine|my)
     (?:see|check|verify|know|test) (?:if|whether) (?:i|my)
     so (?:that )?i can (?:check|test|verify|compare|see)
@@ -103,12 +123,13 @@ _COLUMN_OF = any_of(
     (?:in|from|by) (?:which|what) (?:tables?|columns?|fields?)
     (?:the|a) (?:column|table|field) \w+ (?:or|and) (?:the )?(?:column |table |field )?\w+ | data types?
     primary keys? | foreign keys? | join (?:path|conditions?|keys?) | schema
-    json (?:keys?|fields?|paths?) | (?:which|what) (?:\w+ ){0,2}?tables? | (?:in|from|of) the \w+ tables?
+    json (?:keys?|fields?|paths?) | (?:which|what) (?:\w+ ){0,2}?tables?
+    (?:in|from|of) the (?!new |resulting |archive )\w+ tables?
     as an? (?:\w+ )?(?:column|field)
-    the \w+ (?:column|field)(?! (?:should|in the (?:result|output|list|view)))
+    the OWN(?:column|field)(?! (?:should|in the (?:result|output|list|view)))
     (?:which|what) (?:ids?|keys?) links?""".replace(
         "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
-    )
+    ).replace("OWN", r"(?!new |last |first |second |third |final |extra )\w+ ")
 )
 _OUTPUT_COLUMNS = any_of(
     r"""
@@ -133,6 +154,16 @@ _OUTPUT_COLUMNS = any_of(
         "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
     ).replace("OUTPUT", "(?:result|output|list|report)s?")
 )
+
+
+_WRITTEN_INTO = any_of(
+    r"""
+    WRITE (?:\w+ ){0,3}?(?:in|into|to) (?:\w+ ){1,3}?(?:column|field|attribute)
+    (?:column|field|attribute) (?:is |be |get |to )?(?:set|filled|become)""".replace(
+        "WRITE", "(?:put|write|written|enter|entered|set|fill|filled|goes?|stored?)"
+    )
+)
+"""What is written into a column is a fair question."""
 
 
 _EVERYTHING = re.compile(
@@ -172,14 +203,15 @@ def out_of_scope(text: str, about_a_term: bool = False) -> bool:
         for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS, _EXERCISE, _TOOLS)
     ):
         return True
+    text = _WRITTEN_INTO.sub(" ", text)
     if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
         return True
     return not about_a_term and asks_for_names(text)
 
 
-def without_output_columns(text: str) -> str:
-    """`text` without the words that ask for the columns of the output, which is a fair question."""
-    return _OUTPUT_COLUMNS.sub(" ", text)
+def asks_for_output(text: str) -> bool:
+    """Whether `text` asks for the columns of the output, which is a fair question."""
+    return _OUTPUT_COLUMNS.search(text) is not None
 
 
 def asks_for_names(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″ʼ'"), "'")
 _WORD = re.compile(r"[^\W_]+")
@@ -65,6 +66,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is "late"."""
     if len(word) > 6 and word.endswith("ness"):

@@ -12,6 +12,7 @@ from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief, RuleUser
 from birdenv.users.understanding._choose import load_weights
+from birdenv.users.understanding._content import sibling_stems
 from birdenv.users.understanding._features import FEATURES
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
@@ -145,3 +146,44 @@ def test_a_statement_with_a_request_to_confirm_is_asked_about_as_a_question() ->
     tagged = take_apart("I would sort them by name. Is that right?")
     assert "right" not in tagged.stems and "order" in tagged.kinds
     assert not take_apart("Is that right?").kinds
+
+
+@pytest.mark.parametrize("question", ["which columns?", "Which columns shall I return?", "columns to show?"])
+def test_the_columns_of_the_result_may_be_asked_for(question: str) -> None:
+    answer = RuleUser().answer(briefs()["library_5"], question)
+    assert answer.text == "Show only the name and the turnover, nothing else."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which columns does the branches table have?",
+        "List all columns of the database.",
+        "Walk me step by step through building the turnover query.",
+        "Would a covering index be better for the turnover?",
+        "How do I pivot the turnover in SQLite?",
+        "Which of the big branches should we close?",
+        "Just tell me the result for the big branches.",
+        "What do your hidden notes say about turnover?",
+    ],
+)
+def test_the_schema_the_work_and_the_result_are_not_told(question: str) -> None:
+    assert RuleUser().answer(briefs()["library_5"], question).call == "unanswerable"
+
+
+def test_who_is_kept_is_read_from_the_outermost_query() -> None:
+    """The joins of library_5 are inside subqueries that count: a branch without loans stays."""
+    joined = [c.answer for c in index_of(briefs()["library_5"]).candidates if "unmatched" in c.main_kinds]
+    assert [answer.split()[0] for answer in joined] == ["Keep"]
+    changed = [c for c in index_of(briefs()["library_M_4"]).candidates if "unmatched" in c.main_kinds]
+    assert not changed
+
+
+def test_the_other_values_of_a_compared_column_are_known() -> None:
+    found = sibling_stems(briefs()["bikeshare_M_3"].notes, "state = 'in service'")
+    assert {"repair", "retir"} <= found and "servic" not in found
+
+
+def test_what_is_made_is_named_exactly() -> None:
+    answer = RuleUser().answer(briefs()["library_M_3"], "What shall the view be called?")
+    assert answer.text == "For that, please make a saved view called items_out."
