@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -107,7 +106,7 @@ def judged_folder(path: Path) -> Judgements:
     if not exists(folder / _ROUND):
         return found
     with web_extra():
-        rating_rows = import_module("birdenv.web.ratings").rating_rows
+        from birdenv.web.ratings import rating_rows
     told = (
         listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
     )

@@ -182,8 +182,7 @@ class GuardedConnection:
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
         is_alone = not self._connection.in_transaction
-        is_free = self._killable or _MAKES_A_VIEW.match(sql)  # what is made is not expanded yet
-        fault = None if is_free else self._expansion_fault(sql)
+        fault = self._expansion_fault(sql)
         if fault is not None:
             return fault
         deadline = Deadline(allowance.seconds, allowance.wall_seconds, of_process=self._killable)
@@ -202,14 +201,20 @@ class GuardedConnection:
                     elif not self._may_try_again(error, sql, deadline, reading):
                         return self._explain(error, sql, allowance, monotonic() - deadline.began)
         finally:
-            if guard.changes_schema or not is_alone or self._connection.in_transaction:
-                self._views = None  # also those of a transaction, which may be rolled back
-            if self._growth is not None:
-                self.ours(partial(set_growth, pages=self._growth))
-                self._growth = None
+            self._settle(was_alone=is_alone)
+
+    def _settle(self, *, was_alone: bool) -> None:
+        """Forget what a statement may have changed, and give back what it was allowed."""
+        if self._guard.changes_schema or not was_alone or self._connection.in_transaction:
+            self._views = None  # also those of a transaction, which may be rolled back
+        if self._growth is not None:
+            self.ours(partial(set_growth, pages=self._growth))
+            self._growth = None
 
     def _expansion_fault(self, sql: str) -> QueryError | None:
         """Why a statement would become too large to compile, with the views that there are now."""
+        if self._killable or _MAKES_A_VIEW.match(sql):  # a view that is made is not expanded yet
+            return None
         if self._views is None:
             found = self.ours(views_of)
             self._views = KnownViews([] if isinstance(found, QueryError) else found)
