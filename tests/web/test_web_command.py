@@ -48,10 +48,12 @@ def test_what_cannot_be_served_is_refused_in_one_line(
 
 
 def test_without_the_extra_the_command_names_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert "pip install 'birdenv[web]'" in told(["web", "bargain"], monkeypatch, capsys)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

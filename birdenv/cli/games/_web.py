@@ -152,11 +152,10 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 @contextmanager
 def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
     """Listen, and serve an application after the block until it is interrupted; yields the address."""
-    with web_extra():
-        import uvicorn
-        import websockets  # noqa: F401 (uvicorn's sockets)
+    import uvicorn
 
-        from birdenv.web._frames import MAX_FRAME
+    from birdenv.web._frames import MAX_FRAME
+
     served = uvicorn.Config(
         app,
         host=host,
@@ -175,12 +174,15 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Turn a missing package of the extra `web` into one line.
+    """Turn a missing package of the extra `web` into one line, before anything is made.
 
     Raises:
         InputError: it is missing.
     """
     try:
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401 (uvicorn's sockets)
+
         yield
     except ModuleNotFoundError as error:
         raise InputError(f"this needs the package {error.name}: pip install 'birdenv[web]'") from None
