@@ -17,7 +17,7 @@ from birdenv.web._doors import Doors
 from birdenv.web.study._config import Partner, StudyConfig
 from birdenv.web.study._export import is_study, study_rows
 from birdenv.web.study._files import read_config
-from birdenv.web.study._store import Store, open_store
+from birdenv.web.study._store import Store, held_study, open_store
 from birdenv.web.study._study import Study, study_arena
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Store",
     "Study",
     "StudyConfig",
+    "held_study",
     "is_study",
     "make_app",
     "open_store",

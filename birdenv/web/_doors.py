@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from birdenv.errors import InputError
+from birdenv.files import file_errors
 
 PERSON: Final = "person"
 RATER: Final = "rater"
@@ -21,6 +24,8 @@ FOREIGN: Final = 4403
 """Closes a socket that a foreign page opened."""
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_BYTES: Final = 32
+"""Of a secret."""
 _MOST_ADDRESSES: Final = 10_000
 
 
@@ -37,7 +42,7 @@ class Doors:
     """
 
     def __init__(self, folder: Path | None, cookie: str = PERSON) -> None:
-        secret = secrets.token_hex(32) if folder is None else _kept_secret(folder / "secret")
+        secret = secrets.token_hex(_BYTES) if folder is None else _kept_secret(folder / "secret")
         self.cookie = cookie
         self._people = URLSafeSerializer(secret, salt=cookie)
         self._forms = URLSafeSerializer(secret, salt=f"{cookie} form")
@@ -131,13 +136,19 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    try:
+    """The secret of a file, which is there whole or not at all; of two servers that make it, one does."""
+    with file_errors(path, "used"):
         if not path.exists():
-            path.touch(mode=0o600)
-            path.write_text(secrets.token_hex(32))
-        return path.read_text()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+            made = path.with_name(f".{secrets.token_hex(8)}.tmp")
+            made.touch(mode=0o600)
+            made.write_text(secrets.token_hex(_BYTES))
+            with suppress(FileExistsError):
+                os.link(made, path)
+            made.unlink()
+        secret = path.read_text()
+    if len(secret) < 2 * _BYTES:
+        raise InputError(f"{path} holds no whole secret: remove it; people who were signed in come anew")
+    return secret
 
 
 def _dumped(serializer: URLSafeSerializer, value: str) -> str:

@@ -30,6 +30,12 @@ def test_words_of_a_seat_become_slots_and_back() -> None:
     assert lexicon.put_in("at {School}", "", Random(1)) is None
 
 
+def test_letters_that_only_a_pattern_takes_for_others_are_no_value() -> None:
+    lexicon = Lexicon([{"Name": "Kim", "City": "Boston"}])
+    text = "K\u0131m of Bo\u017fton"
+    assert lexicon.take_out(text) == text and not lexicon.entities(text)
+
+
 @pytest.mark.parametrize(
     ("text", "prices", "taken"),
     [

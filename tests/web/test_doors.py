@@ -12,7 +12,7 @@ from web_browser import Browser, Chat, served
 from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
-from birdenv.web import Doors, Partner, Study, StudyConfig
+from birdenv.web import Doors, Partner, Study, StudyConfig, held_study
 from birdenv.web._doors import Newcomers
 from birdenv.web._frames import MAX_FRAME, as_json, read_frame
 from birdenv.web._pages import external_of, platform_of
@@ -218,3 +218,22 @@ def headers_of(port: int) -> dict[str, str]:
 
     with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
         return {name.lower(): value for name, value in answer.headers.items()}
+
+
+def test_a_torn_secret_signs_nothing(tmp_path: Path) -> None:
+    first = Doors(tmp_path)
+    assert Doors(tmp_path).person(first.token("p")) == "p"
+    secret = tmp_path / "secret"
+    assert secret.stat().st_mode & 0o077 == 0 and list(tmp_path.iterdir()) == [secret]
+    for torn in (b"", secret.read_bytes()[:40], b"\xff" * 64):  # of a server that was killed while it wrote
+        secret.write_bytes(torn)
+        with pytest.raises(InputError, match="secret"):
+            Doors(tmp_path)
+
+
+def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    with held_study(folder), pytest.raises(InputError, match="another server serves it"), held_study(folder):
+        pass
+    with held_study(folder):
+        pass

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from birdenv.dialogue.acts import Act
 from birdenv.dialogue.cocoa._values import read_list
@@ -18,6 +18,9 @@ from birdenv.files import read_json, write_text
 
 Array = NDArray[np.float64]
 _LEAST_WEIGHT: Final = 0.005
+_MOST_WEIGHT: Final = 1e6
+_MOST_COUNT: Final = 2**53
+"""Larger numbers are no weights and counts of training: their sums would not be finite."""
 
 
 class KnownAct(BaseModel):
@@ -35,7 +38,13 @@ class KnownAct(BaseModel):
     action: str
     parts: tuple[str, ...]
     data: tuple[Any, ...] = Field(min_length=1)
-    counts: tuple[int, ...] = Field(min_length=1)
+    counts: tuple[Annotated[int, Field(gt=0, le=_MOST_COUNT)], ...]
+
+    @model_validator(mode="after")
+    def _one_count_each(self) -> KnownAct:
+        if len(self.counts) != len(self.data):
+            raise ValueError("as many counts as data are needed")
+        return self
 
     @property
     def act(self) -> Act:
@@ -51,7 +60,7 @@ class PolicyFile(BaseModel):
     game: str
     trained: Mapping[str, int]
     acts: list[KnownAct] = Field(min_length=1)
-    weights: Mapping[str, Mapping[str, float]]
+    weights: Mapping[str, Mapping[str, Annotated[float, Field(ge=-_MOST_WEIGHT, le=_MOST_WEIGHT)]]]
 
 
 def parts(act: Act) -> list[str]:

@@ -84,7 +84,7 @@ def web(
     if game is None:
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
     with web_extra():
-        from birdenv.web import Doors, Study, make_app, open_store, study_arena
+        from birdenv.web import Doors, Study, held_study, make_app, open_store, study_arena
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -101,7 +101,7 @@ def web(
         arena = study_arena(found, made, given)
     for note in notes:
         print(f"Note: {note.message}")
-    with arena:
+    with arena, held_study(folder):
         store = open_store(folder)
         study = Study(arena, made, store)
         app = make_app(study, folder, host)

@@ -54,10 +54,15 @@ class Lexicon:
         the seat's target.
         """
         if self._pattern is not None:
-            text = self._pattern.sub(lambda found: f"{{{self._names[found.group().lower()]}}}", text)
+            text = self._pattern.sub(self._named, text)
         if not self._listed:
             return text
         return _PRICE.sub(lambda found: self._slot(_number(found), prices) or found.group(), text)
+
+    def _named(self, found: re.Match[str]) -> str:
+        """The slot of a value; the words themselves where only the pattern takes them for one (ı for i)."""
+        name = self._names.get(found.group().lower())
+        return found.group() if name is None else f"{{{name}}}"
 
     def slot_of(self, price: float, prices: Prices = NO_PRICES) -> Any:
         """Return the slot of the price of an offer; the price itself where there are no prices."""
@@ -87,7 +92,8 @@ class Lexicon:
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
         """Return what a text names of the episode: names with values, and the last price."""
-        found = {(self._names[word], word) for word in map(str.lower, self._found(text))}
+        words = map(str.lower, self._found(text))
+        found = {(self._names[word], word) for word in words if word in self._names}
         price = self.price_in(text)
         return frozenset(found if price is None else {*found, ("price", f"{price:g}")})
 

@@ -17,7 +17,7 @@ from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.runs.corpus._dialogues import Dialogue
 from birdenv.runs.corpus._reading import Measure, Reading, Unit
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
-from birdenv.runs.corpus._statistics import ratio_figure
+from birdenv.runs.corpus._statistics import number, ratio_figure
 from birdenv.runs.corpus._tables import act_tables, length_table, price_table, text_tables
 from birdenv.runs.ratings import Judgements, RatingReport, rating_report
 
@@ -197,7 +197,8 @@ def _scenario_groups(reading: Reading) -> dict[str, str]:
         found["items"] = f"{len(reading.entities.lists[0]):2} items"
         alphas = dialogue.scenario.get("alphas")
         if isinstance(alphas, list) and alphas:
-            found["alphas"] = ", ".join(f"{each:g}" for each in sorted(alphas))
+            known = (value for each in alphas if (value := number(each)) is not None)
+            found["alphas"] = ", ".join(f"{each:g}" for each in sorted(known))
     return found
 
 

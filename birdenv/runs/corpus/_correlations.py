@@ -10,7 +10,7 @@ from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.runs.corpus._dialogues import Dialogue
 from birdenv.runs.corpus._reading import Unit
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
-from birdenv.runs.corpus._statistics import correlation
+from birdenv.runs.corpus._statistics import correlation, number
 from birdenv.runs.ratings import Judgements, Rating
 
 
@@ -51,19 +51,19 @@ def survey_ratings(dialogues: Sequence[Dialogue]) -> tuple[Rating, ...]:
     """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
     made = []
     for dialogue in dialogues:
-        for about, answers in dialogue.surveys.items():
-            if not about.isdigit() or int(about) >= len(dialogue.seats) or not isinstance(answers, Mapping):
+        for seat in range(len(dialogue.seats)):
+            answers = dialogue.surveys.get(str(seat))
+            if not isinstance(answers, Mapping):
                 continue
-            seat = int(about)
             rater = f"{dialogue.name} {dialogue.seats[1 - seat] if len(dialogue.seats) == 2 else 'partner'}"
             for question, value in answers.items():
-                if isinstance(value, int | float) and not isinstance(value, bool):
+                if (answer := number(value)) is not None:
                     made.append(
                         Rating(
                             dialogue.name,
                             rater,
                             question,
-                            float(value),
+                            answer,
                             dialogue.seats[seat],
                             dialogue.players[seat],
                         )

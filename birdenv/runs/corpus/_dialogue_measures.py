@@ -8,8 +8,8 @@ from typing import Final
 
 from birdenv.runs.corpus._dialogues import CALLS
 from birdenv.runs.corpus._prices import agreed_price, stages
-from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts, number
-from birdenv.runs.corpus._statistics import Ratio
+from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
+from birdenv.runs.corpus._statistics import Ratio, number
 
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")
@@ -26,7 +26,7 @@ def _passed(phase: int, attempt: str = "") -> Callable[[Reading], bool | None]:
             return None
         if attempt == "first":
             tried = tried[:1]
-        return any(each.get("reward", 0) > 0 for each in tried)
+        return any(each["reward"] > 0 for each in tried)
 
     return value
 

@@ -173,9 +173,10 @@ def _dialogue(
     seats: Sequence[str],
     counts: Mapping[str, int],
 ) -> Dialogue:
-    known = [int(seat) for seat in example.agents if seat.isdigit()]
+    most = max(len(seats), 2)
+    known = [seat for seat in range(most) if str(seat) in example.agents]
     number = max([len(seats), *(seat + 1 for seat in known), *(each.agent + 1 for each in example.events)])
-    number = min(number, max(len(seats), 2))
+    number = min(number, most)
     info = example.agents_info or {}
     surveys = info.get("surveys")
     return Dialogue(

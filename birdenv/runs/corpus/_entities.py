@@ -49,14 +49,20 @@ class Entities:
         """Return what a message names, in its order."""
         if text not in self._found:
             found = self._pattern.finditer(text) if self._pattern is not None else ()
-            self._found[text] = [Mention(m.start(), *self._known[m.group().lower()]) for m in found]
+            named = ((m.start(), self._known.get(m.group().lower())) for m in found)
+            self._found[text] = [Mention(start, *known) for start, known in named if known is not None]
         return self._found[text]
 
     def template(self, text: str) -> str:
         """Return a message with slots: `{Company}` for a value, `{price}` and `{number}` for figures."""
         if self._pattern is not None:
-            text = self._pattern.sub(lambda m: f"{{{self._known[m.group().lower()][0]}}}", text)
+            text = self._pattern.sub(self._slot, text)
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
+
+    def _slot(self, found: re.Match[str]) -> str:
+        """The slot of a value; the words themselves where only the pattern takes them for one (ı for i)."""
+        known = self._known.get(found.group().lower())
+        return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
         """Return how many items of a seat's list have a value."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from birdenv.dialogue._event import Event
 from birdenv.runs.corpus._dialogues import Dialogue
 from birdenv.runs.corpus._entities import figures
+from birdenv.runs.corpus._statistics import number
 from birdenv.runs.corpus._words import tokens
 from birdenv.tasks.bargain import margins
 
@@ -30,10 +31,10 @@ class Listing:
 
     def __init__(self, scenario: Mapping[str, Any]) -> None:
         kbs = [kb for kb in scenario.get("kbs") or [] if isinstance(kb, Mapping)]
-        items = [kb.get("item") or {} for kb in kbs]
-        people = [kb.get("personal") or {} for kb in kbs]
-        self.price = next((p for each in items if (p := _number(each.get("Price"))) is not None), None)
-        self.targets = [_number(each.get("Target")) for each in people]
+        items = _objects(kb.get("item") for kb in kbs)
+        people = _objects(kb.get("personal") for kb in kbs)
+        self.price = next((p for each in items if (p := number(each.get("Price"))) is not None), None)
+        self.targets = [number(each.get("Target")) for each in people]
         self.roles = [str(each.get("Role") or "") for each in people]
         self.category = str(scenario.get("category") or next((i.get("Category") for i in items), "") or "")
         told = [text for each in items for text in (each.get("Title"), *_lines(each.get("Description")))]
@@ -53,7 +54,7 @@ class Listing:
     def named(self, event: Event) -> float | None:
         """Return the price that a move names: in words, or as an offer."""
         if isinstance(event.data, Mapping):
-            return _number(event.data.get("price"))
+            return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None
 
     def margin(self, seat: int, price: float) -> float | None:
@@ -78,7 +79,7 @@ def agreed_price(dialogue: Dialogue) -> float | None:
     offer = dialogue.outcome.get("offer")
     if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
         return None
-    return _number(offer.get("price"))
+    return number(offer.get("price"))
 
 
 def stages(dialogue: Dialogue, listing: Listing) -> tuple[int, int, int]:
@@ -96,8 +97,9 @@ def stages(dialogue: Dialogue, listing: Listing) -> tuple[int, int, int]:
     return discuss, conclude - discuss, count - conclude
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
+    """The objects of a list, empty ones for all else."""
+    return [value if isinstance(value, Mapping) else {} for value in values]
 
 
 def _lines(value: Any) -> list[Any]:

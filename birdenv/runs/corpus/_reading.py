@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.runs.corpus._dialogues import Dialogue
 from birdenv.runs.corpus._entities import Entities
 from birdenv.runs.corpus._prices import Listing, listing_of
-from birdenv.runs.corpus._statistics import Ratio
+from birdenv.runs.corpus._statistics import Ratio, number
 
 NO_TYPING: Final = "nothing tells by the same clock when typing began"
 FRIENDS: Final = ("mutual-friends",)
@@ -98,17 +98,15 @@ def succeeded(dialogue: Dialogue) -> bool | None:
         return bool(outcome["ex"])
     made = attempts(dialogue)
     if made is not None:
-        return any(each.get("phase") == 1 and each.get("reward", 0) > 0 for each in made)
+        return any(each.get("phase") == 1 and each["reward"] > 0 for each in made)
     reward = outcome.get("reward")
     return reward > 0 if isinstance(reward, int | float) else None
 
 
 def attempts(dialogue: Dialogue) -> list[Mapping[str, Any]] | None:
-    """Return the graded submissions of a dialogue; None in games without any."""
+    """Return the graded submissions of a dialogue, each with its `reward`; None in games without any."""
     found = dialogue.outcome.get("attempts")
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else None
-
-
-def number(value: Any) -> float | None:
-    """Return a number as it is, and None for anything else."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(found, list):
+        return None
+    graded = [each for each in found if isinstance(each, Mapping)]
+    return [{**each, "reward": number(each.get("reward")) or 0.0} for each in graded]

@@ -9,8 +9,8 @@ from typing import Final
 from birdenv.runs.corpus._acts import acts_of, is_question
 from birdenv.runs.corpus._entities import COUNTS
 from birdenv.runs.corpus._prices import agreed_price
-from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading, number
-from birdenv.runs.corpus._statistics import Ratio
+from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading
+from birdenv.runs.corpus._statistics import Ratio, number
 from birdenv.runs.corpus._words import tokens
 
 

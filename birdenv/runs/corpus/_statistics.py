@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from math import atanh, fsum, sqrt, tanh
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from birdenv.runs.analysis._figure import Figure, undefined
 from birdenv.runs.analysis._statistics import Interval
 
 _Z = 1.959963984540054  # the normal quantile of 0.975
 _T = (12.706204736432095, 4.302652729911275)  # Student's, of 1 and 2 degrees of freedom
+_MOST: Final = 1e50
+"""Sums and squares of smaller numbers are finite."""
 
 
 class Ratio(NamedTuple):
@@ -22,6 +24,12 @@ class Ratio(NamedTuple):
 
     above: float
     below: float = 1.0
+
+
+def number(value: Any) -> float | None:
+    """Return a number that can be summed up; None for anything else, and for one that is beyond all use."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < _MOST else None
 
 
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:

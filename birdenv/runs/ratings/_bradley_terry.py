@@ -85,16 +85,16 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)
     players = sorted({name for each in used for name in (each.left, each.right)})
-    resampled = "raters" if len({each.rater for each in used}) >= _FEW_RATERS else "comparisons"
     reaches = _reaches(used, players)
     mutual = reaches & reaches.T
     group = np.flatnonzero(mutual[mutual.sum(axis=1).argmax()]) if players else np.empty(0, np.intp)
+    places = {players[number]: place for place, number in enumerate(group)}
+    inside = [each for each in used if each.left in places and each.right in places]
+    resampled = "raters" if len({each.rater for each in inside}) >= _FEW_RATERS else "comparisons"
     why = _no_ranking(used, len(group))
     if why:
         alone = [(undefined(why), undefined(why)) for _ in players]
         return Ranking(_standings(used, players, alone), undefined(why), resampled, left_out, why)
-    places = {players[number]: place for place, number in enumerate(group)}
-    inside = [each for each in used if each.left in places and each.right in places]
     pairs, counts = _tables(inside, places, resampled == "raters", resamples, seed)
     strengths, log_nu = fit_davidson(pairs, counts, len(places))
     found = []

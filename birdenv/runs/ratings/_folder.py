@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,12 +30,11 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
     """
     kept = read_folder(folder)
     ratings = joined([kept, added]).ratings
-    known = list(kept.comparisons)
+    known = Counter(kept.comparisons)  # a rater may choose between the same two several times
     comparisons = []
     for choice in added.comparisons:
-        if choice in known:
-            known.remove(choice)  # a rater may choose between the same two several times
-        else:
+        known[choice] -= 1
+        if known[choice] < 0:
             comparisons.append(choice)
     if len(ratings) > len(kept.ratings):
         write_records(folder / RATINGS_FILE, map(_written, ratings))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from birdenv.errors import InputError
 from birdenv.runs.ratings._rows import COMPARISON_COLUMNS, RATING_COLUMNS, table_rows
 
+_MOST: Final = 1e50
+"""Sums and squares of smaller numbers are finite."""
 WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
@@ -187,8 +188,10 @@ def _value(value: Any, place: str) -> float | str | None:
         return None
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if not isinstance(value, int | float) or not isfinite(value):
+    if not isinstance(value, int | float):
         raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
+    if not abs(value) < _MOST:  # NaN is below nothing
+        raise InputError(f"{place}: `value` is no number of a scale: it is not finite, or too large")
     return float(value)
 
 

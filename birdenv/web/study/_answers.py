@@ -8,6 +8,7 @@ from birdenv.dialogue.games import Question
 from birdenv.errors import InputError
 
 _MOST: Final = 5_000
+_DIGITS: Final = 10
 
 
 def read_answer(question: Question, given: str) -> int | str | None:
@@ -23,9 +24,10 @@ def read_answer(question: Question, given: str) -> int | str | None:
         return None
     if not given:
         raise InputError(f"please answer: {question.text}")
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= question.scale:
+    step = int(given) if given.isascii() and given.isdigit() and len(given) < _DIGITS else 0
+    if not 1 <= step <= question.scale:
         raise InputError(f"please answer from 1 to {question.scale}: {question.text}")
-    return int(given)
+    return step
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
@@ -34,7 +36,7 @@ def read_words(text: str, given: str, required: bool) -> str | None:
     Raises:
         InputError: it is needed and missing, or too long.
     """
-    given = given.strip()
+    given = given.replace("\r\n", "\n").replace("\r", "\n").strip()  # forms send both
     if not given and required:
         raise InputError(f"please answer: {text}")
     if len(given) > _MOST:

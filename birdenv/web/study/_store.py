@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Event
 from birdenv.files import file_errors
-from birdenv.web._database import Database
+from birdenv.web._database import Database, held
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -271,3 +272,12 @@ def open_store(folder: Path) -> Store:
     with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
     return Store(folder / FILE)
+
+
+def held_study(folder: Path) -> AbstractContextManager[None]:
+    """Hold a study for one server.
+
+    Raises:
+        InputError: another server holds it, or the folder cannot be used.
+    """
+    return held(folder / FILE)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import bargains, divisions, event, friends, row
+from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
 from birdenv.errors import InputError
 from birdenv.runs.analysis._statistics import wilson
-from birdenv.runs.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, survey_ratings
+from birdenv.runs.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page, survey_ratings
 from birdenv.runs.corpus._statistics import Ratio, correlation, ratio_figure
 from birdenv.runs.corpus._words import text_statistics
 from birdenv.runs.ratings import Judgements, Rating
@@ -176,6 +176,40 @@ def test_a_file_is_a_corpus_whatever_it_lacks(tmp_path: Path) -> None:
     assert [each.id for each in found] == ["odd.json/X", "odd.json/X#2", "odd.json/Y"]
     assert overall(found)["events"] == pytest.approx(1 / 3, abs=1e-6)
     assert [each.players for each in found] == [("unknown",), (), ("human", "unknown")]
+
+
+HUGE = 10**400
+CITY = {**FRIENDS, "kbs": [[{"Name": "Ida", "City": "Boston"}]] * 2}
+BIKE = listing("L", 200)
+SHARES = {"uuid": "F", "attributes": [], "kbs": [[{"Name": "hat", "Count": HUGE, "Value": "x"}]] * 2}
+SQL = {"uuid": "Q", "question": "?", "database": "d"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "events", "outcome"),
+    [
+        (CITY, [event(0, 1, "message", "Is Ann at Bo\u017fton, or \u0131da?")], {"reward": HUGE}),
+        ({**FRIENDS, "alphas": ["a", None, HUGE, 1]}, [event(0, 1, "message", "Ann")], {"reward": 1e308}),
+        (BIKE, [event(0, 1, "offer", {"price": HUGE})], {"reward": 1, "offer": {"price": HUGE}}),
+        (BIKE, [event(0, 1, "offer", {"price": 1e308})], {"reward": 1, "offer": {"price": 1e308}}),
+        ({**BIKE, "kbs": [{"personal": "x", "item": [1]}] * 2}, [event(0, 1, "message", "$5")], {}),
+        (SHARES, [event(0, 1, "quit")], {"reward": {"0": HUGE, "1": "x"}, "valid_deal": True}),
+        (SQL, [event(0, 1, "execute_sql", "q")], {"attempts": [{"phase": 1, "reward": "x"}, 3]}),
+    ],
+)
+def test_numbers_and_words_beyond_all_use_do_not_stop_an_analysis(
+    scenario: dict[str, Any], events: list[dict[str, Any]], outcome: dict[str, Any]
+) -> None:
+    surveys = {"0": {"fluent": HUGE, "polite": 1e308}, "1": {"fluent": 3}, "\u00b2": {"fluent": 1}}
+    rows = [
+        row(id, scenario, events, outcome, players=("human", "<b>"), surveys=surveys) for id in ("1", "2")
+    ]
+    found = listed_dialogues(rows, "hostile.json")
+    answers = survey_ratings(found)
+    assert {each.value for each in answers} == {3.0}
+    made = analyse(found, Judgements(answers))
+    assert made.text() and json.dumps(made.to_json(), allow_nan=False)
+    assert "<b>" not in page(made)
 
 
 def test_the_published_dialogues_are_analysed(shared_data: Path) -> None:

@@ -128,3 +128,10 @@ def test_players_that_nothing_connects_have_no_common_rank() -> None:
     found = {each.player: each for each in rank_players(choices_of("a>b b>a a>b x>y y>x")).standings}
     assert found["a"].rank.value is None and found["a"].rank.why == "nothing connects it with x, y"
     assert found["a"].strength.value is not None and found["x"].strength.value is None
+
+
+def test_raters_are_resampled_only_where_ten_judged_those_that_are_ranked() -> None:
+    ranked = [Comparison("a", "b", winner, "r0") for winner in ("left", "right", "left")]
+    made = rank_players([*ranked, *(Comparison("a", "z", "left", f"r{n}") for n in range(10))])
+    interval = made.standings[0].strength.interval
+    assert made.resampled == "comparisons" and interval is not None and interval.low < interval.high

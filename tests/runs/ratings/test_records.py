@@ -60,7 +60,9 @@ def test_winners_are_read_as_people_write_them(tmp_path: Path) -> None:
         (HEAD + "D1,ann,fluent,4\nD1,ann,fluent\n", "line 3 has 3 cells, and the first line names 4"),
         (HEAD + 'D1,ann,fluent,"4\n', "line 2 is no CSV"),
         (HEAD + "D1,,fluent,4\n", "line 2: `rater` is missing"),
-        (HEAD + "D1,ann,fluent,inf\n", "line 2: `value` is inf"),
+        (HEAD + "D1,ann,fluent,inf\n", "line 2: `value` is no number of a scale"),
+        (JSONL.replace("4}", "NaN}"), "line 1: `value` is no number of a scale"),
+        (JSONL.replace("4}", "9" * 400 + "}"), "line 1: `value` is no number of a scale"),
         (
             HEAD + "D1,ann,fluent,4\nD1,ann,fluent,5\n",
             "line 3: 'ann' answered 'fluent' about 'D1' with 5 here",
