@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from statistics import mean
 
@@ -103,6 +104,9 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
         (lambda text: text[:200], "is not valid JSON|cut off"),
         (lambda text: "[]", "is no policy: make one with birdenv train-player"),
         (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
+        (lambda text: text.replace('"counts":[', '"counts":[0,', 1), "greater than 0"),
+        (lambda text: text.replace('"counts":[', '"counts":[1,', 1), "as many counts as data"),
+        (lambda text: re.sub(r'(":)-?\d+\.\d+', r"\g<1>1e300", text, count=1), "less than or equal"),
         (lambda text: json.dumps({**json.loads(text), "game": "bargain"}), "was trained for bargain"),
     ],
 )

@@ -53,10 +53,12 @@ def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path
     for arguments, why in (
         (train, "no dialogues: name a file, a run or a study with --data"),
         ((*train, "--data", torn), "torn.json"),
+        ((*train, "--data", run, "--seed", -1), "--seed"),
         ((*train, "--data", run, "--kind", "neural"), "known: hybrid, learned, retrieval"),
         (("train-player", "mutual-friends", "--data", run, "-o", tmp_path / "p"), "no dialogues of mutual"),
         (("test-player", "bargain", "--player", "nobody", "--data", run), "unknown agent 'nobody'"),
         (("test-player", "bargain", "--player", f"learned:{torn}", "--data", run), "torn.json"),
+        (("test-player", "bargain", "--player", "rulebased", "--json", "/dev/null/f"), "cannot be written"),
     ):
         ran = birdenv(*arguments)
         assert ran.code == 2 and why in ran.err, ran

@@ -118,6 +118,16 @@ def test_a_file_of_dialogues_is_seen_as_it_is(tmp_path: Path) -> None:
         Records([tmp_path / "nothing"])
 
 
+def test_a_file_with_a_third_seat_and_a_number_beyond_floats_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "transcripts.json"
+    events = [{"agent": seat, "time": seat, "action": "message", "data": "hi"} for seat in (0, 7, -5)]
+    file.write_text(json.dumps([{"uuid": "E", "outcome": {"reward": 10**400}, "events": events}]))
+    with Records([file]) as records:
+        record = only(records.all())
+        assert [line["seat"] for line in record.everything().lines] == ["agent_0", "", ""]
+        assert record.rewards == ()
+
+
 def test_a_run_whose_data_are_gone_is_still_seen(run: Path, tmp_path: Path) -> None:
     import shutil
 

@@ -32,7 +32,7 @@ _Data = Annotated[
 _Scenarios = Annotated[
     Path | None, typer.Option("--scenarios", help="Scenarios of dialogues that have only their ids.")
 ]
-_Seed = Annotated[int, typer.Option("--seed", help="Decides what is drawn.")]
+_Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides what is drawn.")]
 _SelfPlay = Annotated[
     int, typer.Option("--selfplay", min=0, help="Also let it play so many dialogues on scenarios of its own.")
 ]
@@ -102,9 +102,11 @@ def test_player(
     Example: birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
     """
     from birdenv.dialogue.games import find_game
-    from birdenv.files import write_text
+    from birdenv.files import check_writable, write_text
 
     found = find_game(game)
+    if output is not None:
+        check_writable(output)
     figures: dict[str, Any] = {"game": found.name, "player": player}
     if data or not selfplay:
         examples = _read(data, scenarios)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from birdenv.errors import InputError
 from birdenv.files import write_text
 
+_MOST: Final = sys.float_info.max
 M = TypeVar("M", bound=BaseModel)
 
 _OLD_TIME: Final = "%Y-%m-%d %H-%M-%S"
@@ -53,9 +55,11 @@ def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a JSON value in which numbers that are none (NaN, infinity) are null."""
+    """Return a JSON value in which numbers that are none (NaN, infinity, beyond floats) are null."""
     if isinstance(value, float):
         return value if isfinite(value) else None
+    if isinstance(value, int):
+        return value if abs(value) <= _MOST else None
     if isinstance(value, Mapping):
         return {str(key): without_nan(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -89,9 +89,9 @@ class Record(NamedTuple):
         return View(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
-        names = self.seats
+        names = dict(enumerate(self.seats))  # what the house did, or a seat that there is not, has no name
         return [
-            {"at": place + 1, "seat": names[event.agent] if event.agent >= 0 else "", **line(event, seat)}
+            {"at": place + 1, "seat": names.get(event.agent, ""), **line(event, seat)}
             for place, event in seen
         ]
 
