@@ -129,15 +129,9 @@ def test_what_is_missing_or_impossible_is_not_kept(folder: Path) -> None:
     made.ratings.agree("a")
     item = made.ratings.next("a")
     assert item is not None
-    for wrong in (
-        {"fluency": ""},
-        {"fluency": "6"},
-        {"fluency": "0"},
-        {"fluency": "²"},
-        {"fluency": "0000000059"},
-    ):
+    for wrong in ("", "6", "0", "²", "0000000059"):
         with pytest.raises(InputError):
-            made.ratings.judge("a", item.id, ANSWERS | wrong)
+            made.ratings.judge("a", item.id, ANSWERS | {"fluency": wrong})
     made.ratings.judge("b", item.id, ANSWERS)  # never had it
     made.ratings.judge("a", "other", ANSWERS)
     assert rating_rows(folder, "ratings") == []

@@ -10,7 +10,7 @@ from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.runs.corpus._dialogues import Dialogue
 from birdenv.runs.corpus._reading import Unit
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
-from birdenv.runs.corpus._statistics import correlation, number
+from birdenv.runs.corpus._statistics import Ratio, correlation, number
 from birdenv.runs.ratings import Judgements, Rating
 
 
@@ -22,20 +22,31 @@ def correlations(
     A question about a seat goes with what is measured of this seat and of its dialogue. Many pairs are looked
     at, so one in twenty intervals leaves out 0 by chance.
     """
-    answers: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
             answers[each.question][each.unit].append(each.value)
-    whole = {unit.reading.dialogue.name: unit.values for unit in units}
-    of_seat = {(u.reading.dialogue.name, _seat_name(u)): u.values for u in seats}
+    named: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        named[unit.reading.dialogue.name].append(unit)
+    of_seat = {(u.reading.dialogue.id, _seat_name(u)): u.values for u in seats}
+
+    def measured(dialogue: str, seat: str, system: str) -> Mapping[str, Ratio]:
+        """Values of the one dialogue that is meant; none where several may be."""
+        found = [u for u in named[dialogue] if system in ("", *u.reading.dialogue.players)]
+        if len(found) != 1:
+            return {}
+        return {**found[0].values, **of_seat.get((found[0].reading.dialogue.id, seat), {})}
+
     titles = {each.name: each.title for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES)}
     made = []
     for question, given in answers.items():
+        both = [(sum(values) / len(values), measured(*rated)) for rated, values in given.items()]
         for name, title in titles.items():
             pairs = [
-                (sum(values) / len(values), ratio.above / ratio.below)
-                for unit, values in given.items()
-                if (ratio := {**whole.get(unit[0], {}), **of_seat.get(unit, {})}.get(name)) is not None
+                (mean, ratio.above / ratio.below)
+                for mean, values in both
+                if (ratio := values.get(name)) is not None
             ]
             found = correlation(pairs)
             if found.value is not None:

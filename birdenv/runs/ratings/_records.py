@@ -38,12 +38,12 @@ class Rating(NamedTuple):
     @property
     def key(self) -> tuple[str, ...]:
         """Who answered what about which seat: it has one answer."""
-        return self.dialogue, self.seat, self.rater, self.question
+        return *self.unit, self.rater, self.question
 
     @property
-    def unit(self) -> tuple[str, str]:
-        """What is rated: the dialogue, or one seat of it."""
-        return self.dialogue, self.seat
+    def unit(self) -> tuple[str, str, str]:
+        """What is rated: the dialogue, or one seat of it. Runs of several systems name dialogues alike."""
+        return self.dialogue, self.seat, self.system
 
 
 class Comparison(NamedTuple):

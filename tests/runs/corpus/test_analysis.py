@@ -16,7 +16,7 @@ from birdenv.runs.analysis._statistics import wilson
 from birdenv.runs.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page, survey_ratings
 from birdenv.runs.corpus._statistics import Ratio, correlation, ratio_figure
 from birdenv.runs.corpus._words import text_statistics
-from birdenv.runs.ratings import Judgements, Rating
+from birdenv.runs.ratings import Judgements, Rating, joined, krippendorff_alpha
 
 
 def overall(dialogues: list[Dialogue]) -> dict[str, Any]:
@@ -163,6 +163,23 @@ def test_surveys_and_ratings_go_with_what_is_measured() -> None:
     assert first["measure"] == "Moves in a dialogue" and first["value"] == 1 and first["n"] == 7
     assert correlation([(1, 2), (1, 3), (1, 4)]).why == "one of the two numbers does not vary"
     assert "one rater only" in made.text()
+
+
+def test_dialogues_of_several_systems_may_have_one_name() -> None:
+    rows = [
+        row("E_1", FRIENDS, [event(0, 1, "message", "hi")] * count, {}, players=(f"system{count}", "human"))
+        for count in (1, 2, 3, 4)
+    ]
+    found = [each for place, made in enumerate(rows) for each in listed_dialogues([made], f"run{place}")]
+    ratings = tuple(
+        Rating("E_1", rater, "long", float(len(each.moves)), "agent_0", each.players[0])
+        for each in found
+        for rater in "ab"
+    )
+    made = analyse(found, joined([Judgements(ratings)]))
+    [moves] = [each for each in made.correlations if each["measure"] == "Moves in a dialogue"]
+    assert moves["value"] == 1 and moves["n"] == 4
+    assert krippendorff_alpha(ratings).value == 1
 
 
 def test_a_file_is_a_corpus_whatever_it_lacks(tmp_path: Path) -> None:
