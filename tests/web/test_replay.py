@@ -17,6 +17,7 @@ from birdenv.dialogue.cocoa import write_examples
 from birdenv.dialogue.example import Example
 from birdenv.errors import InputError
 from birdenv.web import Store
+from birdenv.web.ratings import RatingConfig, items_of
 from birdenv.web.replay import Record, Records, make_replay_app
 from birdenv.web.replay._pages import as_seen
 from birdenv.web.study._store import FILE
@@ -126,6 +127,18 @@ def test_a_file_with_a_third_seat_and_a_number_beyond_floats_is_seen(tmp_path: P
         record = only(records.all())
         assert [line["seat"] for line in record.everything().lines] == ["agent_0", "", ""]
         assert record.rewards == ()
+
+
+def test_dialogues_with_one_id_are_all_there(tmp_path: Path) -> None:
+    file = tmp_path / "transcripts.json"
+    file.write_text(json.dumps([{"uuid": "E", "events": []}] * 2))
+    with Records([file]) as records:
+        found = records.all()
+        assert [(each.id, each.dialogue) for each in found] == [
+            ("transcripts/E", "E"),
+            ("transcripts/E#2", "E#2"),
+        ]
+        assert len({each.id for each in items_of(found, RatingConfig())}) == 2
 
 
 def test_a_run_whose_data_are_gone_is_still_seen(run: Path, tmp_path: Path) -> None:

@@ -201,8 +201,8 @@ def _with_own_ids(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
     made = []
     for each in dialogues:
         seen[each.id] += 1
-        again = seen[each.id] > 1
-        made.append(replace(each, id=f"{each.id}#{seen[each.id]}") if again else each)
+        again = f"#{seen[each.id]}" if seen[each.id] > 1 else ""
+        made.append(replace(each, id=each.id + again, name=each.name + again))
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -113,7 +113,6 @@ class Records:
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
         self.notes: list[str] = []
         self._stack = ExitStack()
-        self._lock = threading.Lock()
         try:
             self._sources = [self._source(path, private) for path in paths]
         except BaseException:
@@ -127,8 +126,14 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[Record]:
-        """Return all dialogues, place by place, in their order there."""
-        return [record for source in self._sources for record in source()]
+        """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
+        seen: Counter[str] = Counter()
+        made = []
+        for record in (record for source in self._sources for record in source()):
+            seen[record.id] += 1
+            again = f"#{seen[record.id]}" if seen[record.id] > 1 else ""
+            made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
+        return made
 
     def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
         if (path / FILE).is_file():
