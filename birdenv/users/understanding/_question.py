@@ -69,6 +69,9 @@ def take_apart(question: str) -> Question:
     return Question(text, spaced, marked, content, kinds, context, guesses)
 
 
+SHORT_NAME = 4
+"""A guess that only has a name as short as this, such as "high" or "most", names nothing by it."""
+
 _VALUE = any_of(
     r"""
     (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
@@ -174,9 +177,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         of_request = word in index.request
-        telling = (
-            word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request or len(word) > 3)
-        )
+        telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
         if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
         if not meant:
@@ -200,7 +201,7 @@ def overlap(index: Index, question: Question) -> Overlap:
 
 
 def _is_readable(index: Index, question: Question) -> bool:
-    """Whether most words are known: in another language or a code, a short word is known by chance."""
+    """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
     known = (
         word in STOP_WORDS or stem(word) in index.postings or stem(word) in GENERIC_STEMS for word in said
