@@ -21,7 +21,7 @@ class Event(NamedTuple):
     `time` is unique in a dialogue and grows: a step counter from 1, or the driver's clock in seconds. `data`
     is a JSON value, as its action declares it. `metadata` holds the house's reply to the move
     (`{"sender": ..., "reply": ...}`) or null. `"refused": true` stands there where the move changed nothing
-    and was seen by its author only.
+    and was seen by its author only. Who sees an event: `_dialogue.seen_by`, `Rules.shown`.
     """
 
     agent: int

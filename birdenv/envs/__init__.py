@@ -10,7 +10,7 @@ in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning
 from typing import TYPE_CHECKING, Any
 
 from birdenv.envs._gymnasium import AInteractEnv, BirdSqlEnv, CInteractEnv, DialogueEnv
-from birdenv.envs._spaces import UnicodeText
+from birdenv.envs._text_space import UnicodeText
 from birdenv.envs._vector import AInteractVectorEnv, BirdSqlVectorEnv, CInteractVectorEnv, DialogueVectorEnv
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pettingzoo import AECEnv, ParallelEnv
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
 from birdenv.envs._gymnasium import transcript_text
-from birdenv.envs._observation import SeatSpaces
 from birdenv.envs._sampling import RESET_OPTIONS, Sampler
+from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 
 from birdenv.envs._gymnasium import INLINE, DialogueEnv
-from birdenv.envs._observation import batch
+from birdenv.envs._seat_spaces import batch
 from birdenv.errors import InputError
 
 _MODES = (AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)

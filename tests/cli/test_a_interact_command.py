@@ -166,7 +166,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
     ("arguments", "says"),
     [
         (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
-        (("--user", "nobody"), "unknown user 'nobody'; known users: llm"),
+        (("--user", "nobody"), "unknown user 'nobody'; known users: hybrid, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
         (("--isolation", "moon"), "--isolation 'moon' is unknown"),
         (("--instance", "nope"), "no instance 'nope' in the task file; it has library_1, library_2"),

@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.envs import CInteractEnv
-from birdenv.envs._observation import TEXT_LENGTH, SeatSpaces
+from birdenv.envs._seat_spaces import TEXT_LENGTH, SeatSpaces
 from birdenv.errors import InputError
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import KINDS, SENDERS

@@ -9,7 +9,7 @@ import pytest
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
-from birdenv.envs._observation import TEXT_LENGTH, SeatSpaces
+from birdenv.envs._seat_spaces import TEXT_LENGTH, SeatSpaces
 from birdenv.tasks import KINDS
 from birdenv.tasks.c_interact import GAME
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from birdenv.grading._sql_cleaning import without_outer_distinct
+from birdenv.grading.compare._sql_cuts import without_outer_distinct
 
 REMOVED = {
     "SELECT DISTINCT a FROM t": "SELECT  a FROM t",

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from birdenv.benchmarks._demo import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.benchmarks._demo_databases import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.benchmarks.generator._checks import Checker
 from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts
 from birdenv.benchmarks.generator._families import Family, draw_family

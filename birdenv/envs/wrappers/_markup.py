@@ -8,10 +8,10 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.envs._spaces import UnicodeText
+from birdenv.envs._text_space import UnicodeText
 from birdenv.envs.wrappers._inline import warn_of_inline
 from birdenv.tasks import SENDERS, clarify, submit_sql
-from birdenv.tasks.sql._markup import (
+from birdenv.tasks.sql._markup_reading import (
     TURN,
     before_next_turn,
     extract_sql,

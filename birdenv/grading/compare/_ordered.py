@@ -1,7 +1,8 @@
-"""The comparison that looks at row order where the gold asks for one: an ORDER BY in its outermost query.
+"""The mode `ordered`: row order counts where the gold has an ORDER BY in its outermost query.
 
-Which columns of a query's output are the keys that its outermost ORDER BY sorts by?
-sqlglot is imported when that is first asked.
+A metric beside EX. In c-Interact and a-Interact, order counts where the task says so: `Conditions.order` in
+`_interact_rows`. Here, the keys are the output columns that the outermost ORDER BY sorts by; sqlglot is
+imported when they are first asked for.
 """
 
 from __future__ import annotations

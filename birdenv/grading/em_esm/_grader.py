@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
+from birdenv.grading._answer_cleaning import Cleaned, clean_sql
 from birdenv.grading._second_run import with_memory
-from birdenv.grading._sql_cleaning import Cleaned, clean_sql
 from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
 from birdenv.grading._second_run import NoMemoryError
-from birdenv.grading.compare._strict import Conditions
+from birdenv.grading.compare._interact_rows import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
 

@@ -24,8 +24,8 @@ from typing import Any, Final
 
 from birdenv.databases import EpisodeDatabase, QueryResult, Result
 from birdenv.errors import InputError
-from birdenv.grading._sql_cleaning import without_outer_distinct
-from birdenv.grading.compare._strict import Conditions, compare_strict
+from birdenv.grading.compare._interact_rows import Conditions, compare_strict
+from birdenv.grading.compare._sql_cuts import without_outer_distinct
 from birdenv.grading.sandbox._child import OUT_OF_MEMORY
 from birdenv.grading.sandbox._report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases

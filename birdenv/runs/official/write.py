@@ -40,7 +40,7 @@ from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs.measures._interact import passed
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import USED_UP, InteractTasks
-from birdenv.tasks.sql._markup import fence_of
+from birdenv.tasks.sql._markup_reading import fence_of
 
 MARKER = "### Turn "
 """What stands before each turn in the pipeline's prompts, which cuts an answer off there."""

@@ -8,7 +8,7 @@ from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, rea
 from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.interact._profile import PROFILES, Profile
 from birdenv.tasks.interact._record import TaskRecord, parse_record
-from birdenv.tasks.interact._rules import DONE, InteractRules
+from birdenv.tasks.interact._shared_rules import DONE, InteractRules
 from birdenv.tasks.interact._task import (
     Attempt,
     AttemptName,

@@ -8,7 +8,7 @@ from birdenv.dialogue import Game
 from birdenv.tasks.c_interact._rules import SEATS, CInteractRules
 from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
-from birdenv.tasks.sql._markup import markup_help, read_markup
+from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
 
 class CInteractSettings(InteractSettings):

@@ -9,7 +9,7 @@ from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
 from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
-from birdenv.tasks.interact._rules import DONE, USER_SEAT, InteractRules
+from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
 from birdenv.tasks.sql._actions import ASKING_GUIDE, CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
 from birdenv.tasks.sql._view import SENDERS, TURNS

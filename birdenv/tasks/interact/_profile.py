@@ -8,9 +8,12 @@ submissions are judged.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from birdenv.grading.interact import GRADING_RULES, STRICT_RULES, GradingRules
+
+PATIENCE: Final = 3
+"""Questions beyond one for each ambiguity, unless the settings say otherwise (BIRD-Interact §2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from birdenv.errors import SettingError
 from birdenv.files import file_identity
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._profile import PROFILES
+from birdenv.tasks.interact._profile import PATIENCE, PROFILES
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
@@ -43,7 +43,9 @@ class InteractSettings(SqlSettings):
     profile: str = Field(
         "strict", description="Protocol rules: strict (ours), or a reference implementation's."
     )
-    patience: int = Field(3, description="Questions (or budget) beyond one for each annotated ambiguity.")
+    patience: int = Field(
+        PATIENCE, description="Questions (or budget) beyond one for each annotated ambiguity."
+    )
     user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
     leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
     reward_scheme: Scheme = Field(

@@ -19,7 +19,7 @@ from birdenv.users.leak_guard._patterns import (
     sql_shape,
     visible,
 )
-from birdenv.users.leak_guard._protected import Protected, Secrets, signs
+from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
 """What is said instead of an answer that was stopped."""

@@ -17,7 +17,7 @@ from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
-from birdenv.users.understanding._question import Question, questions_in, take_apart
+from birdenv.users.understanding._question import SHORT_NAME, Question, questions_in, take_apart
 from birdenv.users.understanding._scope import asks_for_everything, asks_for_output, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
@@ -130,6 +130,8 @@ def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Cho
     if not asked.spaced.strip() or quotes_sql(question) or _is_spelt(asked):
         return REFUSED
     named = _named(index, asked)
+    if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
+        named = None
     if _is_refused(named, asked):
         return REFUSED
     if named is not None and _needs_no_ranking(named, asked):

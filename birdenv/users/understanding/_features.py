@@ -11,7 +11,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._question import Question, overlap
+from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
 from birdenv.users.understanding._words import GENERIC_STEMS
 
@@ -154,7 +154,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
     guesses = question.guesses and not any(
-        name in question.spaced and f" {name} " in question.spaced
+        len(name) > SHORT_NAME and f" {name} " in question.spaced
         for candidate in index.candidates
         for name in candidate.names
     )

@@ -12,6 +12,7 @@ from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
     GENERIC_STEMS,
+    STOP_WORDS,
     clean,
     content_words,
     stem,
@@ -62,8 +63,14 @@ def take_apart(question: str) -> Question:
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
     marked = (*stems, _CONFIRMS) if tags else stems
-    return Question(text, f" {' '.join(said)} ", marked, content, kinds, context, guesses)
+    spaced = f" {' '.join(said)} "
+    if guesses:
+        spaced = spaced.replace(" at most ", " ").replace(" at least ", " ")
+    return Question(text, spaced, marked, content, kinds, context, guesses)
 
+
+SHORT_NAME = 4
+"""A guess that only has a name as short as this, such as "high" or "most", names nothing by it."""
 
 _VALUE = any_of(
     r"""
@@ -165,11 +172,13 @@ def overlap(index: Index, question: Question) -> Overlap:
         [False] * size,
         names=not index.measures.isdisjoint(question.spaced.split()),
     )
+    readable = _is_readable(index, question)
     for word in question.content:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
-        telling = word not in GENERIC_STEMS and not word.isdigit()
-        if telling and (word in index.request or any(share in (1.0, _SYNONYM) for _, share in meant)):
+        of_request = word in index.request
+        telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
         if not meant:
             weight = share_of_word * (0.25 if word in ASIDE_STEMS else 1.0)
@@ -189,6 +198,15 @@ def overlap(index: Index, question: Question) -> Overlap:
             found.known[number] = True
     found.total = found.total or 1.0
     return found
+
+
+def _is_readable(index: Index, question: Question) -> bool:
+    """Whether most words are known: in another language or a code, a word is known by chance."""
+    said = question.spaced.split()
+    known = (
+        word in STOP_WORDS or stem(word) in index.postings or stem(word) in GENERIC_STEMS for word in said
+    )
+    return 2 * sum(known) >= len(said)
 
 
 def _meant(index: Index, word: str) -> list[tuple[str, float]]:

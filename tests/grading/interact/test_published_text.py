@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from birdenv.grading.interact._reference import (
+from birdenv.grading.compare._sql_cuts import (
     reference_text,
     without_comments,
     without_distinct,

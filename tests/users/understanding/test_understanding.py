@@ -10,7 +10,7 @@ import pytest
 
 from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
-from birdenv.users import Brief, RuleUser
+from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users.understanding._choose import load_weights
 from birdenv.users.understanding._content import sibling_stems
 from birdenv.users.understanding._features import FEATURES
@@ -187,3 +187,16 @@ def test_the_other_values_of_a_compared_column_are_known() -> None:
 def test_what_is_made_is_named_exactly() -> None:
     answer = RuleUser().answer(briefs()["library_M_3"], "What shall the view be called?")
     assert answer.text == "For that, please make a saved view called items_out."
+
+
+@pytest.mark.parametrize(
+    "question", ["Vad är formeln?", "Whfg gb or fher, jung vf gur sbezhyn?", "So at most 5, right?"]
+)
+def test_a_short_word_of_another_language_or_a_bound_names_nothing(question: str) -> None:
+    """ "vad", "gb" and "most" are names here; in these questions they are none."""
+    points = (
+        Ambiguity("support", "support NOT IN ('ECMO', 'VAD') AND gb > 3", "critical"),
+        Ambiguity("most", "ORDER BY dens DESC", "critical"),
+    )
+    brief = Brief("", points, request="Which patients have no support, and who has most?")
+    assert RuleUser().answer(brief, question).call in ("unanswerable", "unclear")

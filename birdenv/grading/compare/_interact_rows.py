@@ -1,4 +1,6 @@
-"""The strict c-Interact comparison (BIRD-Interact's default test, with its known faults put right).
+"""Do rows agree in c-Interact and a-Interact (`strict`)? By the conditions of the task: order, decimals.
+
+BIRD-Interact's default test, with its known faults put right.
 
 Against the published one: rows are a multiset (a list if the task says `order`), numbers are rounded at the
 stated number of decimals through one Decimal path for every type, a boolean is not a number, two timestamps

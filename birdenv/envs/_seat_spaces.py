@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from birdenv.dialogue import Action, Move, Seat, View
-from birdenv.envs._spaces import UnicodeText
+from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 
 INSTRUCTION_LENGTH: Final = 2**18

@@ -13,7 +13,7 @@ from birdenv.grading import reward
 from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
-from birdenv.tasks.interact._profile import PROFILES, Profile
+from birdenv.tasks.interact._profile import PATIENCE, PROFILES, Profile
 from birdenv.tasks.interact._reward_scheme import RewardScheme, told_points
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
@@ -25,7 +25,7 @@ from birdenv.tasks.interact._user_seat import (
     user_instruction,
 )
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
-from birdenv.tasks.sql._markup import NO_SQL, expected_sql
+from birdenv.tasks.sql._markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
@@ -56,7 +56,7 @@ class InteractRules(Rules):
         grader: InteractGrader,
         *,
         profile: Profile = PROFILES["strict"],
-        patience: int = 3,
+        patience: int = PATIENCE,
         limits: Limits = _DEFAULT_LIMITS,
         user_sees: UserSees = "words",
         leak_guard: LeakGuard = "filter",
