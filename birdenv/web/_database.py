@@ -52,6 +52,9 @@ class Database:
 
     def __init__(self, path: Path | str, tables: str) -> None:
         self.path = path
+        if isinstance(path, Path):  # for its owner only; SQLite's other files take its mode
+            with file_errors(path, "made"):
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         try:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {tables}")

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
 from birdenv.web import Doors, Partner, Study, StudyConfig, held_study
+from birdenv.web._database import Database
 from birdenv.web._doors import Newcomers
 from birdenv.web._frames import MAX_FRAME, as_json, read_frame
 from birdenv.web._pages import external_of, platform_of
@@ -237,3 +238,8 @@ def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
         pass
     with held_study(folder):
         pass
+
+
+def test_what_people_said_is_for_its_owner_only(tmp_path: Path) -> None:
+    Database(tmp_path / "study.sqlite", "CREATE TABLE said (words TEXT)").close()
+    assert (tmp_path / "study.sqlite").stat().st_mode & 0o077 == 0

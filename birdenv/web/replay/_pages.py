@@ -20,6 +20,7 @@ from birdenv.web._pages import render
 from birdenv.web.replay._records import Record, Records
 
 _ROWS: Final = 200
+_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
 
@@ -46,14 +47,16 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
         if cookie is None:
             raise refused()
         response = RedirectResponse("/", 303)
-        response.set_cookie(ADMIN_COOKIE, cookie, httponly=True, samesite="strict")
+        response.set_cookie(_COOKIE, cookie, httponly=True, samesite="strict")
         return response
 
-    add_replay(app, records.all, doors, "")
+    add_replay(app, records.all, doors, "", cookie=_COOKIE)
     return app, doors.admin_token
 
 
-def add_replay(app: FastAPI, records: Callable[[], list[Record]], doors: Doors, prefix: str) -> None:
+def add_replay(
+    app: FastAPI, records: Callable[[], list[Record]], doors: Doors, prefix: str, cookie: str = ADMIN_COOKIE
+) -> None:
     """Add the pages under a prefix; they open with the owner's cookie only.
 
     Args:
@@ -61,10 +64,11 @@ def add_replay(app: FastAPI, records: Callable[[], list[Record]], doors: Doors, 
         records: returns the dialogues.
         doors: checks the cookie.
         prefix: where the pages are, such as `/admin/replay`.
+        cookie: the name of the owner's cookie.
     """
 
     def check(request: Request) -> None:
-        if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):
+        if not doors.is_admin(request.cookies.get(cookie)):
             raise refused()
 
     async def find(id: str) -> Record:
