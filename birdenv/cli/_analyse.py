@@ -219,6 +219,10 @@ def export(
     rows = list(export_rows(episodes, known, min_reward))
     write_records(output, rows)
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
+    if not rows and form == "preference":
+        print("A pair needs two episodes of one task that earned different rewards: --repeats, or more runs")
+    elif not rows:
+        print("No episode earned enough; --format rl takes all")
 
 
 def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) -> Iterable[Mapping[str, Any]]:

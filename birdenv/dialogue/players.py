@@ -162,7 +162,7 @@ class PlayerSpec:
             raise
         except ModuleNotFoundError as error:
             if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-                raise self._unknown() from None
+                raise self._unknown(f" (no module {name!r} in this folder, and none is installed)") from None
             raise self._not_imported(str(error)) from None
         except Exception as error:
             raise self._not_imported(describe_error(error)) from None
@@ -174,10 +174,11 @@ class PlayerSpec:
     def _kind(self) -> str:
         return "user" if self.group == USERS else "agent"
 
-    def _unknown(self) -> InputError:
+    def _unknown(self, why: str = "") -> InputError:
         known = ", ".join(player_names(self.group)) or "none; is birdenv installed with pip?"
         kind = self._kind
-        return InputError(f"unknown {kind} {self.spec!r}; known {kind}s: {known}; or give module:factory")
+        ours = f"known {kind}s: {known}"
+        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give module:factory{why}")
 
     def _not_imported(self, why: str) -> InputError:
         return InputError(f"{self._kind} {self.spec!r} cannot be imported: {why}")

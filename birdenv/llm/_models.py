@@ -202,10 +202,11 @@ def _models_of(values: tuple[str | None, ...]) -> Models:
 
 
 def _replayed(run: Path) -> CallFile:
-    path = run / CALLS if run.is_dir() else run
-    if not path.is_file():
-        raise InputError(f"{run}: no recorded calls there ({CALLS}); --replay takes a run with models")
-    return CallFile(path, append=False)
+    """The calls of a run: its folder, the folder above it for the latest run, or the file itself."""
+    for path in (run / CALLS, run / "latest" / CALLS, run):
+        if path.is_file():
+            return CallFile(path.resolve(), append=False)
+    raise InputError(f"{run}: no recorded calls there ({CALLS}); --replay takes a run with models")
 
 
 def _priced(completion: Completion, cost: float | None) -> Completion:

@@ -91,7 +91,7 @@ def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     first, second = tmp_path / "first", tmp_path / "second"
     assert birdenv(*run_with(demo_server, first, "-p", "4", "--prices", prices)).code == 0
     count = len(demo_server.requests)
-    assert birdenv(*run_with(demo_server, second, "--replay", newest(first))).code == 0
+    assert birdenv(*run_with(demo_server, second, "--replay", first)).code == 0  # its latest run
     assert contents(newest(first)) == contents(newest(second)) and len(demo_server.requests) == count
     assert json.loads((newest(first) / "overall.json").read_text())["usage"]["cost_usd"]["total"] > 0
     ran = birdenv(*run_with(demo_server, second, "--replay", newest(first), "--temperature", "1"))

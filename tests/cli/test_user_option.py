@@ -70,11 +70,19 @@ def test_an_argument_and_a_function(birdenv: Command, tmp_path: Path, users: str
 
 
 def test_play_takes_the_user_too(birdenv: Command, tmp_path: Path, users: str) -> None:
-    arguments = ("--agent", "asks-first", "--user", f"{users}:Loud", "--limit", 1, "-o", tmp_path / "runs")
+    """As its shorthands do: also with `=`, and with -n."""
+    arguments = ("--agent=asks-first", f"--user={users}:Loud", "-n", 1, "-o", tmp_path / "runs")
     ran = birdenv("play", "c-interact", *arguments)
     assert ran.code == 0, ran
     [record], config = played(tmp_path / "runs")
     assert config["user"] == f"{users}:Loud" and answers(record)[0] == "LOUD 1"
+
+
+def test_a_style(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("c-interact", "--user-style", "terse", "-n", 1, "-o", tmp_path / "runs")
+    assert ran.code == 0, ran
+    [record], config = played(tmp_path / "runs")
+    assert config["user_style"] == "terse" and answers(record)[0] == "At least 40 seats."
 
 
 def test_a_user_of_others_runs_in_a_process_of_its_own(birdenv: Command, tmp_path: Path, users: str) -> None:

@@ -31,6 +31,7 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
         (["bargain", "--colour", "red"], "is no option of bargain"),
+        (["bargain", "--colour=red"], "'--colour=red' is no option of bargain"),
         (["bargain", "--config", "missing.json"], "missing.json"),
     ],
 )
@@ -45,6 +46,21 @@ def test_what_cannot_be_served_is_refused_in_one_line(
 
     monkeypatch.chdir(tmp_path)
     assert re.search(why, told(["web", *words], monkeypatch, capsys))
+    assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_leaves_one_file_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import uvicorn
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(uvicorn.Server, "run", interrupted)
+    monkeypatch.setattr(sys, "argv", ["birdenv", "web", "bargain", "--port", "0"])
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        main()
+    assert {path.name for path in (tmp_path / "study-bargain").iterdir()} == {"secret", "study.sqlite"}
 
 
 def test_without_the_extra_the_command_names_it(

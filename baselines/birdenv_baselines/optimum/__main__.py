@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -31,9 +32,13 @@ def optimum(
     """
     prices = tuple(price) if price else PRICES
     families = family_optima(data, prices, refusals, questions)
-    table = Table(title=f"Optimum of {len(families)} families ({refusals:.0%} refusals)")
+    table = Table(
+        title=f"Optimum of {len(families)} families ({refusals:.0%} refusals)",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for name in ("", "families", "never asks", *(f"at {each:g}" for each in prices), "mean"):
-        table.add_column(name, justify="left" if not name else "right")
+        table.add_column(name, justify="left" if not name else "right", no_wrap=not name)
     groups: dict[str, list[FamilyOptimum]] = {}
     for family in families:
         groups.setdefault(family.database, []).append(family)

@@ -30,6 +30,13 @@ _Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not th
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
 ]
+_UserStyle = Annotated[
+    str,
+    typer.Option(
+        "--user-style",
+        help="How the rule-based user words its answers: plain, terse or chatty (profile strict only).",
+    ),
+]
 
 
 def load(
@@ -72,6 +79,7 @@ def a_interact(
     data: _Data = None,
     run: RunOptions = _RUN,
     user: _User = "rule",
+    user_style: _UserStyle = "plain",
     selection: Selection = _TASKS,
     patience: Annotated[
         int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
@@ -103,7 +111,7 @@ def a_interact(
     from birdenv.cli.games._running import run_game
 
     settings = selection.settings() | engine.settings(run.agent)
-    settings |= {"profile": profile, "patience": patience}
+    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
     arena = load("a-interact", data_dir, data, run.agent, settings)
     run_game(arena, run, {"user": user}, models=models.settings())
 
@@ -114,6 +122,7 @@ def c_interact(
     data: _Data = None,
     run: RunOptions = _RUN,
     user: _User = "rule",
+    user_style: _UserStyle = "plain",
     selection: Selection = _TASKS,
     patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
     profile: Annotated[
@@ -154,7 +163,8 @@ def c_interact(
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
     settings = selection.settings() | engine.settings(run.agent)
-    settings |= {"profile": profile, "patience": patience, "execute_sql": execute_sql}
+    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
+    settings |= {"execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, run.agent, settings)
     directory = run_game(arena, run, {"user": user}, models=models.settings())
     if official_files:
@@ -192,7 +202,7 @@ def play(
 
 
 def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:
-    """Return settings from `--name value` words.
+    """Return settings from `--name value` words; `--name=value` and `-n` for `--limit` are taken, too.
 
     Raises:
         InputError: a word is no setting of the game; the message lists them.
@@ -202,13 +212,17 @@ def read_extra(words: Sequence[str], game: Game) -> dict[str, Any]:
     values: dict[str, Any] = {}
     left = list(words)
     while left:
-        word = left.pop(0)
+        given = left.pop(0)
+        word, equals, value = given.partition("=")
+        if equals:
+            left.insert(0, value)
+        word = "--limit" if word == "-n" else word
         name = word.removeprefix("--").replace("-", "_")
         if not word.startswith("--") or name not in known:
             shown = ", ".join("--" + each.replace("_", "-") for each in known)
-            raise InputError(f"{word!r} is no option of {game.name}; it takes {shown}")
+            raise InputError(f"{given!r} is no option of {game.name}; it takes {shown}")
         is_flag = name in fields and fields[name].annotation is bool
-        if is_flag and (not left or left[0].startswith("--")):
+        if is_flag and not equals and (not left or left[0].startswith("--")):
             values[name] = True
             continue
         if not left:

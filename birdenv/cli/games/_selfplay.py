@@ -47,6 +47,8 @@ def selfplay(
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
+    if players[1].startswith("-"):
+        raise InputError(f"--players takes two players, and there is one: {players[0]}")
     if len(found.seats) != len(players):
         raise InputError(f"{found.name} has {len(found.seats)} seat(s), and --players names two players")
     given = read_extra(context.args or (context.default_map or {}).get("further", []), found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,14 +101,13 @@ def web(
         arena = study_arena(found, made, given)
     for note in notes:
         print(f"Note: {note.message}")
-    with arena, held_study(folder):
-        store = open_store(folder)
+    with arena, held_study(folder), closing(open_store(folder)) as store:
+        # Ctrl-C closes the store, too: its file is whole by itself.
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
         with _served(app, host, port) as address:
             print(f"Study: {address}/ (folder {folder})")
             print(f"Admin: {address}/admin with the token {Doors(folder).admin_token}", flush=True)
-        store.close()
 
 
 def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
@@ -142,11 +141,11 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
         for note in records.notes:
             print(f"Note: {note}")
         items = items_of(records.all(), made)
-        store = RatingStore(folder)
-        with _served(make_rating_app(Ratings(items, made, store), folder, host), host, port) as address:
-            count = f"{len(items)} items, {made.raters} raters each"
-            print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
-        store.close()
+        with closing(RatingStore(folder)) as store:
+            app = make_rating_app(Ratings(items, made, store), folder, host)
+            with _served(app, host, port) as address:
+                count = f"{len(items)} items, {made.raters} raters each"
+                print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def find_task_file(folder: Path) -> Path:
     found = [folder / name for name in TASK_FILES if exists(folder / name)]
     if not found:
         names = ", ".join(TASK_FILES)
-        raise InputError(f"{folder} holds no task file ({names}); name one with --data FILE")
+        raise InputError(f"{folder} holds no task file ({names}); name the file itself (--data to play it)")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         raise InputError(f"{folder} holds {names}; choose one with --data FILE")

@@ -286,9 +286,10 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
     """Load a game for a study: settings that are not given have the game's defaults for people's seats.
 
     Raises:
-        InputError: the game, a setting or a file cannot be used.
+        InputError: the game, a setting, a player or a file cannot be used.
     """
     found = find_game(game) if isinstance(game, str) else game
+    _check_players(found, config)
     defaults: dict[str, Any] = {}
     for seat in seats_of_people(found, config):
         defaults |= found.with_people.get(seat, {})
