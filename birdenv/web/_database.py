@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import file_errors
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Hold a database for one server: a second one would play the same dialogues.
-
-    Raises:
-        InputError: another server holds it.
-    """
-    lock = path.with_name(f"{path.name}.lock")
-    with file_errors(lock, "made"):
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{path.parent}: another server serves it; end that one first") from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 class Database:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Event
+from birdenv.errors import InputError
 from birdenv.files import file_errors
-from birdenv.web._database import Database, held
+from birdenv.web._database import Database
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -274,10 +277,21 @@ def open_store(folder: Path) -> Store:
     return Store(folder / FILE)
 
 
-def held_study(folder: Path) -> AbstractContextManager[None]:
-    """Hold a study for one server.
+@contextmanager
+def held_study(folder: Path) -> Iterator[None]:
+    """Hold a study for one server: a second one would play the same dialogues.
 
     Raises:
         InputError: another server holds it, or the folder cannot be used.
     """
-    return held(folder / FILE)
+    with file_errors(folder, "made"):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: another server serves it; end that one first") from None
+        yield
+    finally:
+        os.close(descriptor)
