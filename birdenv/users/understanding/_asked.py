@@ -130,7 +130,7 @@ _PHRASES: dict[str, str] = {
         (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|result) (?:per|for|to)
         (?:a|an|one|single) (?:\w+ )?(?:sum|total|value|number) (?:per|for|to)
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
-        grand total | add up | sum up
+        grand total
         (?:separate|own|each|every|one|single) (?:\w+ )?(?:lines?|rows?) | rather than for
         (?:line|row|figure) to (?:each|every)
         one \w+ (?:amount|average|percentage|figure|sum|total) | split | combined""",
