@@ -62,6 +62,7 @@ _PHRASES: dict[str, str] = {
         in (?:\w+ ){1,2}order | chronological\w* | sequenced? | (?:line|lined|lining) (?:\w+ )?up | unsorted
         (?:at|to) the head | (?:come|came|coming|comes|stand|placed|put) (?:\w+ ){0,2}?(?:first|ahead)
         (?:asc|desc)
+        in front | lead the (?:list|table) | open the (?:list|table) | top of the (?:list|table)
         follow each other | most to (?:the )?least | ahead of""",
     "extreme": r"""
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
@@ -101,7 +102,7 @@ _PHRASES: dict[str, str] = {
         (?:only|just) the (?:NUMBER |most )?\w+ (?:best|worst|ones)
         (?:all|everybody|everything|every \w+) or (?:only|just|the)
         (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list
-        how many (?:rows|lines)
+        how many (?:rows|lines) | ^how many \w+$ | short list | hit list
         number of (?:rows|results|lines) | NUMBER (?:rows|lines|results|entries|records|items)
         (?:exactly|only|just) NUMBER
         stop (?:after|at|somewhere) | (?:and|or) no more | complete (?:list|set|ranking)
@@ -143,6 +144,8 @@ _PHRASES: dict[str, str] = {
     "unmatched": r"""
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
+        (?:what|how) (?:happens?|becomes?|about) (?:\w+ ){1,6}?(?:no|without|never) | remains?
+        even \w+ without
         still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all
         (?:got|had|have|has) (?:nothing|none) | nil | zero | 0 | (?:not|without) a single | absent
         missing from
@@ -157,6 +160,7 @@ _PHRASES: dict[str, str] = {
         irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
         certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to
         suffic\w+ | enough | sufficient
+        filtered | in or out | (?:removed?|taken?) (?:out )?(?:from|out of|off) the | remains? | confine
         eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices?
         exempted
         limited to | whole history | all years | thrown together | of no consequence | in as well""",

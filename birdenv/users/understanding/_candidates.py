@@ -237,7 +237,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
-            literals=numbers_in(said_words) if kind == "limit" else (),
+            literals=numbers_in(said_words),
             answer=answer,
         )
         yield candidate, fields

@@ -132,9 +132,10 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The small numbers in a text, in digits and in words."""
-    said = set(words(clean(text)))
-    return tuple(form for digits, word in NUMBERS.items() if said & {digits, word} for form in (digits, word))
+    """The numbers in a text, small ones in digits and in words."""
+    said = dict.fromkeys(words(clean(text)))
+    small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
+    return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
 def meaning_stems(notes: Notes | None, sql: str) -> set[str]:
