@@ -204,7 +204,8 @@ def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
     known = (
-        word in STOP_WORDS or stem(word) in index.postings or stem(word) in GENERIC_STEMS for word in said
+        word in STOP_WORDS or any(stem(word) in known for known in (index.postings, GENERIC_STEMS, SYNONYMS))
+        for word in said
     )
     return 2 * sum(known) >= len(said)
 
