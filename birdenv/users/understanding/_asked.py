@@ -29,6 +29,8 @@ _PHRASES: dict[str, str] = {
         multipl\w* | weights? | weighted | weighting | ratio | measured? | relative to | in relation to
         minus | plus | differences? | made up of | composed | components? | determined? | combin\w*
         defin\w* | definition | what goes into | goes? into | enters? | add up | quantif\w*
+        by how (?:much|many)
+        by what (?:amount|factor|margin|percentage)
         how (?:do|does|should|shall|can|would) (?:i|we|you) (?:get|judge|score|assess|compare)
         how (?:do|does|should|shall|can|would) (?:i|we|you) (?:find|tell|recogni[sz]e)
         compared? (?:with|to) | expressed""",
@@ -62,6 +64,7 @@ _PHRASES: dict[str, str] = {
         in (?:\w+ ){1,2}order | chronological\w* | sequenced? | (?:line|lined|lining) (?:\w+ )?up | unsorted
         (?:at|to) the head | (?:come|came|coming|comes|stand|placed|put) (?:\w+ ){0,2}?(?:first|ahead)
         (?:asc|desc)
+        in front | lead the (?:list|table) | open the (?:list|table) | top of the (?:list|table)
         follow each other | most to (?:the )?least | ahead of""",
     "extreme": r"""
         first | last | top | highest | lowest | largest | smallest | biggest | best | worst | most
@@ -70,7 +73,8 @@ _PHRASES: dict[str, str] = {
         round(?:ed|ing)? | decimals? | decimal places? | digits? | precision | how precise
         whole (?:numbers?|\w+s)
         precise (?:\w+ )?(?:figures?|numbers?|values?|results?) | cents
-        whole percent | exact figure | places | integers? | how (?:exact|precise|accurate) | two places
+        whole percent | exact figure | (?:how many|NUMBER) places | integers?
+        how (?:exact|precise|accurate) | two places
         significant | after the (?:decimal )?(?:point|comma)
         trim(?:med)? | unrounded | nearest | to the cent | fractions? of""",
     "null": r"""
@@ -81,7 +85,11 @@ _PHRASES: dict[str, str] = {
         unavailable | placeholder | wasn t recorded | lacks? | lacking | gaps?
         un(?:timed|dated|priced|filled)
         no \w+ (?:noted|recorded|known|given|filled) | not (?:noted|filled|given|come back|returned|timed)
-        (?:w o|without) \w+ | skip | never (?:recorded|noted|filled)""",
+        (?:w o|without) \w+ | skip | never (?:recorded|noted|filled)
+        no \w+ (?:entered|on (?:record|file)|written|stated) | carr(?:y|ies) no
+        nobody (?:\w+ )?(?:wrote|entered|noted|recorded|gave|filled)
+        (?:treat|take|took|taken|count|counted|read|assume) (?:\w+ ){0,4}?(?:zero|nil|nothing|nought|0(?! \d))
+        as (?:a )?(?:zero|nil|nothing|nought|0(?! \d))""",
     "tie": r"""
         ties? | tied | tie ?break\w* | equal | second (?:sort )?key
         same (?:value|score|share|number|rank|rate|total|amount)""",
@@ -93,7 +101,8 @@ _PHRASES: dict[str, str] = {
         nothing twice""",
     "limit": r"""
         how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
-        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have) | limit(?:s|ed)?(?! value)
+        how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have)
+        (?<!at the )(?<!on the )(?<!over the )(?<!under the )limit(?:s|ed)?(?! value)
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
         only (?:the |want the )?(?:first|top|best|worst|few|latest) | (?:maximum|max) (?:number|length)
         first (?:few|NUMBER) | cut (?:the list|it|them) off | all of them | entire list
@@ -101,7 +110,8 @@ _PHRASES: dict[str, str] = {
         (?:only|just) the (?:NUMBER |most )?\w+ (?:best|worst|ones)
         (?:all|everybody|everything|every \w+) or (?:only|just|the)
         (?:only|just) (?:a few|a handful|the NUMBER) | a handful | how long (?:\w+ ){0,3}?list
-        how many (?:rows|lines)
+        how many (?:\w+ ){1,3}?(?:at|on|in) the (?:head|top|list)
+        how many (?:rows|lines) | ^how many \w+$ | short list | hit list
         number of (?:rows|results|lines) | NUMBER (?:rows|lines|results|entries|records|items)
         (?:exactly|only|just) NUMBER
         stop (?:after|at|somewhere) | (?:and|or) no more | complete (?:list|set|ranking)
@@ -115,22 +125,24 @@ _PHRASES: dict[str, str] = {
         nothing else | anything (?:else|more|besides) | is that all | want printed | show what | print
         what (?:else )?(?:should|shall|do|would|must) (?:i|we|you|be) (?:\w+ ){0,3}?(?:list|show|print)
         what (?:else )?(?:should|shall|do|would) (?:i|we|you|be) (?:\w+ ){0,3}?(?:return|display|report|see)
-        (?:in|on) (?:the|each|every) (?:list|line|row|table) | next to | (?:want|like|need|wish) to see
+        in the (?:list|line|row|table) | (?:in|on) (?:each|every) (?:list|line|row) | next to
+        (?:want|like|need|wish) to see
         (?:want|need) (?:only|just)
         (?:only|just) (?:want|need) | all (?:that )?you need
         what goes into | (?:line|row|table|list) (?:\w+ )?(?:carry|contain|hold|have)
         nothing (?:else|more) | print
         (?:shall|should|would|will) (?:carry|contain|hold) | (?:full|whole) (?:list|output) | cols?""",
     "group": r"""
-        ^(?:so )?by (?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping
+        ^(?:so )?by (?!how|what)(?:the )?\w+ | (\w{3,}) by \1 | group(?:s|ed|ing)? by | grouped | grouping
         (?:should|shall|do) (?:i|we) group | break ?downs?
         (?:figure|row|line|total|number|one|per|for) (?:\w+ )?(?:per|each) | per \w+
         one (?:figure|total|line|row) | by (?:calendar )?(?:year|month) | broken down | split
-        aggregat\w* | level of detail | separate(?:ly)? | by (?:what|which) | overall | for each | each \w+
+        aggregat\w* | level of detail | separate(?:ly)?
+        by (?:what|which)(?! (?:amount|factor|margin|percentage|rule)) | overall | for each | each \w+
         (?:a|an|one|single) (?:\w+ )?(?:line|row|record|entry|figure|result) (?:per|for|to)
         (?:a|an|one|single) (?:\w+ )?(?:sum|total|value|number) (?:per|for|to)
         (?:added|summed|summing|adding|counted|taken|totall?ed) (?:\w+ )?(?:up |over |by |for )
-        grand total | add up | sum up
+        grand total
         (?:separate|own|each|every|one|single) (?:\w+ )?(?:lines?|rows?) | rather than for
         (?:line|row|figure) to (?:each|every)
         one \w+ (?:amount|average|percentage|figure|sum|total) | split | combined""",
@@ -143,8 +155,10 @@ _PHRASES: dict[str, str] = {
     "unmatched": r"""
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
+        (?:what|how) (?:happens?|becomes?|about) (?:\w+ ){1,6}?(?:no|without|never) | remains?
+        even \w+ without
         still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all
-        (?:got|had|have|has) (?:nothing|none) | nil | zero | 0 | (?:not|without) a single | absent
+        (?:got|had|have|has) (?:nothing|none) | nil | zero | 0(?! \d) | (?:not|without) a single | absent
         missing from
         (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
@@ -154,9 +168,11 @@ _PHRASES: dict[str, str] = {
     "filter": r"""
         only | also | too | includ\w* | exclud\w* | still | skip\w* | leave out | left out | left aside | all
         every\w* | any | specific | whole | restrict\w* | period | date range | no matter | regardless
-        irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w* | minimum | stay
+        irrespective | as well | in there | count(?:ed)? | drop\w* | spare\w* | exempt\w*
+        (?:an?|any|no|some|such|further) (?:\w+ )?minimum | stay
         certain | particular | which (?:years?|dates?|months?) | or just | or (?:is|are|does) | limited? to
         suffic\w+ | enough | sufficient
+        filtered | in or out | (?:removed?|taken?) (?:out )?(?:from|out of|off) the | remains? | confine
         eliminate | confined? | disregard(?:ed)? | strip | set aside | irrelevant | matters? | suffices?
         exempted
         limited to | whole history | all years | thrown together | of no consequence | in as well""",

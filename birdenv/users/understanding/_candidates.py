@@ -16,6 +16,7 @@ from birdenv.users.understanding._content import (
     all_stems,
     beside_terms,
     clear_stems,
+    function_stems,
     literals_of,
     meaning_stems,
     names_of,
@@ -164,6 +165,8 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if part.clause not in ("output", "group", "order"):
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
+        if part.clause == "select":
+            notes |= function_stems(part.sql)
         if part.clause == "limit":
             notes |= stems_near(brief.request, candidate.literals)
         if part.clause == "create":
@@ -234,7 +237,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
-            literals=numbers_in(said_words) if kind == "limit" else (),
+            literals=numbers_in(said_words),
             answer=answer,
         )
         yield candidate, fields

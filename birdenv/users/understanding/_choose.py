@@ -45,8 +45,11 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.6, 0.5, 0.9
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.7, 0.4, 1.1
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
+
+_WRONGLY_OPEN = 1.8
+"""The cost of "no preference" where there is one: it ends what another question might have brought out."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
@@ -149,8 +152,10 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     if best >= 0:
         alike = _alike(index.candidates, best, asked)
         told = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
+    is_open = best >= 0 and index.candidates[best].group == "open"
+    cost = _WRONGLY_OPEN if is_open else _WRONG
     costs = (
-        (round(_WRONG * (1 - told), 6), 0),
+        (round(cost * (1 - told), 6), 0),
         (round(_ASKED_BACK * (1 - ask - refuse) + _BACK_NOT_REFUSED * refuse, 6), 1),
         (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
     )
@@ -180,7 +185,7 @@ def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
     )
 
 
-_SURELY_REFUSED = 0.65
+_SURELY_REFUSED = 0.8
 """Likelier than this, a refusal holds also if the question has most words of one term only."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from birdenv.users._brief import Ambiguity, Notes
+from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
@@ -36,6 +36,20 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
                 near = said[max(0, i - 2) : i] + said[i + len(parts) : i + len(parts) + 1]
                 found.update(stem(word) for word in near if word not in STOP_WORDS)
     return found
+
+
+def subject_stems(brief: Brief) -> frozenset[str]:
+    """The stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end with.
+
+    In "active members" it is "active" that tells which point is meant; "members" is in any question.
+    """
+    tables = " ".join(name for sql in brief.gold for name in _TABLES.findall(sql))
+    terms = [words(clean(item.term)) for item in brief.ambiguities]
+    heads = " ".join(said[-1] for said in terms if len(said) > 1 and said[-1].endswith("s"))
+    return frozenset(stems_in(f"{tables} {heads}"))
+
+
+_TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
@@ -78,6 +92,21 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
     return found
 
 
+def function_stems(sql: str) -> set[str]:
+    """The stems of the words by which people call the aggregates of a snippet."""
+    keys = {token.key for token in tokenize(sql)}
+    return {stem(word) for key in keys for word in _AGGREGATES.get(key, ())}
+
+
+_AGGREGATES = {
+    "MIN": ("earliest", "smallest", "lowest"),
+    "MAX": ("latest", "largest", "highest"),
+    "AVG": ("average", "mean", "median"),
+    "SUM": ("total", "sum"),
+    "COUNT": ("number", "count"),
+}
+
+
 def all_stems(sql: str) -> set[str]:
     """The stems of a snippet's names, those of tables included."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
@@ -103,9 +132,10 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The small numbers in a text, in digits and in words."""
-    said = set(words(clean(text)))
-    return tuple(form for digits, word in NUMBERS.items() if said & {digits, word} for form in (digits, word))
+    """The numbers in a text, small ones in digits and in words."""
+    said = dict.fromkeys(words(clean(text)))
+    small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
+    return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
 def meaning_stems(notes: Notes | None, sql: str) -> set[str]:

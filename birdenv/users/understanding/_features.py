@@ -42,6 +42,8 @@ _WORDS = (
     "second",
     "only",
     "restricted",
+    "unexplained",
+    "unknown",
 )
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
@@ -118,6 +120,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     only = sum(value > 0 for value in summed) == 1
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(index, found.by_field) / found.total
+    unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
     asked_plainly = sorted(question.kinds & index.plain_kinds)
     vectors = []
     for number, candidate in enumerate(index.candidates):
@@ -141,8 +144,8 @@ def evidence(index: Index, question: Question) -> Evidence:
                 (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
             )
         vector += _named(start, candidate, question.spaced)
-        if candidate.group == "open" and restricted:
-            vector.append((start + _WORDS.index("restricted"), restricted))
+        if candidate.group == "open":
+            vector += _numbers(start + _WORDS.index("restricted"), (restricted, unexplained, unknown))
         if family != "open":
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
@@ -160,6 +163,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     )
     allowed = [
         ((known or found.names) and not guesses)
+        or (candidate.group == "said" and _has_literal(candidate, question.spaced))
         or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
         for candidate, known in zip(index.candidates, found.known, strict=True)
@@ -178,6 +182,18 @@ def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:
         if candidate.clause in ("where", "having") or (candidate.items and "category" in candidate.kinds)
     )
     return max(conditions, default=0.0)
+
+
+def _explained(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+    """How much of a question is about the one point or part that has most of its words."""
+    return max(
+        (
+            max(shares)
+            for candidate, shares in zip(index.candidates, by_field, strict=True)
+            if candidate.group != "open"
+        ),
+        default=0.0,
+    )
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
@@ -199,11 +215,13 @@ def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
         if name in spaced and f" {name} " in spaced:
             vector.append((start + _NAMED, 1.0))
             break
-    for literal in candidate.literals:
-        if literal in spaced and f" {literal} " in spaced:
-            vector.append((start + _LITERAL, 1.0))
-            break
+    if _has_literal(candidate, spaced):
+        vector.append((start + _LITERAL, 1.0))
     return vector
+
+
+def _has_literal(candidate: Candidate, spaced: str) -> bool:
+    return any(literal in spaced and f" {literal} " in spaced for literal in candidate.literals)
 
 
 def _share_settled(candidate: Candidate, question: Question) -> float:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
-from birdenv.users.understanding._content import stems_in
+from birdenv.users.understanding._content import stems_in, subject_stems
 from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
 
 
@@ -40,13 +40,19 @@ class Index:
     facets: tuple[tuple[int, ...], ...]
 
 
+def _telling(word: str, subjects: frozenset[str]) -> float:
+    return 0.35 if word in ASIDE_STEMS else 0.5 if word in subjects else 1.0
+
+
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index of `brief`, compiled when it is first asked for."""
-    return _indexed(candidates_of(brief), brief.request)
+    return _indexed(candidates_of(brief), brief.request, subject_stems(brief))
 
 
-def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]], request: str) -> Index:
+def _indexed(
+    found: list[tuple[Candidate, dict[Field, set[str]]]], request: str, subjects: frozenset[str]
+) -> Index:
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
     for number, (_, fields) in enumerate(found):
@@ -56,7 +62,7 @@ def _indexed(found: list[tuple[Candidate, dict[Field, set[str]]]], request: str)
         spread.update(set[str]().union(*fields.values()))
     many = max(len(found), 2)
     weight = {
-        word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
+        word: round(math.log(1 + many / times) * _telling(word, subjects), 6)
         for word, times in spread.items()
     }
     is_open = [candidate.group == "open" for candidate, _ in found]

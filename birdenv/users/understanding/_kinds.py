@@ -52,6 +52,8 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     keys = [token.key for token in tokens]
     words = frozenset(keys)
     found = _of_values(tokens, words) | _of_clauses(keys, words)
+    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
+        found.add("scale")
     if "period" in found:
         found.add("extent")
     if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
@@ -63,7 +65,8 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
         "distinct": {"distinct"},
         "output": {"output"},
         "join": {"unmatched"},
-        "having": {"threshold"},
+        "where": {"filter"},
+        "having": {"threshold", "filter"},
         "assign": {"change"},
         "values": {"change"},
         "create": {"name"},
@@ -81,7 +84,10 @@ def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
         found.add("period")
     if not words.isdisjoint(_COMPARED):
         found.add("threshold")
-    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or "WHEN" in words:
+    numbers = any(
+        sign.key in ("=", "==", "<>", "!=") and value.kind == "number" for sign, value in pairwise(tokens)
+    )
+    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or numbers or "WHEN" in words:
         found.add("category")
     if not words.isdisjoint(_MISSING):
         found.add("null")
@@ -90,8 +96,6 @@ def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
 
 def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
     found: set[str] = set()
-    if not _HUNDRED.isdisjoint(keys):
-        found.add("scale")
     operators = sum(key in ("*", "/", "-", "+") for key in keys)
     stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
     if operators > stars:

@@ -204,7 +204,8 @@ def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
     known = (
-        word in STOP_WORDS or stem(word) in index.postings or stem(word) in GENERIC_STEMS for word in said
+        word in STOP_WORDS or any(stem(word) in known for known in (index.postings, GENERIC_STEMS, SYNONYMS))
+        for word in said
     )
     return 2 * sum(known) >= len(said)
 
@@ -217,9 +218,19 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
         if word in index.spoken:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
+    found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
     if found:
         return found
     return _spelt(index, word) if len(word) > 4 else _begun(index, word)
+
+
+_NOT = ("un", "in", "non", "dis")
+
+
+def _opposites(word: str) -> list[str]:
+    """The words that a word denies, and those that deny it: "inactive" is a question about "active"."""
+    denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
+    return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
 
 def _begun(index: Index, word: str) -> list[tuple[str, float]]:
