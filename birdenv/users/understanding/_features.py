@@ -105,11 +105,13 @@ class Evidence:
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
     number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    `names` is false if the question has no word of the request or of a candidate.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
     only: int
+    names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -171,7 +173,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
-    return Evidence(vectors, allowed, lone)
+    return Evidence(vectors, allowed, lone, found.names or any(found.known))
 
 
 def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:
