@@ -3,9 +3,10 @@
     python -m birdenv_baselines.user_questions.relabel FILE... [--mini-interact FOLDER] [--without FILE]
 
 Each FILE is one hand's, `<hand>.jsonl`: `instance_id`, `question`, `kind`, `must`, `half`, `expected`, as
-`birdenv users eval` reads them. A candidate is right if its answer has what one list of `must` asks for; else
-if it has what one of `half` asks for. `expected` (terms or clauses) says which of several right ones is meant.
-The tasks of the questions in `--without` are left out. The rows are written beside this file.
+`birdenv users eval` reads them. A candidate is right if its answer has what one list of `must` asks for;
+else if it has what one of `half` asks for. `expected` (terms or clauses) says which of several right ones is
+meant. The tasks of the questions in `--without` are left out.
+The rows are written beside this file.
 """
 
 from __future__ import annotations

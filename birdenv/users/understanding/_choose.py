@@ -177,10 +177,12 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
 def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     """Ask back where a question names nothing, and the request does not speak of the kind of thing either.
 
-    Else a handful of fixed questions would bring out the gold SQL of any task.
+    Else a handful of fixed questions would bring out the gold SQL of any task. Columns and the number of rows
+    may be asked for in any words.
     """
     candidate = index.candidates[chosen]
-    nameless = candidate.segments and not found.names and index.mentioned.isdisjoint(candidate.main_kinds)
+    spoken_of = index.mentioned | {"output", "limit"}
+    nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
     return UNCLEAR if nameless else choice_of(candidate)
 
 

@@ -57,14 +57,9 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
             yield kind, f"As I said: {said}", said
 
 
-_SHOWS = r"\b(?:show|list|display|include|return|output|along with)\b"
-"""What a request says that speaks of columns, not only of whom to find."""
-
-
 def mentioned_in(request: str) -> frozenset[str]:
     """Return the kinds of thing that a request itself speaks of."""
-    patterns = {**_SAID, "output": _SHOWS}
-    return frozenset(kind for kind, said in patterns.items() if re.search(said, request, re.IGNORECASE))
+    return frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
 
 
 def _sentences(text: str, pattern: str) -> str:
