@@ -155,7 +155,7 @@ _PHRASES: dict[str, str] = {
     "unmatched": r"""
         without (?:any|a|an) | with no | no match\w* | unmatched | appears? (?:as well|too)
         (?:be )?kept | keep | drop(?:ped)? | that have none | nobody | never | zero
-        (?:what|how) (?:happens?|becomes?|about) (?:\w+ ){1,6}?(?:no|without|never) | remains?
+        (?:what|how) (?:happens?|becomes?|about) (?:\w+ ){1,6}?(?:no(?! of)|without|never) | remains?
         even \w+ without
         still (?:appear|listed|shown) | unused | stay | in or out | incl(?:ude)? | no \w+ at all
         (?:got|had|have|has) (?:nothing|none) | nil | zero | 0(?! \d) | (?:not|without) a single | absent

@@ -48,7 +48,7 @@ class Choice:
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.7, 0.4, 1.1
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
-_WRONGLY_OPEN = 1.8
+_WRONGLY_OPEN = 1.4
 """The cost of "no preference" where there is one: it ends what another question might have brought out."""
 
 REFUSED = Choice("unanswerable")
@@ -114,7 +114,7 @@ def named_points(brief: Brief, question: str) -> list[Choice]:
         for number, candidate in enumerate(index_of(brief).candidates)
         if candidate.items and any(f" {name} " in spaced for name in candidate.names)
     ]
-    return [_choice(index_of(brief).candidates[number]) for _, number in sorted(found)]
+    return [choice_of(index_of(brief).candidates[number]) for _, number in sorted(found)]
 
 
 def _both(one: Choice, other: Choice) -> Choice:
@@ -138,7 +138,7 @@ def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Cho
     if _is_refused(named, asked):
         return REFUSED
     if named is not None and _needs_no_ranking(named, asked):
-        return _choice(named.candidate)
+        return choice_of(named.candidate)
     return choose(index, asked, weights or load_weights())
 
 
@@ -161,17 +161,29 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     )
     action = min(costs)[1]
     if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
-        return _choice(index.candidates[best])
+        return _unless_nameless(index, found, best)
     if asks_for_output(asked.spaced.strip()):
-        shown = [one for one in index.candidates if "output" in one.main_kinds]
+        shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
-            return _choice(shown[0])
+            return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
-        return _choice(index.candidates[last])
+        return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
+
+
+def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
+    """Ask back where a question names nothing, and the request does not speak of the kind of thing either.
+
+    Else a handful of fixed questions would bring out the gold SQL of any task. Columns and the number of rows
+    may be asked for in any words.
+    """
+    candidate = index.candidates[chosen]
+    spoken_of = index.mentioned | {"output", "limit"}
+    nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
+    return UNCLEAR if nameless else choice_of(candidate)
 
 
 def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
@@ -224,7 +236,8 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     return [round(odd / whole, 6) for odd in odds]
 
 
-def _choice(candidate: Candidate) -> Choice:
+def choice_of(candidate: Candidate) -> Choice:
+    """Return the choice that a candidate stands for."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer)

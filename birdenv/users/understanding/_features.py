@@ -13,7 +13,7 @@ from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._words import GENERIC_STEMS
+from birdenv.users.understanding._words import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -105,11 +105,13 @@ class Evidence:
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
     number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
     only: int
+    names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -171,7 +173,21 @@ def evidence(index: Index, question: Question) -> Evidence:
     named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
-    return Evidence(vectors, allowed, lone)
+    names = found.names or any(found.known) or not _CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(vectors, allowed, lone, names)
+
+
+_CLAUSE_STEMS = GENERIC_STEMS | frozenset(
+    map(
+        stem,
+        """aggregate alphabetical any appear arrange ascending blank break breakdown cap called
+        decimal descending details digits distinct duplicate dupes else empty first grouped grouping included
+        information last limited lines listed matches missing named none null one only ordered ordering
+        output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
+        those top twice unique whole without""".split(),
+    )
+)
+"""Words that a question about a kind of clause has in any task."""
 
 
 def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:

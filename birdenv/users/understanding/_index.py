@@ -11,6 +11,7 @@ from functools import lru_cache
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._content import stems_in, subject_stems
+from birdenv.users.understanding._open import mentioned_in
 from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
 
 
@@ -22,7 +23,8 @@ class Index:
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
     `unused` those of columns that the gold SQL does not use; `request` those of the request;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
-    letters; `plain_kinds` can be asked for in this task without naming anything; `linked` are parts with
+    letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
+    those `mentioned`; `linked` are parts with
     the points whose terms they have in them.
     """
 
@@ -36,6 +38,7 @@ class Index:
     measures: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
+    mentioned: frozenset[str]
     linked: tuple[tuple[int, int], ...]
     facets: tuple[tuple[int, ...], ...]
 
@@ -93,6 +96,7 @@ def _indexed(
         measures=MEASURE_WORDS.intersection(words(clean(request))),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
+        mentioned=mentioned_in(request),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         linked=tuple(
             (number, other)

@@ -57,6 +57,11 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
             yield kind, f"As I said: {said}", said
 
 
+def mentioned_in(request: str) -> frozenset[str]:
+    """Return the kinds of thing that a request itself speaks of."""
+    return frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
+
+
 def _sentences(text: str, pattern: str) -> str:
     """The sentences of a text that have a pattern."""
     found = (match.group().strip() for match in _SENTENCE.finditer(text))

@@ -1,0 +1,129 @@
+"""Make training rows from questions of which the right answers are known.
+
+    python -m birdenv_baselines.user_questions.relabel FILE... [--mini-interact FOLDER] [--without FILE]
+
+Each FILE is one hand's, `<hand>.jsonl`: `instance_id`, `question`, `kind`, `must`, `half`, `expected`, as
+`birdenv users eval` reads them. A candidate is right if its answer has what one list of `must` asks for;
+else if it has what one of `half` asks for. `expected` (terms or clauses) says which of several right ones is
+meant. The tasks of the questions in `--without` are left out.
+The rows are written beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from birdenv.users import Brief
+from birdenv.users._proposal import verdict
+from birdenv.users._rule_user import decode
+from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._choose import choice_of
+from birdenv.users.understanding._index import index_of
+from birdenv_baselines.user_questions._questions import FOLDER, load_briefs
+
+_RELATED = {
+    "from": ("join", "group"),
+    "values": ("assign",),
+    "columns": ("output",),
+    "output": ("select",),
+    "select": ("output", "count"),
+    "tie": ("order",),
+}
+"""Clauses that may settle what a hand took for another one's."""
+
+
+def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] | None:
+    """Return the row for a question, or None if no candidate answers it right."""
+    row = {"instance_id": raw["instance_id"], "question": raw["question"]}
+    if raw["kind"] in ("unanswerable", "extraction"):
+        return {**row, "class": "refuse", "expected": [], "hand": hand}
+    candidates = index_of(brief).candidates
+    answers = [(one, _answer(one, raw["question"], brief)) for one in candidates]
+    right = [one for one, text in answers if _holds(raw["must"], text)]
+    right = right or [one for one, text in answers if _holds(raw.get("half", ()), text)]
+    find = _terms if raw["kind"] == "labelled" else _clauses
+    expected = find(raw["expected"], candidates, right)
+    return {**row, "class": raw["kind"], "expected": expected, "hand": hand} if expected else None
+
+
+def _answer(candidate: Candidate, question: str, brief: Brief) -> str:
+    choice = choice_of(candidate)
+    clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
+    agreed = "" if choice.answer else verdict(question, choice.granted(), clause)
+    return f"{agreed}. {decode(choice, brief)}" if agreed else decode(choice, brief)
+
+
+def _holds(lists: Iterable[Sequence[str]], text: str) -> bool:
+    return any(all(re.search(one, text, re.IGNORECASE) for one in patterns) for patterns in lists if patterns)
+
+
+def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]) -> list[str]:
+    """The terms that are meant, else those that answer right; with the terms that say the same."""
+    spelt = {" ".join(one.target.lower().split()): one.target for one in candidates if one.items}
+    meant = [spelt[name] for term in expected if (name := " ".join(term.lower().split())) in spelt]
+    meant = meant or [one.target for one in right if one.items]
+    same = {one.same for one in candidates if one.items and one.target in meant}
+    alike = [one.target for one in candidates if one.items and one.same in same]
+    return list(dict.fromkeys([*meant, *alike]))
+
+
+def _clauses(
+    expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]
+) -> list[str]:
+    """The right parts of a clause that is meant or related; else any right part, point or open kind."""
+    hints = [hint.partition(":")[0] for hint in expected]
+    wanted = {clause for hint in hints for clause in (hint, *_RELATED.get(hint, ()))}
+    parts = [one for one in right if one.group in ("part", "said")]
+    chosen = [one for one in parts if one.clause in hints] or [one for one in parts if one.clause in wanted]
+    if "none" in hints:
+        chosen += [one for one in right if one.group == "open"]
+    chosen = chosen or parts or [one for one in right if one.items] or list(right)
+    is_open = [one for one in candidates if one.group == "open"]
+    found = ["none"] if is_open and set(is_open) <= set(chosen) else []
+    return list(
+        dict.fromkeys(
+            [*found, *(_label(one, candidates) for one in chosen if not found or one not in is_open)]
+        )
+    )
+
+
+def _label(one: Candidate, candidates: Sequence[Candidate]) -> str:
+    if one.items:
+        return f"term:{one.target}"
+    if one.group == "open":
+        return f"open:{one.clause}"
+    twins = sum(other.group == one.group and other.clause == one.clause for other in candidates)
+    return one.clause if one.group == "said" or twins == 1 else f"{one.clause}:{one.segments[0].sql}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
+    parser.add_argument("--without", type=Path, help="questions whose tasks are left out")
+    options = parser.parse_args(arguments)
+    briefs = load_briefs(options.mini_interact)
+    kept_back = {raw["instance_id"] for raw in _read(options.without)} if options.without else set()
+    for file in options.files:
+        raws = [
+            raw for raw in _read(file) if raw["instance_id"] in briefs and raw["instance_id"] not in kept_back
+        ]
+        rows = [row for raw in raws if (row := relabelled(raw, briefs[raw["instance_id"]], file.stem))]
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (FOLDER / file.name).write_text(lines, encoding="utf-8")
+        print(f"{file.name}: {len(rows)} of {len(raws)} questions")
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    main()
