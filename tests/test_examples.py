@@ -65,6 +65,7 @@ def _words_learned(episodes: int) -> list[tuple[float, int]]:
     return [(float(earned), int(formed)) for earned, formed in found]
 
 
+@pytest.mark.slow
 def test_the_language_model_begins_with_nothing() -> None:
     assert len(learned := _words_learned(50)) == 10 and learned[0][1] < 20
 

@@ -88,6 +88,7 @@ def test_demo_prints_one_table(
     assert max(map(len, ran.out.replace(str(tmp_path), "").splitlines())) <= 90
 
 
+@pytest.mark.slow
 def test_data_verify_on_the_demo(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("data", "verify", "--report", tmp_path / "report.json")
     assert ran.code == 0, ran.out
@@ -197,6 +198,7 @@ def test_merge_and_play_mini_interact(birdenv: Command, shared_data: Path, tmp_p
     assert overall(tmp_path / "all")["status"]["skipped"] >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [26, pytest.param(261, marks=pytest.mark.real_tasks)])
 def test_asks_first_talks_to_the_end_on_mini_interact(
     birdenv: Command, shared_data: Path, tmp_path: Path, number: int

@@ -71,6 +71,7 @@ def turn(sql: str, tool: str = "submit_sql") -> Turn:
     return Turn(calls=(Call(name=tool, arguments={"sql": sql}),))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("user", ["llm", "rule+llm", "llm-one-prompt"])
 def test_the_demo_s_model_plays_both_seats(
     birdenv: Any, demo_server: Server, tmp_path: Path, user: str

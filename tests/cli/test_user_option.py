@@ -61,6 +61,7 @@ def test_a_factory(birdenv: Command, tmp_path: Path, users: str, game: str) -> N
         assert record["status"] == "completed" and answers(record)[0] == "LOUD 1"
 
 
+@pytest.mark.slow
 def test_an_argument_and_a_function(birdenv: Command, tmp_path: Path, users: str) -> None:
     for user, says in ((f"{users}:Loud:QUIET", "QUIET 1"), (f"{users}:polite", "Thank you for asking")):
         ran = birdenv("c-interact", "--user", user, "-n", 1, "-o", tmp_path / "runs")

@@ -246,6 +246,7 @@ def attacked(request: pytest.FixtureRequest, neighbours: Neighbours, tmp_path: P
     assert not attacked.elsewhere.exists()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("statement", CASES)
 def test_pg_statement(
     attacked: Attacked, statement: tuple[str, str, str, str], record_property: Callable[[str, object], None]

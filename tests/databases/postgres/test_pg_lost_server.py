@@ -35,6 +35,7 @@ def kill(server: PostgresServer) -> None:
     os.kill(process, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_reading_goes_on(own: PostgresServer) -> None:
     with PostgresSource(own) as source, source.open("shop") as database:
         before = database.execute("SELECT * FROM customers ORDER BY id")

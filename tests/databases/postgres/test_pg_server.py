@@ -107,6 +107,7 @@ def test_two_runs_share_one_server(server: PostgresServer, server_cache: Path) -
     assert value(server, "SELECT 1") == 1  # they have gone, we have not
 
 
+@pytest.mark.slow
 def test_it_stops_after_its_last_user_and_keeps_its_data(
     cache: Path, wait_until: Callable[..., None]
 ) -> None:

@@ -40,6 +40,7 @@ def test_long_chains_of_terms_are_refused(source: SqliteSource, name: str) -> No
             assert (error.kind, "to compile" in error.message) == ("too_large", True)
 
 
+@pytest.mark.slow
 def test_long_lists_of_literals_are_not(source: SqliteSource) -> None:
     with source.open("shop") as database:
         assert isinstance(database.execute("CREATE TABLE t(a, b, c, d, e)"), QueryResult)

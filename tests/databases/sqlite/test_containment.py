@@ -208,6 +208,7 @@ def attacked(request: pytest.FixtureRequest, attack: Callable[..., Attacked]) ->
 TOO_LATE = f"stopped after ({LIMITS.seconds:g} s of CPU|{LIMITS.wall_seconds:g} s of wall) time"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("statement", CASES)
 def test_statement(
     attacked: Attacked, statement: tuple[str, str, str, str], record_property: Callable[[str, object], None]
@@ -527,6 +528,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.contains("S39")
 @pytest.mark.parametrize("times", [100, pytest.param(300, marks=pytest.mark.slow)])
 def test_s39_images_are_made_while_others_open_connections(tmp_path: Path, times: int) -> None:

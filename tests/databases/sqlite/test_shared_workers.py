@@ -79,7 +79,7 @@ def test_an_episode_that_is_put_aside_after_each_statement_goes_on_as_if_nothing
         assert there.state() == here.state()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("script", BOUND, ids=[script[0] for script in BOUND])
 def test_what_is_more_than_an_image_keeps_its_worker(
     source: SqliteSource, workers: SqliteSource, script: tuple[str, ...]
