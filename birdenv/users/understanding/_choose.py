@@ -17,7 +17,13 @@ from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
-from birdenv.users.understanding._question import SHORT_NAME, Question, questions_in, take_apart
+from birdenv.users.understanding._question import (
+    SHORT_NAME,
+    Question,
+    questions_in,
+    spaced_words,
+    take_apart,
+)
 from birdenv.users.understanding._scope import asks_for_everything, asks_for_output, out_of_scope, quotes_sql
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
@@ -108,7 +114,7 @@ def _two_named(brief: Brief, question: str) -> list[Choice]:
 
 def named_points(brief: Brief, question: str) -> list[Choice]:
     """Return the annotated points that a question names, in the order of the question."""
-    spaced = take_apart(question).spaced
+    spaced = spaced_words(question)
     found = [
         (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
         for number, candidate in enumerate(index_of(brief).candidates)

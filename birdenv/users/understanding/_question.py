@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from birdenv.users.understanding._asked import any_of, asked_kinds
@@ -52,21 +53,29 @@ def take_apart(question: str) -> Question:
     text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
     said = words(" ".join(sentences))
+    guesses = _is_guess(text)
     stems = tuple(map(stem, said))
     telling = set(content_words(said))
     content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
     of_question = words(" ".join(asked)) or said
     asked_stems = frozenset(map(stem, of_question))
     context = frozenset(one for one in content if one not in asked_stems)
-    guesses = _is_guess(text)
     kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
     marked = (*stems, _CONFIRMS) if tags else stems
+    return Question(text, _spaced(said, guesses), marked, content, kinds, context, guesses)
+
+
+def spaced_words(question: str) -> str:
+    """Return `spaced` of a question without the work for the rest of it."""
+    text = clean(question[:_LONGEST])
+    return _spaced(words(" ".join(_sentences(text)[0])), _is_guess(text))
+
+
+def _spaced(said: Sequence[str], guesses: bool) -> str:
     spaced = f" {' '.join(said)} "
-    if guesses:
-        spaced = spaced.replace(" at most ", " ").replace(" at least ", " ")
-    return Question(text, spaced, marked, content, kinds, context, guesses)
+    return spaced.replace(" at most ", " ").replace(" at least ", " ") if guesses else spaced
 
 
 SHORT_NAME = 4
