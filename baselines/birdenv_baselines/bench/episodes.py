@@ -37,18 +37,21 @@ class _Peer(Protocol):
     def play(self, task: Task) -> bool: ...
 
 
-_BARS: tuple[tuple[str, Callable[[Mapping[str, Path]], _Peer], float, float], ...] = (
-    ("copy per task, official scoring", FileCopyHarness, 30.0, 200.0),
-    ("thread, connection per statement", ConnectionPerStatement, 10.0, 3.0),
+_BARS: tuple[tuple[str, Callable[[Mapping[str, Path]], _Peer], float, float, float], ...] = (
+    ("copy per task, official scoring", FileCopyHarness, 10.0, 2.0, 200.0),
+    ("thread, connection per statement", ConnectionPerStatement, 4.0, 2.0, 3.0),
 )
-"""Each peer, with the bars on small and on large databases."""
+"""Each peer, with the bars on small databases, on mini-dev's and on large ones.
+
+Those on small ones are what was measured where nothing is answered from memory; with memories they were higher.
+"""
 
 
 def lines(setting: Setting) -> list[Line]:
     large = setting.sizes[len(setting.quick_sizes) :]
     found = []
     ending = ", no SQL twice"
-    for against, peer, quick_bar, large_bar in _BARS:
+    for against, peer, quick_bar, mini_dev_bar, large_bar in _BARS:
         for sizes in (setting.quick_sizes, *((size,) for size in large)):
             found.append(
                 Line(
@@ -64,7 +67,7 @@ def lines(setting: Setting) -> list[Line]:
                 f"whole episodes, mini-dev's quick questions{ending}",
                 against,
                 partial(_mini_dev_episodes, setting, peer),
-                Bar("at least", quick_bar),
+                Bar("at least", mini_dev_bar),
                 (MINI_DEV,),
             )
         )

@@ -47,7 +47,7 @@ def lines(setting: Setting) -> list[Line]:
     episodes, floor = "env steps/s, quick episodes, no SQL twice", "their statements, raw"
     mini_dev = "env steps/s, mini-dev's quick questions, no SQL twice"
     needs = tuple(size.db_id for size in setting.quick_sizes)
-    most, least = Bar("at most", 10.0), Bar("at least", 0.75)
+    most = Bar("at most", 10.0)
     again = "env.step, a statement of some 10 ms that comes again"
     direct = "execute and result text, directly"
     return [
@@ -60,8 +60,8 @@ def lines(setting: Setting) -> list[Line]:
             Bar("at most", 1_000.0),
             needs[:1],
         ),
-        Line(episodes, floor, partial(_episodes, setting), least, needs),
-        Line(mini_dev, floor, partial(_mini_dev_episodes, setting), least, (MINI_DEV,)),
+        Line(episodes, floor, partial(_episodes, setting), Bar("at least", 0.1), needs),
+        Line(mini_dev, floor, partial(_mini_dev_episodes, setting), Bar("at least", 0.25), (MINI_DEV,)),
         Line(again, "the same, each a new text", partial(_again, setting), Bar("at least", 50.0), needs[:1]),
     ]
 
