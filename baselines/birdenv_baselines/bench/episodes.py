@@ -43,7 +43,7 @@ _BARS: tuple[tuple[str, Callable[[Mapping[str, Path]], _Peer], float, float, flo
 )
 """Each peer, with the bars on small databases, on mini-dev's and on large ones.
 
-Those on small ones are what was measured where nothing is answered from memory; with memories they were higher.
+The first two are what was measured where nothing is answered from memory; with memories they were higher.
 """
 
 
