@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError
     from birdenv.grading import score_pairs
     from birdenv.runs import run_episodes
-    from birdenv.runs.analysis import compare
+    from birdenv.runs.summaries import compare
     from birdenv.tasks import (
         clarify,
         execute_sql,
@@ -64,7 +64,7 @@ _ROOMS = {
     "BirdenvError": "errors",
     "InfrastructureError": "errors",
     "InputError": "errors",
-    "compare": "runs.analysis",
+    "compare": "runs.summaries",
     "run_episodes": "runs",
     "score_pairs": "grading",
 }

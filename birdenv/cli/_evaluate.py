@@ -31,7 +31,7 @@ from birdenv.files import exists, is_directory
 from birdenv.grading.compare import Normalisation
 from birdenv.grading.em_esm import EM_LEVELS, PairGrader, PairRules, RunQuery
 from birdenv.runs import RunDirectory
-from birdenv.runs.evaluate import (
+from birdenv.runs.em_esm import (
     SOURCES,
     ScoredPair,
     evaluate_pairs,

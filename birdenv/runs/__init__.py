@@ -1,8 +1,8 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
-from birdenv.runs._directory import RunDirectory, episode_name, folder_name, run_folder
-from birdenv.runs._mishaps import mishaps
 from birdenv.runs._run_episodes import RunResult, run_episodes
+from birdenv.runs._run_folder import RunDirectory, episode_name, folder_name, run_folder
+from birdenv.runs._run_warnings import mishaps
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
 from birdenv.runs._summary import Summary

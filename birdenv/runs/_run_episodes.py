@@ -12,9 +12,9 @@ from typing import Any
 from birdenv.dialogue import make_game
 from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
-from birdenv.runs._directory import RunDirectory
 from birdenv.runs._engines import Engine
-from birdenv.runs._mishaps import mishaps
+from birdenv.runs._run_folder import RunDirectory
+from birdenv.runs._run_warnings import mishaps
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 

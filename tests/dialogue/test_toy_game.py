@@ -19,7 +19,7 @@ from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, replay
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
-from birdenv.runs.analysis import compare, read_run, report
+from birdenv.runs.summaries import compare, read_run, report
 
 HERE = Path(__file__).parent
 

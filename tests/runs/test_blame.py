@@ -12,10 +12,10 @@ from birdenv.dialogue import Move, make_game
 from birdenv.errors import InputError
 from birdenv.runs import run_episodes
 from birdenv.runs.blame import blame_run
+from birdenv.runs.blame._answer_truth import is_true
 from birdenv.runs.blame._classify import Exchange, classify
 from birdenv.runs.blame._readings import readings_of, replaced
-from birdenv.runs.blame._tokens import uses
-from birdenv.runs.blame._truth import is_true
+from birdenv.runs.blame._sql_tokens import uses
 from birdenv.users import Ambiguity, Brief
 
 SEATS = Ambiguity("roomy", "b.seats >= 40", "critical")

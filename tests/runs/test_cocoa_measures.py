@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.runs import run_episodes
-from birdenv.runs.analysis import read_run, report
+from birdenv.runs.summaries import read_run, report
 
 
 @pytest.mark.parametrize(

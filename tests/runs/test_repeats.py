@@ -17,7 +17,7 @@ from written_runs import bird_record, write_run
 
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, prepare, run
-from birdenv.runs.analysis import read_run, report
+from birdenv.runs.summaries import read_run, report
 
 STREAMS = ("runs", "private", "timings")
 

@@ -16,9 +16,9 @@ from birdenv.cli import main
 from birdenv.dialogue import Arena, Usage
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory
-from birdenv.runs.analysis import compare, read_run, report
-from birdenv.runs.analysis import comparison_text as as_text
-from birdenv.runs.analysis._plot import forest_plot, forest_rows
+from birdenv.runs.summaries import compare, read_run, report
+from birdenv.runs.summaries import comparison_text as as_text
+from birdenv.runs.summaries._plot import forest_plot, forest_rows
 
 HERE = Path(__file__).parent
 PATIENCE = 6

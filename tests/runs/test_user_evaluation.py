@@ -20,7 +20,7 @@ from birdenv.runs.user_evaluation import (
     readability,
     user_line,
 )
-from birdenv.runs.user_evaluation._battery import Bait, draw_battery
+from birdenv.runs.user_evaluation._fishing_questions import Bait, draw_battery
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from birdenv.cli.options._models import ModelOptions
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
-from birdenv.runs.evaluate import export_folder, export_pairs
+from birdenv.runs.em_esm import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
 _RUN, _TASKS, _ENGINE, _MODELS = RunOptions(), Selection(), Engine(), ModelOptions()

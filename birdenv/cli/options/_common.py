@@ -212,7 +212,7 @@ def find_run(run_dir: Path | None, runs_root: Path) -> Path:
 
     Raises `InputError` if there is none.
     """
-    from birdenv.runs.evaluate import holds_pairs, newest_run, pairs_folder
+    from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
 
     if run_dir is not None:
         return pairs_folder(run_dir)

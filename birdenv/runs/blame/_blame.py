@@ -14,12 +14,12 @@ from birdenv.dialogue import Arena, make_game
 from birdenv.errors import InputError
 from birdenv.files import read_json, write_text
 from birdenv.grading.interact import InteractGrader
-from birdenv.runs._directory import RunDirectory, episode_name
 from birdenv.runs._episode import UNRATED
-from birdenv.runs.analysis._recorded_run import RecordedRun, read_run, recorded_run
+from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
+from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
 from birdenv.tasks.c_interact import InteractTasks, grading_job
 from birdenv.users import Brief
 

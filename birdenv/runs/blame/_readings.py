@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from birdenv.runs.blame._tokens import bare_snippet, tokens
+from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
 from birdenv.users._segments import quiet_parser
 
 _MOST_NODES: Final = 24

@@ -6,8 +6,8 @@ Path("corpus.html").write_text(page(analysis))
 """
 
 from birdenv.runs.corpus._analysis import Analysis, analyse
+from birdenv.runs.corpus._corpus import Dialogue, file_dialogues, listed_dialogues, run_dialogues
 from birdenv.runs.corpus._correlations import survey_ratings
-from birdenv.runs.corpus._dialogues import Dialogue, file_dialogues, listed_dialogues, run_dialogues
 from birdenv.runs.corpus._page import page
 
 __all__ = [

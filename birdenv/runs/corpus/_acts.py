@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from birdenv.dialogue._event import Event
-from birdenv.runs.corpus._dialogues import SQL_ACTIONS, Dialogue
+from birdenv.runs.corpus._bargain_prices import Listing
+from birdenv.runs.corpus._corpus import SQL_ACTIONS, Dialogue
 from birdenv.runs.corpus._entities import Entities
-from birdenv.runs.corpus._prices import Listing
-from birdenv.runs.corpus._words import entropy, tokens
+from birdenv.runs.corpus._text_statistics import entropy, tokens
 
 _ASKS: Final = frozenset(
     {"do", "does", "did", "what", "which", "any", "anyone", "who", "how", "is", "are", "can"}

@@ -9,17 +9,16 @@ from functools import cached_property
 from typing import Any, Final
 
 from birdenv.errors import InputError
-from birdenv.runs.analysis._estimates import rounded
-from birdenv.runs.analysis._figure import Figure, undefined
-from birdenv.runs.analysis._lines import rule
+from birdenv.runs._report_lines import rule
+from birdenv.runs.corpus._corpus import Dialogue
 from birdenv.runs.corpus._correlations import correlations
 from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.runs.corpus._dialogues import Dialogue
-from birdenv.runs.corpus._reading import Measure, Reading, Unit
+from birdenv.runs.corpus._measured_dialogue import Measure, Reading, Unit
+from birdenv.runs.corpus._ratio_intervals import number, ratio_figure
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
-from birdenv.runs.corpus._statistics import number, ratio_figure
-from birdenv.runs.corpus._tables import act_tables, length_table, price_table, text_tables
+from birdenv.runs.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.runs.ratings import Judgements, RatingReport, rating_report
+from birdenv.runs.statistics._statistic import Figure, rounded, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""

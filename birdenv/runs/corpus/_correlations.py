@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from birdenv.runs.corpus._corpus import Dialogue
 from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.runs.corpus._dialogues import Dialogue
-from birdenv.runs.corpus._reading import Unit
+from birdenv.runs.corpus._measured_dialogue import Unit
+from birdenv.runs.corpus._ratio_intervals import Ratio, correlation, number
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
-from birdenv.runs.corpus._statistics import Ratio, correlation, number
 from birdenv.runs.ratings import Judgements, Rating
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from birdenv.runs.corpus._dialogues import CALLS
-from birdenv.runs.corpus._prices import agreed_price, stages
-from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
-from birdenv.runs.corpus._statistics import Ratio, number
+from birdenv.runs.corpus._bargain_prices import agreed_price, stages
+from birdenv.runs.corpus._corpus import CALLS
+from birdenv.runs.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
+from birdenv.runs.corpus._ratio_intervals import Ratio, number
 
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from birdenv.runs.corpus._dialogues import Dialogue
+from birdenv.runs.corpus._corpus import Dialogue
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\$?\d[\d,]*(?:\.\d+)?(?!\w)")
 _NUMBER_WORDS: Final = (

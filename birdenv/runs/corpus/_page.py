@@ -16,12 +16,12 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from birdenv.runs.analysis._estimates import rounded
 from birdenv.runs.corpus._analysis import Analysis
+from birdenv.runs.corpus._corpus import Dialogue
 from birdenv.runs.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.runs.corpus._dialogues import Dialogue
-from birdenv.runs.corpus._reading import Measure, Unit
+from birdenv.runs.corpus._measured_dialogue import Measure, Unit
 from birdenv.runs.corpus._seat_measures import SEAT_MEASURES
+from birdenv.runs.statistics._statistic import rounded
 
 CHUNK: Final = 100
 """Dialogues that are parsed together."""

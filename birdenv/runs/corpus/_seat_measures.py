@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from birdenv.runs.corpus._acts import acts_of, is_question
+from birdenv.runs.corpus._bargain_prices import agreed_price
 from birdenv.runs.corpus._entities import COUNTS
-from birdenv.runs.corpus._prices import agreed_price
-from birdenv.runs.corpus._reading import FRIENDS, NO_TYPING, Measure, Reading
-from birdenv.runs.corpus._statistics import Ratio, number
-from birdenv.runs.corpus._words import tokens
+from birdenv.runs.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading
+from birdenv.runs.corpus._ratio_intervals import Ratio, number
+from birdenv.runs.corpus._text_statistics import tokens
 
 
 def _texts(reading: Reading, seat: int) -> list[str]:

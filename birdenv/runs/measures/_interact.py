@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.runs.official._phases import EpisodeScore, official_figures
-from birdenv.runs.official._text import answers_line, official_lines, questions_line, rate_lines
+from birdenv.runs.official._phase_counts import EpisodeScore, official_figures
+from birdenv.runs.official._score_text import answers_line, official_lines, questions_line, rate_lines
 from birdenv.tasks import TOOLS
 
 GROUPS: Final = {

@@ -9,7 +9,7 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import exists, read_records, write_records
 from birdenv.grading import SpeedMeasurement, time_ratio
-from birdenv.runs._directory import episode_name
+from birdenv.runs._run_folder import episode_name
 
 _FILE = "r_ves.jsonl"
 _NAME = ("instance_id", "repeat")

@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import exists, read_json
-from birdenv.runs.official._phases import EpisodeScore, FollowUpKind
-from birdenv.runs.official._rows import (
+from birdenv.runs.official._phase_counts import EpisodeScore, FollowUpKind
+from birdenv.runs.official._published_lines import (
     CALLS,
     Notes,
     ResultRow,

@@ -10,9 +10,9 @@ from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
 from birdenv.runs._run_episodes import run_episodes
 from birdenv.runs.measures._interact import passed
-from birdenv.runs.official._phases import EpisodeScore
+from birdenv.runs.official._phase_counts import EpisodeScore
+from birdenv.runs.official._published_lines import Notes, record_groups
 from birdenv.runs.official._read import OfficialResults
-from birdenv.runs.official._rows import Notes, record_groups
 from birdenv.runs.official.score import OfficialScore
 from birdenv.runs.official.write import OFFICIAL_FOLDER
 

@@ -36,7 +36,7 @@ from typing import Any, cast
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import read_records
-from birdenv.runs._directory import RunDirectory, episode_name
+from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.measures._interact import passed
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import USED_UP, InteractTasks

@@ -6,8 +6,7 @@ A statistic that is not defined on the data says why instead of giving a number.
 from birdenv.runs.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer
 from birdenv.runs.ratings._bradley_terry import Ranking, Standing, rank_players
 from birdenv.runs.ratings._folder import import_judgements, read_folder
-from birdenv.runs.ratings._plot import rating_plot
-from birdenv.runs.ratings._records import (
+from birdenv.runs.ratings._judgements import (
     Comparison,
     Judgements,
     Rating,
@@ -15,7 +14,8 @@ from birdenv.runs.ratings._records import (
     listed_judgements,
     read_judgements,
 )
-from birdenv.runs.ratings._report import RatingReport, rating_report
+from birdenv.runs.ratings._plot import rating_plot
+from birdenv.runs.ratings._ratings_report import RatingReport, rating_report
 
 __all__ = [
     "LEVELS",

@@ -13,9 +13,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.runs.analysis._figure import Figure, undefined
-from birdenv.runs.analysis._statistics import Interval, bootstrap
-from birdenv.runs.ratings._records import Rating
+from birdenv.runs.ratings._judgements import Rating
+from birdenv.runs.statistics._intervals import Interval, bootstrap
+from birdenv.runs.statistics._statistic import Figure, undefined
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.runs.analysis._figure import Figure, undefined
-from birdenv.runs.analysis._statistics import Interval
 from birdenv.runs.ratings._davidson import fit_davidson
-from birdenv.runs.ratings._records import Comparison
+from birdenv.runs.ratings._judgements import Comparison
+from birdenv.runs.statistics._intervals import Interval
+from birdenv.runs.statistics._statistic import Figure, undefined
 
 RESAMPLES: Final = 1000
 _FEW_RATERS: Final = 10

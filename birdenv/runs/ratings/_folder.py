@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.files import exists, write_records
-from birdenv.runs.ratings._records import Comparison, Judgements, Rating, joined, read_judgements
+from birdenv.runs.ratings._judgements import Comparison, Judgements, Rating, joined, read_judgements
 
 RATINGS_FILE: Final = "ratings.jsonl"
 COMPARISONS_FILE: Final = "comparisons.jsonl"

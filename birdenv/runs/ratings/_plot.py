@@ -5,9 +5,9 @@ from __future__ import annotations
 from io import BytesIO
 
 from birdenv.errors import InputError
-from birdenv.runs.analysis._figure import Figure
-from birdenv.runs.analysis._plot import cut
-from birdenv.runs.ratings._report import RatingReport
+from birdenv.runs.ratings._ratings_report import RatingReport
+from birdenv.runs.statistics._statistic import Figure
+from birdenv.runs.summaries._plot import cut
 
 
 def rating_plot(report: RatingReport) -> bytes:

@@ -13,9 +13,9 @@ from birdenv.databases import Isolation
 from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
-from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
-from birdenv.runs.analysis._lines import rate_line, rule
+from birdenv.runs._report_lines import rate_line, rule
+from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.measures.bird import EX_BIRD_NOTE, EX_NOTE
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.tasks.bird import BirdTask, load_tasks

@@ -21,10 +21,10 @@ from typing import Any, Final
 from birdenv.databases import Isolation
 from birdenv.errors import InputError
 from birdenv.grading.interact import GradingJob, InteractGrader
-from birdenv.runs._directory import RunDirectory
 from birdenv.runs._episode import UNRATED
-from birdenv.runs.analysis._lines import rule
-from birdenv.runs.official._phases import EpisodeScore, count_phases
+from birdenv.runs._report_lines import rule
+from birdenv.runs._run_folder import RunDirectory
+from birdenv.runs.official._phase_counts import EpisodeScore, count_phases
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark

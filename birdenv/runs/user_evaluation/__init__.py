@@ -9,13 +9,13 @@
 * `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
 """
 
+from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged, judge
 from birdenv.runs.user_evaluation._asking import Heard, ask, schema_names
-from birdenv.runs.user_evaluation._fishing import Leaks, fish, leaks_text
-from birdenv.runs.user_evaluation._judging import OUTCOMES, Judged, judge
-from birdenv.runs.user_evaluation._known import class_figures, user_line
+from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
 from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
-from birdenv.runs.user_evaluation._report import evaluation_text
+from birdenv.runs.user_evaluation._summary_notes import class_figures, user_line
+from birdenv.runs.user_evaluation._user_report import evaluation_text
 
 __all__ = [
     "DEMO_QUESTIONS",

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from birdenv.dialogue import Arena, Event, make_game, seen_by
 from birdenv.dialogue.cocoa import ExampleRecord, read_examples
 from birdenv.errors import BirdenvError, InputError
-from birdenv.runs.analysis import read_run
 from birdenv.runs.export import arena_of
+from birdenv.runs.summaries import read_run
 from birdenv.web.study._shown import line, told
 from birdenv.web.study._store import FILE, Store
 

@@ -12,11 +12,11 @@ import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
 from birdenv.errors import InputError
-from birdenv.runs.analysis._statistics import wilson
 from birdenv.runs.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page, survey_ratings
-from birdenv.runs.corpus._statistics import Ratio, correlation, ratio_figure
-from birdenv.runs.corpus._words import text_statistics
+from birdenv.runs.corpus._ratio_intervals import Ratio, correlation, ratio_figure
+from birdenv.runs.corpus._text_statistics import text_statistics
 from birdenv.runs.ratings import Judgements, Rating, joined, krippendorff_alpha
+from birdenv.runs.statistics._intervals import wilson
 
 
 def overall(dialogues: list[Dialogue]) -> dict[str, Any]:

@@ -1,0 +1,296 @@
+"""EM and ESM of all pairs of a run: `eval/details.jsonl`, `eval/eval_summary.json`, what EM compares
+and what ran in `eval/canon/`, and the block for the console.
+
+What went wrong in an evaluation: counts and a few examples of each bucket of `eval/details.jsonl`.
+
+Noticing that SQL which SQLite does not compile is PostgreSQL's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, Final, NamedTuple
+
+import birdenv
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
+from birdenv.databases.cache import ResultCache, StaleResultError
+from birdenv.errors import InputError
+from birdenv.files import check_writable, exists, file_errors, parse_json, write_records, write_text
+from birdenv.grading import GRADER_VERSION
+from birdenv.grading.em_esm import BUCKETS, PairGrader, PairVerdict, RunQuery
+from birdenv.grading.statements import cached_query
+from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
+from birdenv.sql import sql_tokens
+
+_LONGEST_SQL = 300
+
+
+def read_details(folder: Path) -> list[dict[str, Any]]:
+    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
+    fields are kept.
+
+    Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
+    """
+    path = folder / "eval" / "details.jsonl"
+    if not exists(path):
+        raise InputError(f"{path}: no such file; run `birdenv evaluate --run_dir {folder}` first")
+    with file_errors(path):
+        lines = path.read_bytes().decode("utf-8", "replace").rstrip("\x00\r\n\t ").split("\n")
+    records: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = parse_json(line, str(path), line=number)
+        except InputError:
+            if number == len(lines):
+                continue
+            raise
+        if not isinstance(record, dict) or not isinstance(record.get("bucket"), str):
+            raise InputError(f"{path}: line {number} has no bucket; evaluate the run again with birdenv")
+        records.append(record)
+    return records
+
+
+def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
+    """Count and percent of each bucket, then up to `max_examples` pairs of each that is not `ok`."""
+    names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
+    members = {name: [record for record in details if record["bucket"] == name] for name in names}
+    lines = ["=== ESM issue breakdown ==="]
+    for name in names:
+        percent = 100 * len(members[name]) / len(details) if details else 0.0
+        lines.append(f"{name:>12}: {len(members[name]):>3}  ({percent:5.1f}%)")
+    lines += ["", f"=== Examples (up to {max_examples} each) ==="]
+    for name in names:
+        shown = members[name][:max_examples] if name != "ok" else []
+        lines += ["", f"[{name}]"] if shown else []
+        for record in shown:
+            lines += _example(record)
+    lines += ["", f"ESM: {METRIC_WORDS['esm']}."]
+    return "\n".join(lines) + "\n"
+
+
+def _example(record: Mapping[str, Any]) -> list[str]:
+    scores = " ".join(f"{field}={record.get(field)}" for field in ("idx", "em", "esm", "etm"))
+    why = record.get("error") or record.get("reason")
+    return [
+        f"- {scores}",
+        *([f"  {'error' if record.get('error') else 'reason'}: {_on_a_line(why)}"] if why else []),
+        f"  GOLD: {_on_a_line(record.get('gold_sql'))}",
+        f"  PRED: {_on_a_line(record.get('pred_sql'))}",
+    ]
+
+
+def _on_a_line(text: Any) -> str:
+    """At most 300 characters; what is no visible character (line breaks, terminal escapes) is a space."""
+    cut = str(text or "")[:_LONGEST_SQL]
+    return "".join(character if character.isprintable() else " " for character in cut)
+
+
+_DOES_NOT_COMPILE: Final = ("syntax: ", "missing: no such function: ")
+_SHOWN: Final = 100  # characters of the error
+_MARKS: Final = frozenset(
+    {
+        "::",
+        "ILIKE",
+        "LATERAL",
+        "EXTRACT",
+        "INTERVAL",
+        "ARRAY_AGG",
+        "DATE_PART",
+        "DATE_TRUNC",
+        "GENERATE_SERIES",
+        "SPLIT_PART",
+        "STRING_AGG",
+        "TO_CHAR",
+        "TO_DATE",
+        "TO_TIMESTAMP",
+    }
+)
+"""What PostgreSQL's queries are full of and SQLite has not."""
+
+
+def postgres_note(verdicts: Sequence[PairVerdict]) -> str:
+    """A line for people about pairs that ran on SQLite and look like PostgreSQL's; empty if none does."""
+    found = [idx for idx, verdict in enumerate(verdicts) if _is_marked(verdict)]
+    if not found:
+        return ""
+    error = shorten(verdicts[found[0]].error or "", _SHOWN)
+    return (
+        f"{len(found)} of {len(verdicts)} pairs have SQL that SQLite does not compile and that reads like "
+        f"PostgreSQL's (the first: pair {found[0]}, {error}); if it is PostgreSQL's, run all of it there: "
+        "--dialect postgres"
+    )
+
+
+def _is_marked(verdict: PairVerdict) -> bool:
+    if verdict.error is None or not verdict.error.startswith(_DOES_NOT_COMPILE):
+        return False
+    sql = verdict.gold.sql if verdict.side == "gold" else verdict.pred.sql
+    try:
+        return any(token.text.upper() in _MARKS for token in sql_tokens(sql, "postgres"))
+    except ValueError:  # a quote that never ends
+        return False
+
+
+METRICS = ("em", "esm", "etm")
+METRIC_WORDS: Final[Mapping[str, str]] = {
+    "em": "exact match, the text of two queries",
+    "esm": "execution match, the rows that two queries return",
+    "etm": "structural match, two queries in a normal form",
+}
+"""The metrics of pairs in words, for every output that shows them."""
+_MODES = ("multiset", "ordered", "bird")
+
+
+class Evaluation(NamedTuple):
+    """`summary`: what `eval_summary.json` holds. `text`: the block for the console. `note`: a line on what
+    the figures do not show; empty if there is nothing to say."""
+
+    summary: dict[str, Any]
+    text: str
+    note: str
+
+
+def queries_on(source: DatabaseSource, limits: Limits, cache: ResultCache | None = None) -> RunQuery:
+    """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer.
+
+    What the `cache` knows is not executed. A query raises `InfrastructureError` where a server is lost.
+    """
+
+    def run(sql: str, db_id: str) -> Result:
+        try:
+            return cached_query(source, db_id, sql, limits, cache)
+        except StaleResultError:
+            raise
+        except InputError as error:
+            return NoAnswerError("engine", str(error))
+
+    return run
+
+
+def evaluate_pairs(
+    folder: Path,
+    pairs: Sequence[ScoredPair],
+    grader: PairGrader,
+    config: Mapping[str, Any],
+    versions: Mapping[str, str],
+    progress: Callable[[], None] = lambda: None,
+    parallel: int = 1,
+) -> Evaluation:
+    """Grade all pairs and write the files below `folder`; each is written as a whole or not at all.
+
+    `config` and `versions` are recorded in the summary. `progress` is called after each pair, of which
+    `parallel` are graded at the same time. Raises `InputError` before any work if the files cannot be
+    written, and what the grader's queries raise.
+    """
+    out = folder / "eval"
+    check_writable(out / "details.jsonl")
+
+    def judge(pair: ScoredPair) -> PairVerdict:
+        verdict = grader.grade(pair.gold, pair.pred, pair.db_id)
+        progress()
+        return verdict
+
+    with ThreadPoolExecutor(parallel) as pool:
+        verdicts = list(pool.map(judge, pairs))
+    golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
+    summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
+    summary |= {"config": dict(config), "versions": _versions() | dict(versions)}
+    keys = [v.keys[0] for v in verdicts], [v.keys[1] for v in verdicts]
+    write_lines(out / "canon", *keys, grader.dialect)
+    write_lines(out / "canon", golds, preds, grader.dialect, prefix="ran_")
+    write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
+    write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    text = _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
+    return Evaluation(summary, text, postgres_note(verdicts) if grader.dialect == "sqlite" else "")
+
+
+def _versions() -> dict[str, str]:
+    return {"birdenv": birdenv.__version__, "grader": GRADER_VERSION}
+
+
+def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
+    """One line of `details.jsonl`; the first seven fields are the reference pipeline's."""
+    return {
+        "idx": pair.idx,
+        "pred_sql": verdict.pred.sql,
+        "gold_sql": verdict.gold.sql,
+        "em": verdict.em,
+        "esm": verdict.esm,
+        "etm": verdict.etm,
+        "error": verdict.error,
+        "db_id": pair.db_id,
+        "instance_id": pair.instance_id,
+        "bucket": verdict.bucket,
+        "reason": verdict.reason,
+        "side": verdict.side,
+        "rows_gold": verdict.rows_gold,
+        "rows_pred": verdict.rows_pred,
+        "ms_gold": _milliseconds(verdict.gold_seconds),
+        "ms_pred": _milliseconds(verdict.pred_seconds),
+        "modes": dict(verdict.modes),
+        "flags": list(verdict.flags),
+        "clean_steps": {"gold": list(verdict.gold.steps), "pred": list(verdict.pred.steps)},
+    }
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(1000 * seconds, 1)
+
+
+def _summary(verdicts: Sequence[PairVerdict], unanswerable: int) -> dict[str, Any]:
+    buckets = Counter(verdict.bucket for verdict in verdicts)
+    total = len(verdicts)
+    counts = {metric: _count([getattr(v, metric) for v in verdicts]) for metric in METRICS}
+    return {
+        "total": total,
+        "counts": counts,
+        "skips": {"empty_pred": sum(v.is_empty for v in verdicts), "unanswerable": unanswerable},
+        "errors": sum(verdict.error is not None for verdict in verdicts),
+        "rates": {metric: _rate(count, total) for metric, count in counts.items()},
+        "esm_breakdown": {bucket: buckets[bucket] for bucket in BUCKETS},
+        "modes": {mode: sum(bool(v.modes.get(mode)) for v in verdicts) for mode in _MODES},
+    }
+
+
+def _count(values: Sequence[bool | None]) -> dict[str, int]:
+    return {"pass": values.count(True), "fail": values.count(False)}
+
+
+def _rate(count: Mapping[str, int], total: int) -> dict[str, Any]:
+    attempted = count["pass"] + count["fail"]
+    return {
+        "attempted": attempted,
+        "pass_pct_total": _percent(count["pass"], total),
+        "pass_pct_attempted": _percent(count["pass"], attempted),
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
+    skips, total = summary["skips"], summary["total"]
+    lines = ["=== EVAL SUMMARY ===", f"total: {total}"]
+    lines.append(f"empty_preds: {skips['empty_pred']} ; unanswerable: {skips['unanswerable']}")
+    for metric in METRICS:
+        if not asked[metric]:
+            lines += [f"{metric.upper():<3} - not computed (--no_{metric})"] if metric != "etm" else []
+            continue
+        passed, rate = summary["counts"][metric]["pass"], summary["rates"][metric]
+        lines.append(
+            f"{metric.upper():<3} - {passed}/{total} {rate['pass_pct_total']}% "
+            f"(of attempted: {passed}/{rate['attempted']} {rate['pass_pct_attempted']}%)"
+        )
+    if asked["esm"]:
+        lines += ["", "=== ESM breakdown ==="]
+        lines += [f"{bucket:>12}: {count}" for bucket, count in summary["esm_breakdown"].items()]
+    lines += ["", *(f"{metric.upper()}: {METRIC_WORDS[metric]}." for metric in METRICS if asked[metric])]
+    return "\n".join(lines) + "\n"

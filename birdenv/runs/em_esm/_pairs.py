@@ -1,0 +1,299 @@
+"""Pairs of gold and predicted SQL as files.
+
+`gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
+in quotes), and the database of each pair. Its fields are those of `birdenv score`.
+
+Which folder below a root is the newest run of the EM/ESM layout?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
+from birdenv.runs._run_folder import RunDirectory, run_folder
+from birdenv.sql import one_line
+
+_DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
+
+
+class NewestRun(NamedTuple):
+    """The folder, and those that looked newer but were passed over, each with the reason."""
+
+    folder: Path
+    skipped: list[str]
+
+
+def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
+    """The newest complete folder `run_*` in `root`.
+
+    Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
+    by the time of their last change and then by name. Links out of `root` do not count. Raises
+    `InputError` if there is none.
+    """
+    skipped: list[str] = []
+    for folder in _candidates(root):
+        if not folder.resolve().is_relative_to(root.resolve()):
+            skipped.append(f"{folder}: a link that leads out of {root}")
+        elif not is_complete(folder):
+            skipped.append(f"{folder}: not complete (the run may be going on)")
+        else:
+            return NewestRun(folder, skipped)
+    why = f"; passed over: {'; '.join(skipped)}" if skipped else ""
+    raise InputError(
+        f"no run found: --run_dir is not given, and --runs_root {root} holds no complete folder run_*{why}"
+    )
+
+
+def _candidates(root: Path) -> list[Path]:
+    if not is_directory(root):
+        return []
+    with file_errors(root):
+        folders = [path for path in root.iterdir() if path.name.startswith("run_") and path.is_dir()]
+        dated = sorted((path for path in folders if _has_date(path.name)), key=lambda path: path.name)
+        others = [path for path in folders if path not in dated]
+        others.sort(key=lambda path: (path.stat().st_mtime_ns, path.name))
+    return [*reversed(dated), *reversed(others)]
+
+
+def _has_date(name: str) -> bool:
+    match = _DATED.fullmatch(name)
+    if match is None:
+        return False
+    try:
+        datetime.strptime(match[1], "%Y%m%d_%H%M%S")
+    except ValueError:
+        return False
+    return True
+
+
+_GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
+_NAMES = ("db_id", "instance_id", "difficulty")
+_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
+_LFS = b"version https://git-lfs"
+
+UNANSWERED: Final = "None"
+"""What is exported for an answer that never came: the reference's text for "no answer in SQL"."""
+
+Source = Literal["auto", "pairs", "lines"]
+SOURCES: Final[tuple[Source, ...]] = get_args(Source)
+"""Where pairs are read: `pairs.jsonl`, the two text files, or the first where the others agree with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known."""
+
+    idx: int
+    gold: str
+    pred: str
+    db_id: str = ""
+    instance_id: str = ""
+    difficulty: str = ""
+
+
+def holds_pairs(folder: Path) -> bool:
+    """Whether a folder has files of pairs."""
+    return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
+
+
+def pairs_folder(path: Path) -> Path:
+    """The folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the latest)."""
+    if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
+        return path
+    try:
+        return run_folder(path)
+    except InputError:
+        return path
+
+
+def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
+    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files; of the
+    folder of a run of BIRD, what its episodes submitted.
+
+    By default it is an `InputError` if `pairs.jsonl` and the text files beside it say different things;
+    `source` `pairs` or `lines` chooses. Only a line feed ends a line, so other separators may stand in a
+    query; a carriage return before it and a byte order mark are not part of the text. `allow_truncate`: of
+    files of different lengths, the longer one is cut; else they are an `InputError`, as is a missing, empty
+    or unreadable file.
+    """
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such directory; --run_dir takes a folder with {_GOLD} and {_PREDS}")
+    if source != "lines" and exists(folder / _PAIRS):
+        pairs = _from_records(folder / _PAIRS)
+        if source == "auto":
+            _check_agreement(folder, pairs)
+        return pairs
+    if source == "auto" and exists(folder / "config.json") and not exists(folder / _PREDS):
+        return _from_run(RunDirectory(folder))
+    if source == "pairs":
+        raise InputError(f"{folder} holds no {_PAIRS}, which --source pairs asks for")
+    missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
+    if missing:
+        raise InputError(f"{folder} holds no {' and no '.join(missing)}; is the run still going on?")
+    golds, preds = _lines(folder / _GOLD), _lines(folder / _PREDS)
+    if len(golds) != len(preds) and not allow_truncate:
+        raise InputError(
+            f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
+            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow_truncate"
+        )
+    if not golds or not preds:
+        raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
+    return [ScoredPair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
+
+
+def _from_run(directory: RunDirectory) -> list[ScoredPair]:
+    game = directory.read_config(hint="").get("game")
+    if game != "bird":
+        raise InputError(f"{directory.path} is a run of {game}: only runs of bird hold pairs")
+    pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
+    if not pairs:
+        raise InputError(f"{directory.path}: no episode with gold SQL is finished yet")
+    return pairs
+
+
+def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
+    """Raise `InputError` naming the first pair that a text file spells differently."""
+    for name, queries in ((_GOLD, [p.gold for p in pairs]), (_PREDS, [p.pred for p in pairs])):
+        if not exists(folder / name):
+            continue
+        lines = _lines(folder / name)
+        for number, (sql, line) in enumerate(zip_longest(queries, lines)):
+            if sql is None or line is None:
+                what = f"pair {number} is in one of them only"
+            elif line in (sql, *(one_line(sql, dialect) for dialect in ("sqlite", "postgres"))):
+                continue
+            else:
+                what = f"the first difference is pair {number}: {_start(sql)} and {_start(line)}"
+            raise InputError(
+                f"{folder}: {_PAIRS} and {name} disagree, {what}; score one of them: --source pairs or "
+                "--source lines"
+            )
+
+
+def _start(sql: str) -> str:
+    return repr(shorten(sql, 80)) if sql.strip() else "nothing"
+
+
+def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
+    """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
+    write_records(folder / _PAIRS, map(_record, pairs))
+    write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
+
+
+def write_lines(
+    folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
+) -> None:
+    """Write `gold.txt` and `preds.txt`, with a prefix to their names."""
+    for name, queries in ((_GOLD, golds), (_PREDS, preds)):
+        write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
+
+
+def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
+    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are.
+
+    `summary.jsonl` beside them has a line for each pair: `latency_s` (seconds of the episode), and tokens and
+    cost where the agent reports them.
+    """
+    runs, timings = directory.read("runs"), directory.read("timings")
+    pairs = pairs_of_run(runs, directory.read("private"))
+    write_pairs(folder, pairs, dialect)
+    write_records(
+        folder / "summary.jsonl",
+        (
+            {
+                "idx": pair.idx,
+                "instance_id": pair.instance_id,
+                "db_id": pair.db_id,
+                "status": runs[pair.instance_id]["status"],
+                "latency_s": timings.get(pair.instance_id, {}).get("wall_s"),
+                **dict.fromkeys(_USAGE),
+                **runs[pair.instance_id].get("usage", {}),
+            }
+            for pair in pairs
+        ),
+    )
+    return len(pairs)
+
+
+def export_folder(place: Path) -> Path:
+    """The folder that pairs are exported to: `place` if its name is `run_...`, else a new
+    `run_YYYYMMDD_HHMMSS` in it."""
+    if place.name.startswith("run_"):
+        return place
+    moment = datetime.now()
+    while exists(folder := place / moment.strftime("run_%Y%m%d_%H%M%S")):
+        moment += timedelta(seconds=1)
+    return folder
+
+
+def pairs_of_run(
+    runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
+) -> list[ScoredPair]:
+    """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+
+    Of several golds it is the one that matched, else the first. Without a submission the prediction is
+    `None`, so that it counts as an answer that is wrong.
+    Tasks without gold, and episodes that could not be played, have no pair.
+    """
+    pairs: list[ScoredPair] = []
+    for name, run in runs.items():
+        golds = private.get(name, {}).get("gold_sql") or []
+        if golds:
+            gold = golds[private[name].get("matched_gold") or 0]
+            result = run["result"]
+            pred = result.get("predicted_sql") or UNANSWERED
+            known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
+            pairs.append(ScoredPair(len(pairs), gold, pred, instance_id=name, **known))
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    with file_errors(path):
+        data = path.read_bytes()
+        if data.startswith(_LFS):
+            raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull`")
+        lines = data.decode("utf-8-sig").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _record(pair: ScoredPair) -> dict[str, Any]:
+    known = {"difficulty": pair.difficulty} if pair.difficulty else {}
+    return {
+        "idx": pair.idx,
+        "instance_id": pair.instance_id,
+        "db_id": pair.db_id,
+        "gold_sql": pair.gold,
+        "predicted_sql": pair.pred,
+        **known,
+    }
+
+
+def _from_records(path: Path) -> list[ScoredPair]:
+    """What `write_pairs` or `birdenv score --out` wrote: a list of one gold is that gold, null no answer."""
+    pairs = []
+    for idx, record in enumerate(read_records(path, "pairs")):
+        where = f"{path}: record {idx + 1}"
+        gold = record.get("gold_sql")
+        if isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
+        if not isinstance(gold, str):
+            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of one text")
+        pred = record.get("predicted_sql", 0)
+        if not isinstance(pred, str | None):
+            raise InputError(f"{where}: the field `predicted_sql` must be text or null")
+        db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)
+        if not all(isinstance(value, str) for value in (db_id, instance_id, difficulty)):
+            raise InputError(f"{where}: the fields {', '.join(f'`{name}`' for name in _NAMES)} must be text")
+        pairs.append(ScoredPair(idx, gold, pred or "", db_id, instance_id, difficulty))
+    return pairs

@@ -1,0 +1,17 @@
+"""Summaries of runs: their figures, repeats, comparisons of runs, plots."""
+
+from birdenv.runs.summaries._comparison import RunComparison, compare, comparison_text
+from birdenv.runs.summaries._plot import forest_plot
+from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
+from birdenv.runs.summaries._run_report import RunReport, report
+
+__all__ = [
+    "RecordedRun",
+    "RunComparison",
+    "RunReport",
+    "compare",
+    "comparison_text",
+    "forest_plot",
+    "read_run",
+    "report",
+]

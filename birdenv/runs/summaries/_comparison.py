@@ -1,0 +1,351 @@
+"""Runs side by side on the same tasks: what differs, by how much, and whether chance explains it.
+
+Every figure is worked out on the tasks that all runs rate, and every later run is held against the first,
+task by task. With repeats a task counts with its mean.
+
+A comparison for people.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from birdenv.dialogue.measures import Measure
+from birdenv.errors import InputError
+from birdenv.runs._report_lines import rule
+from birdenv.runs.statistics._interval_text import between, in_digits
+from birdenv.runs.statistics._intervals import Interval, bootstrap_test, mcnemar, paired_difference
+from birdenv.runs.statistics._statistic import rounded
+from birdenv.runs.summaries._exclusions import exclusions
+from birdenv.runs.summaries._figure_lines import figure_line
+from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
+from birdenv.runs.summaries._recorded_run import RecordedRun
+from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
+
+MCNEMAR = "McNemar's test, exact"
+"""The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""
+
+_SETTINGS = (
+    "agent_options",
+    "clean",
+    "engine",
+    "execute_sql",
+    "max_turns",
+    "no_evidence",
+    "patience",
+    "profile",
+    "repeats",
+    "seed",
+    "sql_timeout_s",
+    "user",
+)
+"""Settings of any game that may differ, for that may be what is compared; the comparison says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One measure of run `run` (by number, from 1) less that of run 0, over the same tasks.
+
+    `better` and `worse` name the tasks on which the later run did better and worse. `test` is how
+    `p_over_tasks` was made; `p_over_databases` is of the bootstrap. None where nothing varies.
+    """
+
+    measure: Measure
+    run: int
+    value: float | None
+    over_tasks: Interval | None
+    over_databases: Interval | None
+    p_over_tasks: float | None
+    p_over_databases: float | None
+    test: str
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = rounded(
+            {
+                "value": self.value,
+                "interval_over_tasks": self.over_tasks,
+                "interval_over_databases": self.over_databases,
+                "p_over_tasks": self.p_over_tasks,
+                "test_over_tasks": self.test,
+                "p_over_databases": self.p_over_databases,
+                "better": self.better,
+                "worse": self.worse,
+            }
+        )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """`figures[i]` are the estimates of `runs[i]` over the compared tasks; `notes` say what differs."""
+
+    runs: tuple[RecordedRun, ...]
+    tasks: tuple[str, ...]
+    databases: int
+    notes: tuple[str, ...]
+    figures: tuple[tuple[Estimate, ...], ...]
+    differences: tuple[Difference, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison for machines; without paths and dates."""
+        differences: dict[str, dict[str, Any]] = defaultdict(dict)
+        for difference in self.differences:
+            name = f"{run_letter(difference.run)}-A"
+            differences[difference.measure.name][name] = difference.to_json()
+        return {
+            "game": self.runs[0].game,
+            "runs": {
+                run_letter(number): {
+                    "agent": run.agent,
+                    "seed": run.config.get("seed"),
+                    "repeats": run.repeats,
+                    "finished": run.finished,
+                    **({"exclusions": excluded.to_json()} if (excluded := exclusions(run)) else {}),
+                    "figures": {of.measure.name: of.to_json() for of in self.figures[number]},
+                }
+                for number, run in enumerate(self.runs)
+            },
+            "tasks_compared": len(self.tasks),
+            "databases": self.databases,
+            "notes": list(self.notes),
+            "differences": dict(differences),
+            "methods": METHODS,
+        }
+
+
+def run_letter(number: int) -> str:
+    """`A` for the first run; `A1` follows `Z`."""
+    turns, letter = divmod(number, 26)
+    return f"{chr(ord('A') + letter)}{turns or ''}"
+
+
+def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> RunComparison:
+    """Hold every later run against the first.
+
+    Raises `InputError` if the games differ, if no task is rated in all runs, and, unless `allow_different`,
+    if the data, the grader or the tasks differ or a run is not finished; with it the common tasks count.
+    """
+    first, *others = runs
+    letters = [run_letter(number) for number in range(len(runs))]
+    notes: list[str] = []
+    for letter, other in zip(letters[1:], others, strict=True):
+        if other.game != first.game:
+            raise InputError(f"these are runs of two games: {first.game} (A) and {other.game} ({letter})")
+        notes += [f"A and {letter} differ in {what}" for what in run_differences(first, other)]
+    notes += [
+        f"{letter} is not finished: {len(run.outcomes)} of {run.expected} episodes"
+        for letter, run in zip(letters, runs, strict=True)
+        if not run.finished
+    ]
+    if notes and not allow_different:
+        raise InputError(
+            f"these runs cannot be compared: {'; '.join(notes)}. To compare the tasks that they share all "
+            "the same: --allow-different"
+        )
+    for letter, other in zip(letters[1:], others, strict=True):
+        notes += [f"A and {letter} differ in the setting {what}" for what in _settings(first, other)]
+    tasks, left_out = _common_tasks(runs)
+    notes += left_out
+    return _compared(tuple(runs), tasks, tuple(notes))
+
+
+def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
+    """What makes two runs of one game answers to different questions: data, databases, grader, tasks."""
+    differences = []
+    if a.config.get("data_sha256") != b.config.get("data_sha256"):
+        differences.append("the task file (data_sha256)")
+    for name, what in (("databases_sha256", "databases"), ("notes_sha256", "schema texts and knowledge")):
+        changed = _changed(a.config.get(name), b.config.get(name))
+        if changed:
+            differences.append(f"the {what} ({name}) of {', '.join(changed)}")
+    graders = a.config.get("grader"), b.config.get("grader")
+    if graders[0] != graders[1]:
+        differences.append(f"the grader's version ({graders[0]} and {graders[1]})")
+    only_a, only_b = (len(set(x.tasks) - set(y.tasks)) for x, y in ((a, b), (b, a)))
+    if only_a or only_b:
+        differences.append(f"the tasks ({only_a} only in the first, {only_b} only in the second)")
+    return differences
+
+
+def _changed(a: Any, b: Any) -> list[str]:
+    """Databases that both name, with other digests."""
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return [] if a == b else ["all databases"]
+    return sorted(name for name in a.keys() & b.keys() if a[name] != b[name])
+
+
+def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
+    defaults = {"repeats": 1}
+    pairs = {
+        name: (a.config.get(name, defaults.get(name)), b.config.get(name, defaults.get(name)))
+        for name in sorted({*_SETTINGS, *a.measured.settings})
+    }
+    return [f"{name} ({left} and {right})" for name, (left, right) in pairs.items() if left != right]
+
+
+def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[str]]:
+    """Tasks of the first run that every run rates, and what that leaves out."""
+    rated = [{o.instance_id for o in run.outcomes if o.rated} for run in runs]
+    everywhere = set[str].intersection(*(set(run.tasks) for run in runs))
+    common = set[str].intersection(*rated)
+    if not common:
+        raise InputError("no task is rated in all of these runs")
+    notes = []
+    if len(common) < len(everywhere):
+        unrated = len(everywhere) - len(common)
+        notes.append(f"{unrated} common task(s) are left out: not rated (no gold, broken) in one of the runs")
+    return tuple(name for name in runs[0].tasks if name in common), notes
+
+
+def _compared(runs: tuple[RecordedRun, ...], tasks: tuple[str, ...], notes: tuple[str, ...]) -> RunComparison:
+    kept = set(tasks)
+    database = {o.instance_id: o.database for o in runs[0].outcomes}
+    measures = [m for m in runs[0].measures if m.compared and all(m in run.measures for run in runs)]
+    figures = tuple(
+        tuple(
+            estimate([o for o in run.outcomes if o.instance_id in kept], measure, repeated=run.repeats > 1)
+            for measure in measures
+        )
+        for run in runs
+    )
+    differences = tuple(
+        _difference(measure, number, runs[0], run, tasks, database)
+        for measure in measures
+        for number, run in enumerate(runs[1:], 1)
+    )
+    databases = len({database[name] for name in tasks} - {None})
+    return RunComparison(runs, tasks, databases, notes, figures, differences)
+
+
+def _difference(
+    measure: Measure,
+    number: int,
+    a: RecordedRun,
+    b: RecordedRun,
+    tasks: Sequence[str],
+    database: Mapping[str, str | None],
+) -> Difference:
+    """Rates of tasks played once: Newcombe's interval and McNemar's test; everything else: the bootstrap."""
+    values_a, values_b = _by_task(a, measure), _by_task(b, measure)
+    names = [name for name in tasks if name in values_a and name in values_b]
+    gaps = [values_b[name] - values_a[name] for name in names]
+    more = tuple(name for name, gap in zip(names, gaps, strict=True) if gap > 0)
+    less = tuple(name for name, gap in zip(names, gaps, strict=True) if gap < 0)
+    better, worse = (less, more) if measure.less_is_better else (more, less)
+    over_databases = bootstrap_test(gaps, [database[name] for name in names])
+    if measure.is_rate and a.repeats == b.repeats == 1:
+        both = sum(values_a[name] == values_b[name] == 1 for name in names)
+        neither = len(names) - both - len(better) - len(worse)
+        interval = paired_difference(both, len(worse), len(better), neither)
+        p = mcnemar(len(worse), len(better)) if names else None
+        test = MCNEMAR
+    else:
+        over_tasks = bootstrap_test(gaps, names)
+        interval, p = over_tasks or (None, None)
+        test = "paired bootstrap"
+    return Difference(
+        measure,
+        number,
+        fmean(gaps) if gaps else None,
+        interval,
+        over_databases.interval if over_databases else None,
+        p,
+        over_databases.p if over_databases else None,
+        test,
+        better,
+        worse,
+    )
+
+
+def _by_task(run: RecordedRun, measure: Measure) -> dict[str, float]:
+    """The mean of a measure over the episodes of each task that count for it."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for o, value in values_of(run.outcomes, measure):
+        values[o.instance_id].append(value)
+    return {name: fmean(of) for name, of in values.items()}
+
+
+def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
+    """Figures, differences and tests, a block for each measure; with `tasks` also which tasks differ."""
+    lines = [rule("="), f"{comparison.runs[0].game}: {len(comparison.runs)} runs", rule("=")]
+    for number, run in enumerate(comparison.runs):
+        times = f", {run.repeats} repeats" if run.repeats > 1 else ""
+        lines.append(f"{run_letter(number)}  {run.agent}, seed {run.config.get('seed')}{times}  ({run.path})")
+        excluded = exclusions(run)
+        lines += [f"   {excluded.line(run.agent)}"] if excluded else []
+    lines.append(f"{len(comparison.tasks)} tasks compared{on_databases(comparison.databases)}")
+    measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
+    notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
+    lines += [f"Note: {note}." for note in notes]
+    lines += ["", interval_heads(comparison.databases)]
+    for of_measure in zip(*comparison.figures, strict=True):
+        measure = of_measure[0].measure
+        found = [d for d in comparison.differences if d.measure == measure]
+        lines.append(measure.title)
+        lines += _figures(of_measure)
+        for difference in found:
+            lines += _difference_lines(difference, tasks)
+    lines += ["", *_foot(comparison), rule("=")]
+    return "\n".join(lines) + "\n"
+
+
+def _figures(of_measure: Sequence[Estimate]) -> list[str]:
+    return [
+        figure_line(of, f"  {run_letter(number)}", between(of.over_databases, share=of.measure.is_rate))
+        for number, of in enumerate(of_measure)
+    ]
+
+
+def _difference_lines(difference: Difference, tasks: bool) -> list[str]:
+    share = difference.measure.is_rate
+    letter = run_letter(difference.run)
+    value = "-" if difference.value is None else _signed(difference.value, share)
+    over_tasks, over_databases = (
+        _signed_between(interval, share) for interval in (difference.over_tasks, difference.over_databases)
+    )
+    lines = [
+        f"{f'  {letter} - A':<37}{value:<9}{over_tasks:<18}{over_databases}".rstrip(),
+        f"    over tasks p {_p(difference.p_over_tasks)} ({difference.test}), "
+        f"over databases p {_p(difference.p_over_databases)} (paired bootstrap)",
+    ]
+    said = "solved by {} only" if difference.test == MCNEMAR else "better in {}"
+    sides = ((said.format(letter), difference.better), (said.format("A"), difference.worse))
+    if tasks:
+        return lines + [f"    {side}: {', '.join(names) or '-'}" for side, names in sides]
+    return [*lines, "    " + ", ".join(f"{side}: {len(names)}" for side, names in sides)]
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
+
+
+def _signed(value: float, share: bool) -> str:
+    return f"{100 * value:+6.1f}" if share else in_digits(value, "+")
+
+
+def _signed_between(interval: Interval | None, share: bool) -> str:
+    if interval is None:
+        return "     -"
+    return f"{_signed(interval.low, share)} .. {_signed(interval.high, share).strip()}"
+
+
+def _foot(comparison: RunComparison) -> list[str]:
+    """How the numbers are made."""
+    lines = [
+        *method_notes(comparison.databases),
+        "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",
+        "p: the chance of a difference at least this large if the runs were equally good.",
+    ]
+    if 1 < comparison.databases < FEW_DATABASES:
+        lines.append(
+            f"p over {comparison.databases} databases is never below {0.5 ** (comparison.databases - 1):.4f}."
+        )
+    if len(comparison.differences) > 1:
+        lines.append(f"Of {len(comparison.differences)} tests; the p values are not corrected for that.")
+    return lines

@@ -1,0 +1,251 @@
+"""The figures of one run with their intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from birdenv.dialogue.measures import Details, Measure
+from birdenv.errors import InputError
+from birdenv.runs._episode import UNRATED
+from birdenv.runs._report_lines import engine_line, rule, status_notes
+from birdenv.runs._summary import Summary
+from birdenv.runs.statistics._interval_text import between, strip, strip_scale
+from birdenv.runs.statistics._statistic import rounded
+from birdenv.runs.summaries._episode_figures import USAGE, Outcome
+from birdenv.runs.summaries._exclusions import exclusions
+from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line, usage_lines
+from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate
+from birdenv.runs.summaries._model_figures import model_figures, model_lines
+from birdenv.runs.summaries._recorded_run import RecordedRun
+from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
+
+FEW_DATABASES = 10
+"""With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """All figures of a run. `groups[kind][name]` are estimates of the tasks of one group (one difficulty).
+
+    `details` are the game's own figures that are no means over episodes.
+    """
+
+    run: RecordedRun
+    figures: tuple[Estimate, ...]
+    groups: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
+    repeats: Mapping[Measure, Sequence[PassRates]]
+    details: Details
+
+    def to_json(self) -> dict[str, Any]:
+        """The report for machines; without paths and dates, so that the same run gives the same bytes."""
+        run = self.run
+        counts = Counter(o.status for o in run.outcomes)
+        repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
+        usage = {of.measure.name: _usage(of) for of in self.figures if of.measure in USAGE.values()}
+        excluded = exclusions(run)
+        return {
+            "game": run.game,
+            "agent": run.agent,
+            "seed": run.config.get("seed"),
+            "grader": run.config.get("grader"),
+            "engine": run.config.get("engine"),
+            **self._settings(),
+            "finished": run.finished,
+            "tasks": len(run.tasks),
+            "repeats": run.repeats,
+            "episodes": {
+                "expected": run.expected,
+                "finished": len(run.outcomes),
+                "rated": sum(o.rated for o in run.outcomes),
+            },
+            "status": dict(sorted(counts.items())),
+            "left_out": {name: counts[name] for name in sorted(UNRATED) if counts[name]},
+            **({"exclusions": excluded.to_json()} if excluded else {}),
+            "figures": _by_name(self.figures),
+            "by": {
+                kind: {name: _by_name(of) for name, of in groups.items()}
+                for kind, groups in self.groups.items()
+            },
+            **self.details.figures,
+            **({"usage": {name: usage.get(name) for name in USAGE}} if usage else {}),
+            **model_figures(run.records),
+            **({"pass": repeated} if repeated else {}),
+            "methods": METHODS,
+        }
+
+    def text(self) -> str:
+        """The report for people."""
+        run = self.run
+        rated = [o for o in run.outcomes if o.rated]
+        databases = len({o.database for o in rated} - {None})
+        grader = run.config.get("grader")
+        title = f"{run.game}: {run.agent}, seed {run.config.get('seed')}"
+        title += "" if grader is None else f", grader {grader}"
+        lines = [rule("="), title, rule("=")]
+        engine = run.config.get("engine")
+        head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
+        settings = ", ".join(f"{name} {value}" for name, value in self._settings().items())
+        head += [settings] if settings else []
+        head += self._users()
+        lines += [*head, ""] if head else []
+        if not run.finished:
+            lines += [
+                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures are of those.",
+                "",
+            ]
+        times = f", {run.repeats} times each" if run.repeats > 1 else ""
+        lines.append(f"{len(run.tasks)} tasks{times}; {len(rated)} episodes rated{on_databases(databases)}")
+        has_intervals = any(of.method != "none" for of in self.figures)
+        lines += ["", interval_heads(databases)] if has_intervals else [""]
+        used = [of for of in self.figures if of.measure in USAGE.values()]
+        lines += [
+            figure_line(of, last=over_databases(of) if databases and has_intervals else "")
+            for of in self.figures
+            if of not in used
+        ]
+        lines += ["", *self.details.lines] if self.details.lines else []
+        lines += ["", *usage_lines(used, len(run.outcomes))] if used else []
+        lines += model_lines(model_figures(run.records))
+        for heading, groups in self.drawn_groups():
+            lines += _group_lines(heading, groups)
+        if self.repeats:
+            lines += ["", *repeats_lines({measure.title: of for measure, of in self.repeats.items()})]
+        lines += ["", "Status"]
+        lines += [f"  {name:<22}{count:>5}" for name, count in _statuses(run.outcomes)]
+        lines += ["", *self._notes(rated)]
+        lines += [*(method_notes(databases) if has_intervals else ["One episode: no intervals."]), rule("=")]
+        return "\n".join(lines) + "\n"
+
+    def _users(self) -> list[str]:
+        """Who answers the questions, in a game where somebody does, and how well."""
+        user = self.run.config.get("user")
+        if not isinstance(user, str) or "patience" not in self.run.config:
+            return []
+        from birdenv.runs.user_evaluation import user_line
+
+        return [user_line(user)]
+
+    def summary(self) -> Summary:
+        """What a run leaves in its folder: `overall.json` and `summary.txt`."""
+        return Summary(self.to_json(), self.text())
+
+    def drawn_groups(self) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
+        """Give a title and a figure for each group, for each kind of group and measure that is drawn."""
+        titles = self.run.measured.group_titles
+        for kind, groups in self.groups.items():
+            for column in zip(*groups.values(), strict=True):
+                measure = column[0].measure
+                if measure.drawn:
+                    yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
+
+    def _settings(self) -> dict[str, Any]:
+        config = self.run.config
+        return {name: config[name] for name in self.run.measured.settings if name in config}
+
+    def _notes(self, rated: Sequence[Outcome]) -> list[str]:
+        run = self.run
+        notes = [*self.details.notes, *status_notes(Counter(o.status for o in run.outcomes))]
+        excluded = exclusions(run)
+        notes += [excluded.line(run.agent)] if excluded else []
+        for measure in run.measures:
+            counted = rated if measure.over == "rated" else run.outcomes
+            silent = sum(o.values[measure.name] is None for o in counted)
+            if silent and measure.silent:
+                notes.append(f"{measure.title}: {silent} episode(s) {measure.silent} are not counted.")
+        notes += [f"{measure.note}." for measure in run.measures if measure.note]
+        return [f"Note: {note}" for note in notes]
+
+
+def report(run: RecordedRun) -> RunReport:
+    """Work out all figures of a run, from its records alone.
+
+    Raises:
+        InputError: A record has not the fields that the game's figures need.
+    """
+    measures, measured = run.measures, run.measured
+    repeated = run.repeats > 1
+
+    def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
+        made = (estimate(outcomes, measure, repeated=repeated) for measure in of)
+        if len(run.outcomes) > 1:
+            return tuple(made)
+        return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
+
+    by_group = [measure for measure in measures if measure.by_group]
+    groups = {
+        kind: {
+            name: estimates([o for o in run.outcomes if name in o.groups[kind]], by_group)
+            for name in _names(run, kind)
+        }
+        for kind in measured.group_titles
+    }
+    rates = [m for m in measures if m.is_rate and m.compared] if repeated else []
+    passes = {m: pass_rates(run.outcomes, m, run.repeats) for m in rates}
+    try:
+        details = measured.details(run.records, run.private)
+    except KeyError as error:
+        raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
+    return RunReport(run, estimates(run.outcomes, measures), groups, passes, details)
+
+
+def _names(run: RecordedRun, kind: str) -> list[str]:
+    """The groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
+    names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
+    known = [name for name in run.measured.group_order if name in names]
+    return [*known, *sorted(names - set(known))]
+
+
+def _by_name(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    return {of.measure.name: of.to_json() for of in estimates}
+
+
+def _usage(of: Estimate) -> dict[str, Any]:
+    total = int(of.total) if of.total.is_integer() else of.total
+    return {"episodes": of.count, "total": rounded(total), "mean": rounded(of.value)}
+
+
+def _group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
+    width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
+    has_intervals = any(of.method != "none" for of in groups.values())
+    head = "95 % over tasks" if has_intervals else ""
+    return ["", f"{title:<{width + 22}}{head:<18}{strip_scale()}"] + [
+        figure_line(of, f"  {name}", strip(of.value, of.over_tasks), width=width)
+        for name, of in groups.items()
+    ]
+
+
+def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
+    return sorted(Counter(o.status for o in outcomes).items())
+
+
+def on_databases(count: int) -> str:
+    """`, on 3 database(s)`; empty for a game without databases."""
+    return f", on {count} database(s)" if count else ""
+
+
+def interval_heads(databases: int) -> str:
+    """The line above a table of figures."""
+    return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
+
+
+def over_databases(of: Estimate) -> str:
+    """The last column of a table of figures."""
+    return between(of.over_databases, share=of.measure.is_rate)
+
+
+def method_notes(databases: int) -> list[str]:
+    """How the intervals are made, for the foot of a table."""
+    lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
+    if databases:
+        resamples = METHODS["databases"].split(", ")[1]
+        lines.append(f"Over databases: bootstrap that resamples whole databases ({resamples}).")
+    if databases == 1:
+        lines.append("One database: nothing says how others would go; no interval over databases.")
+    elif 0 < databases < FEW_DATABASES:
+        lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
+    return lines

@@ -1,0 +1,154 @@
+"""What a user tells to questions that name nothing, and whether it can be used to find out column names."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from birdenv.dialogue import Arena
+from birdenv.llm import Models
+from birdenv.runs.user_evaluation._asking import ask
+from birdenv.runs.user_evaluation._fishing_questions import BAITS, Bait, draw_battery
+from birdenv.tasks.c_interact import InteractTasks
+from birdenv.users import Brief
+from birdenv.users._segments import segments
+
+FISHING_QUESTIONS = 7
+"""Questions of one sort that are put to each task."""
+
+_COLUMN_QUESTIONS = (
+    "Is {column} the column for '{term}'?",
+    "Does '{term}' use the column {column}?",
+    "For '{term}', should I look at {column}?",
+)
+_WORD = re.compile(r"[a-z]{5,}")
+_NAME = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """Shares of what was told.
+
+    Attributes:
+        seed: the battery's seed.
+        tasks: tasks with two annotated points or more.
+        points: their annotated points.
+        points_told: those told to questions that name nothing.
+        parts: parts of the gold SQL of all tasks.
+        parts_told: those told to the same questions.
+        oracle: balanced accuracy with which a yes, or an answer at all, tells a column of the point from
+            another one; 0.5 is chance.
+        column_questions: questions that this rests on.
+        examples: questions that were told something, with the answers.
+    """
+
+    seed: int
+    tasks: int
+    points: int
+    points_told: int
+    parts: int
+    parts_told: int
+    oracle: float | None
+    column_questions: int
+    examples: tuple[tuple[str, str, str], ...]
+
+    @property
+    def passed(self) -> bool:
+        """True if no point was told, at most a tenth of the parts, and columns are told apart by chance."""
+        few = self.parts_told <= 0.1 * self.parts
+        return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
+
+
+def fish(
+    arena: Arena,
+    seed: int,
+    limit: int | None = None,
+    models: Models | None = None,
+    baits: Collection[Bait] = BAITS,
+) -> Leaks:
+    """Put the battery of a seed to every task, but for questions that share a longer word with its request.
+
+    Args:
+        arena: c-Interact, with the user that is measured.
+        seed: draws the battery, and the columns that are asked about.
+        limit: only the first tasks.
+        models: language models for the user.
+        baits: only questions of these sorts.
+    """
+    assert isinstance(arena._tasks, InteractTasks)
+    battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
+    rng = random.Random(seed)
+    examples: list[tuple[str, str, str]] = []
+    tasks = points = parts = points_told = parts_told = 0
+    asked: list[tuple[bool, bool]] = []
+    for instance_id in arena.ids[:limit]:
+        brief = arena._tasks.tasks[instance_id].private.brief
+        several = len({item.term for item in brief.ambiguities}) > 1
+        told: set[tuple[str, str]] = set()
+        named = set(_WORD.findall(brief.request.lower()))
+        for bait in battery:
+            if not named.isdisjoint(_WORD.findall(bait.question.lower())):
+                continue  # it names something of the request
+            heard = ask(arena, instance_id, bait.question, models=models)
+            if heard.call in ("labelled", "unlabelled") and heard.target and not heard.guard:
+                told.add((heard.call, heard.target))
+                examples.append((instance_id, bait.question, heard.text))
+        parts += len(segments(brief.gold, brief.dialect))
+        parts_told += sum(call == "unlabelled" for call, _ in told)
+        if several:
+            tasks += 1
+            points += len({item.term for item in brief.ambiguities})
+            points_told += sum(call == "labelled" for call, _ in told)
+        asked += _columns(arena, instance_id, brief, rng, models)
+    oracle = _balanced_accuracy(asked)
+    return Leaks(seed, tasks, points, points_told, parts, parts_told, oracle, len(asked), tuple(examples))
+
+
+def _columns(
+    arena: Arena, instance_id: str, brief: Brief, rng: random.Random, models: Models | None
+) -> list[tuple[bool, bool]]:
+    """For a point's column and for another one: is it the point's, and does the user seem to say so?"""
+    names = sorted(brief.notes.columns) if brief.notes is not None else []
+    found = []
+    for item in brief.ambiguities[:2]:
+        own = sorted({word.lower() for word in _NAME.findall(item.snippet)} & set(names))
+        others = [name for name in names if name not in own]
+        if not own or not others:
+            continue
+        form = rng.choice(_COLUMN_QUESTIONS)
+        for column, is_own in ((rng.choice(own), True), (rng.choice(others), False)):
+            question = form.format(column=column, term=" ".join(item.term.split()))
+            heard = ask(arena, instance_id, question, models=models)
+            found.append(
+                (is_own, heard.call in ("labelled", "unlabelled") and not heard.text.startswith("No"))
+            )
+    return found
+
+
+def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
+    own = [said for is_own, said in asked if is_own]
+    others = [said for is_own, said in asked if not is_own]
+    if not own or not others:
+        return None
+    accuracy = (sum(own) / len(own) + 1 - sum(others) / len(others)) / 2
+    return max(accuracy, 1 - accuracy)
+
+
+def leaks_text(leaks: Leaks, most: int = 10) -> str:
+    """Say what was told, with examples."""
+    lines = [
+        f"seed {leaks.seed}",
+        f"annotated points told to questions that name nothing: {leaks.points_told} of {leaks.points} "
+        f"in {leaks.tasks} tasks with two or more (at most 0)",
+        f"parts of the gold SQL told to the same questions: {leaks.parts_told} of {leaks.parts} "
+        "(at most 10 %)",
+    ]
+    if leaks.oracle is not None:
+        lines.append(
+            f"columns told apart: balanced accuracy {leaks.oracle:.3f} over {leaks.column_questions} "
+            "questions (at most 0.55)"
+        )
+    lines += [f"  {task}: {question}\n      {text}" for task, question, text in leaks.examples[:most]]
+    return "\n".join(lines)
