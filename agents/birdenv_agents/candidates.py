@@ -15,8 +15,8 @@ from random import Random
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.tasks.a_interact import COSTS
-from birdenv_agents._matching import rank
-from birdenv_agents._phrases import open_phrases
+from birdenv_agents._candidate_match import rank
+from birdenv_agents._open_phrases import open_phrases
 
 __all__ = ["asks_first", "never_asks", "random"]
 

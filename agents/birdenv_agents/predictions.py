@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.tasks import as_script
 from birdenv.tasks.bird import PublicBirdTask
-from birdenv_agents._result_files import stage_files
+from birdenv_agents._published_results import stage_files
 
 __all__ = ["predictions"]
 

@@ -12,10 +12,10 @@ from statistics import mean, median
 from typing import Any
 
 import pytest
-from birdenv_agents.bargaining._reader import Prices, read
-from birdenv_agents.friends._reader import Reader
-from birdenv_agents.rulebased import phrases
-from birdenv_agents.sharing import agrees, read_share
+from birdenv_agents.bargain._reader import Prices, read
+from birdenv_agents.cocoa_rules import phrases
+from birdenv_agents.deal_or_no_deal import agrees, read_share
+from birdenv_agents.mutual_friends._reader import Reader
 
 from birdenv.dialogue import Dialogue, PlayerContext, make_game, play, replay
 from birdenv.dialogue.arena import Arena

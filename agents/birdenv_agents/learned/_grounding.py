@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Action, View
 from birdenv.dialogue.acts import Listener
-from birdenv_agents import sharing
+from birdenv_agents import deal_or_no_deal
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
@@ -25,7 +25,7 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
     if "item" in kinds:
         return listener.best_item(view) if listener.offered is None else listener.offered
     if kinds == {"integer"}:
-        return sharing.standing_share(view)
+        return deal_or_no_deal.standing_share(view)
     if isinstance(data, str):
         return listener.lexicon.put_in(data, listener.heard, rng, listener.prices)
     if isinstance(data, Mapping) and isinstance(data.get("price"), str):

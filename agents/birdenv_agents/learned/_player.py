@@ -12,9 +12,9 @@ from birdenv.dialogue import Move, PlayerContext, Seat, View
 from birdenv.dialogue.acts import Act, Listener
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
+from birdenv_agents.cocoa_rules import RulePlayer, rulebased
 from birdenv_agents.learned._grounding import grounded
 from birdenv_agents.learned._policy import Array, Policy, read_policy, softmax
-from birdenv_agents.rulebased import RulePlayer, rulebased
 
 _GREEDY = "greedy:"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-from birdenv_agents._matching import rank
-from birdenv_agents._phrases import open_phrases
+from birdenv_agents._candidate_match import rank
+from birdenv_agents._open_phrases import open_phrases
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.users import Ambiguity, Brief

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from birdenv_agents._words import plain, with_digits
+from birdenv_agents._number_words import plain, with_digits
 
 
 class Reading(NamedTuple):

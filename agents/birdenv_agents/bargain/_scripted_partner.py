@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from birdenv.dialogue import Move, View
+from birdenv_agents._number_words import in_words
 from birdenv_agents._phrase_bank import PhraseBank
-from birdenv_agents._words import in_words
-from birdenv_agents.bargaining._player import Bargainer, offered, shown
+from birdenv_agents.bargain._player import Bargainer, offered, shown
 
 
 class BargainingPerson(Bargainer):

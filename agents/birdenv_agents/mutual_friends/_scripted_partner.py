@@ -8,10 +8,10 @@ from random import Random
 from typing import Final
 
 from birdenv_agents._phrase_bank import PhraseBank
-from birdenv_agents.friends._mind import Item, distinct
-from birdenv_agents.friends._player import FriendsPlayer
-from birdenv_agents.friends._reader import Claim
-from birdenv_agents.friends._words import PHRASES
+from birdenv_agents.mutual_friends._belief import Item, distinct
+from birdenv_agents.mutual_friends._own_phrases import PHRASES
+from birdenv_agents.mutual_friends._player import FriendsPlayer
+from birdenv_agents.mutual_friends._reader import Claim
 
 _QUESTIONS: Final = [
     re.compile(

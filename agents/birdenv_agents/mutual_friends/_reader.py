@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
-from birdenv_agents._words import plain
+from birdenv_agents._number_words import plain
 
 Values: TypeAlias = dict[str, frozenset[str]]
 """Values by attribute, in the order of their mention. An empty set: only others than one's own were named."""

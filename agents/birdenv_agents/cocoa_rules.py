@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.errors import InputError
-from birdenv_agents import bargaining, friends, sharing
+from birdenv_agents import bargain, deal_or_no_deal, mutual_friends
 from birdenv_agents._phrase_bank import PhraseBank, read_bank
-from birdenv_agents.friends._player import MOST_VALUES
+from birdenv_agents.mutual_friends._player import MOST_VALUES
 
 __all__ = ["phrases", "rulebased"]
 
@@ -23,7 +23,7 @@ FRIENDS: Final = "mutual-friends"
 BARGAIN: Final = "bargain"
 DEAL: Final = "deal-or-no-deal"
 
-_ACTS: Final[Mapping[str, Mapping[str, set[str]]]] = {FRIENDS: friends.ACTS, BARGAIN: bargaining.ACTS}
+_ACTS: Final[Mapping[str, Mapping[str, set[str]]]] = {FRIENDS: mutual_friends.ACTS, BARGAIN: bargain.ACTS}
 
 _NEEDED: Final = {
     FRIENDS: ("ask", "inform", "deny", "yes", "no"),
@@ -73,11 +73,13 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
         raise InputError(f"rulebased:{argument}: only in {FRIENDS}, a number of values in a message from 1")
     if context.game == FRIENDS:
         most = int(argument) if argument else MOST_VALUES
-        return RulePlayer(lambda view: friends.FriendsPlayer(view.kb, PhraseBank(friends.PHRASES, rng), most))
+        return RulePlayer(
+            lambda view: mutual_friends.FriendsPlayer(view.kb, PhraseBank(mutual_friends.PHRASES, rng), most)
+        )
     if context.game == BARGAIN:
-        return RulePlayer(lambda view: bargaining.Bargainer(view.kb, PhraseBank(bargaining.PHRASES, rng)))
+        return RulePlayer(lambda view: bargain.Bargainer(view.kb, PhraseBank(bargain.PHRASES, rng)))
     if context.game == DEAL:
-        return RulePlayer(lambda view: sharing.Sharer(view.kb))
+        return RulePlayer(lambda view: deal_or_no_deal.Sharer(view.kb))
     raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {context.game}")
 
 
@@ -93,5 +95,5 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:
-        return RulePlayer(lambda view: friends.FriendsPerson(view.kb, bank, rng))
-    return RulePlayer(lambda view: bargaining.BargainingPerson(view.kb, bank, rng))
+        return RulePlayer(lambda view: mutual_friends.FriendsPerson(view.kb, bank, rng))
+    return RulePlayer(lambda view: bargain.BargainingPerson(view.kb, bank, rng))

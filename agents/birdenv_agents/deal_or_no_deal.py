@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Final, Self
 
 from birdenv.dialogue import Move, View
-from birdenv_agents._words import plain, with_digits
+from birdenv_agents._number_words import plain, with_digits
 
 Share = dict[str, int]
 

@@ -7,9 +7,9 @@ from copy import deepcopy
 from typing import Any, Final, Self
 
 from birdenv.dialogue import Event, Move, View
+from birdenv_agents._number_words import in_words
 from birdenv_agents._phrase_bank import PhraseBank
-from birdenv_agents._words import in_words
-from birdenv_agents.bargaining._reader import Prices, Reading, read
+from birdenv_agents.bargain._reader import Prices, Reading, read
 
 _STEPS: Final = (0.6, 1.0)
 """Shares of the way from the target to the middle, by the number of concessions."""

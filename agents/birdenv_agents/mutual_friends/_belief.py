@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from birdenv_agents.friends._reader import Claim, Values
+from birdenv_agents.mutual_friends._reader import Claim, Values
 
 RULED_OUT: Final = -10.0
 """What a denial takes from a friend's weight."""

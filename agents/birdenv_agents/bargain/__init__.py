@@ -1,0 +1,7 @@
+"""The rule-based players of Bargain: they read prices and intents out of messages, concede, and close."""
+
+from birdenv_agents.bargain._own_phrases import ACTS, PHRASES
+from birdenv_agents.bargain._player import Bargainer
+from birdenv_agents.bargain._scripted_partner import BargainingPerson
+
+__all__ = ["ACTS", "PHRASES", "Bargainer", "BargainingPerson"]

@@ -1,0 +1,7 @@
+"""The rule-based player of MutualFriends: it reads claims out of messages, weighs its friends, and talks."""
+
+from birdenv_agents.mutual_friends._own_phrases import ACTS, PHRASES
+from birdenv_agents.mutual_friends._player import FriendsPlayer
+from birdenv_agents.mutual_friends._scripted_partner import FriendsPerson
+
+__all__ = ["ACTS", "PHRASES", "FriendsPerson", "FriendsPlayer"]
