@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
-from birdenv.cli.options._common import RunDir, RunsRoot, databases_in, find_run
+from birdenv.cli.options._run_options import RunDir, RunsRoot, databases_in, find_run
 from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.sqlite import SqliteFileSource

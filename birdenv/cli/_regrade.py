@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder

@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, open_store, tell_counts
-from birdenv.cli.options._common import Dialect, Dsn, databases_in
+from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable, read_records, write_records, write_text

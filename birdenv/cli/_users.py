@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._groups import takes_groups
 from birdenv.cli.options._models import PairOptions, check_models
+from birdenv.cli.options._option_groups import takes_groups
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import Models

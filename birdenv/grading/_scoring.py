@@ -26,7 +26,7 @@ from birdenv.grading._scoring_worker import ScoringConfig, sql_digest
 from birdenv.grading._second_run import is_late, second_limits
 from birdenv.grading._verdict import ExStatus, ExVerdict, without_results
 from birdenv.grading.compare._metrics import Metric
-from birdenv.processes._alone import alone
+from birdenv.processes._one_at_a_time import alone
 
 _TOGETHER_SECONDS: Final = 0.05  # of work that is handed out at once (a message costs about 0.0002); the
 # time that a pair is taken to need as long as nothing is known of its database

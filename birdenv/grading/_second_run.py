@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from birdenv.databases import DatabaseSource, DatabaseState, EpisodeDatabase, Limits, QueryError
 from birdenv.errors import InfrastructureError
-from birdenv.processes._alone import alone
+from birdenv.processes._one_at_a_time import alone
 
 SECOND_TIME: Final = 2.0
 """So many times the limit is allowed in the second run."""

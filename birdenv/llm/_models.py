@@ -16,9 +16,9 @@ from birdenv.llm._chat import Chat
 from birdenv.llm._completion import Completion, completion_of
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
 from birdenv.llm._ledger import Ledger
-from birdenv.llm._prices import Prices
 from birdenv.llm._recording import CallFile
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
+from birdenv.llm._token_prices import Prices
 
 CALLS: Final = "private_calls.jsonl"
 """The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Dialogue, Player, Usage, play
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.transcript import Example
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import (
     BenchmarkError,

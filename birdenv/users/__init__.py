@@ -9,8 +9,8 @@
 """
 
 from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
+from birdenv.users._decoder import ASKING_BACK, RuleUser
 from birdenv.users._rule_player import RulePlayer, rule_player
-from birdenv.users._rule_user import ASKING_BACK, RuleUser
 from birdenv.users._temperaments import TEMPERAMENTS
 
 __all__ = [

@@ -11,8 +11,8 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
 from birdenv.users._conversation import Conversation, one_by_one
+from birdenv.users._decoder import OUT_OF_SCOPE, RuleUser, decode, said_again
 from birdenv.users._proposal import verdict
-from birdenv.users._rule_user import OUT_OF_SCOPE, RuleUser, decode, said_again
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
 

@@ -12,11 +12,11 @@ The stages of a person are `instructions`, `waiting`, `chat`, `survey` and `fini
 whose partner left.
 """
 
+from birdenv.web._access import Doors
 from birdenv.web._app import make_app
-from birdenv.web._doors import Doors
 from birdenv.web.study._config import Partner, StudyConfig
+from birdenv.web.study._config_files import read_config
 from birdenv.web.study._export import is_study, study_rows
-from birdenv.web.study._files import read_config
 from birdenv.web.study._store import Store, held_study, open_store
 from birdenv.web.study._study import Study, study_arena
 

@@ -7,11 +7,11 @@ import asyncio
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from birdenv.web._doors import ADMIN_COOKIE, Doors
+from birdenv.web._access import ADMIN_COOKIE, Doors
 from birdenv.web._forms import read_fields, refused
 from birdenv.web._pages import Pages
 from birdenv.web.replay._pages import add_replay
-from birdenv.web.replay._records import study_records
+from birdenv.web.replay._recorded_dialogues import study_records
 from birdenv.web.study._export import examples
 from birdenv.web.study._study import Study
 

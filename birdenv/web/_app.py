@@ -13,10 +13,10 @@ from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
+from birdenv.web._access import FOREIGN, Doors, Newcomers, is_own_origin
 from birdenv.web._admin import add_admin
-from birdenv.web._doors import FOREIGN, Doors, Newcomers, is_own_origin
 from birdenv.web._forms import address_of, back, read_form, signed_in
-from birdenv.web._guard import guarded_app
+from birdenv.web._headers import guarded_app
 from birdenv.web._pages import Pages, external_of, platform_of
 from birdenv.web._sockets import STRANGER, Hub
 from birdenv.web.study._study import Study

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from fastapi import HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from birdenv.web._doors import Doors, is_own_origin
+from birdenv.web._access import Doors, is_own_origin
 
 _MAX_BODY: Final = 2**16
 _MOST_FIELDS: Final = 200

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from birdenv.web._doors import Doors
+from birdenv.web._access import Doors
 from birdenv.web.study._store import Person
 from birdenv.web.study._study import TRIES, Study, seats_of_people
 

@@ -14,9 +14,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
-from birdenv.web._doors import Bucket
+from birdenv.web._access import Bucket
 from birdenv.web._frames import Hello, Play, as_json, read_frame
-from birdenv.web.study._room import Room
+from birdenv.web.study._running_dialogue import Room
 from birdenv.web.study._study import Study
 
 REFUSED: Final = 4400

@@ -120,7 +120,7 @@ def test_the_module_is_the_command_line() -> None:
 
 def test_no_password_is_kept_for_a_resumed_run(birdenv: Command, tmp_path: Path) -> None:
     """Without a server to ask: the options are written down as they are read."""
-    from birdenv.cli.options._common import _command, command_given
+    from birdenv.cli.options._run_options import _command, command_given
 
     class Context:
         info_name = "bird"

@@ -23,8 +23,8 @@ from birdenv.dialogue.cocoa import (
     write_scenarios,
 )
 from birdenv.dialogue.cocoa._dataset import split
-from birdenv.dialogue.cocoa._examples import exact
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.cocoa._dialogue_files import exact
+from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
 
 MESSAGE = {"agent": 0, "time": 1, "action": "message", "data": "hi"}

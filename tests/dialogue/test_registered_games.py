@@ -15,8 +15,8 @@ import birdenv
 from birdenv.dialogue import Dialogue, Move, make_game, replay
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.chat import tool_schemas
-from birdenv.dialogue.example import Example
 from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 

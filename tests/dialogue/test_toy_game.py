@@ -250,7 +250,7 @@ def test_summary_compare_and_replay_of_records(tmp_path: Path) -> None:
     assert "Mean reward" in report(found[0]).summary().text
     assert compare(found).differences
     record = json.loads(next((tmp_path / "a").glob("run-*/runs.jsonl")).read_text().splitlines()[0])
-    from birdenv.dialogue.example import Example
+    from birdenv.dialogue.transcript import Example
 
     example = Example.from_json(record["example"])
     again = replay(toy_game.Guess(int(record["instance_id"])), example.events)

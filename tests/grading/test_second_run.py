@@ -14,7 +14,7 @@ from birdenv.databases import Limits, QueryError, SqliteSource
 from birdenv.grading import ExGrader, ExVerdict, Pair, score_pairs
 from birdenv.grading.interact import GradingJob, InteractGrader
 from birdenv.grading.statements import cached_query
-from birdenv.processes._alone import alone
+from birdenv.processes._one_at_a_time import alone
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"

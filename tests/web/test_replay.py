@@ -14,7 +14,7 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.dialogue import Event, Move, make_game
 from birdenv.dialogue.cocoa import write_examples
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
 from birdenv.web import Store
 from birdenv.web.ratings import RatingConfig, items_of

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.users import Brief
+from birdenv.users._decoder import decode
 from birdenv.users._proposal import verdict
-from birdenv.users._rule_user import decode
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._choose import choice_of
 from birdenv.users.understanding._index import index_of

@@ -20,9 +20,9 @@ from rich.progress import track
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
 from birdenv.cli._terminal import visible
 from birdenv.cli.benchmarks._generate import generate
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
-from birdenv.cli.options._common import Dialect, Dsn, databases_in
+from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.sqlite import is_database_name

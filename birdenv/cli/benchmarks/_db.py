@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.cli.options._common import Dsn
+from birdenv.cli.options._run_options import Dsn
 from birdenv.databases import SqliteSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.files import check_writable, write_text

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from birdenv.cli.games._running import INTERRUPTED
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 from birdenv.dialogue import make_game
 from birdenv.runs import RunDirectory, RunPlan, Summary, prepare, run
 

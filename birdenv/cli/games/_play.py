@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from birdenv.cli.options._groups import Engine, RunOptions, Selection, takes_groups
 from birdenv.cli.options._models import PairOptions
+from birdenv.cli.options._option_groups import Engine, RunOptions, Selection, takes_groups
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:

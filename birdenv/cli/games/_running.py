@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._common import command_given
-from birdenv.cli.options._groups import RunOptions
 from birdenv.cli.options._models import check_models
+from birdenv.cli.options._option_groups import RunOptions
+from birdenv.cli.options._run_options import command_given
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game

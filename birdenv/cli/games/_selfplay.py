@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.options._groups import RunFolder, RunOptions, takes_groups
 from birdenv.cli.options._models import PairOptions
+from birdenv.cli.options._option_groups import RunFolder, RunOptions, takes_groups
 from birdenv.errors import InputError
 
 _FOLDER, _MODELS = RunFolder(), PairOptions()

@@ -123,7 +123,7 @@ def _read(paths: Sequence[Path] | None, scenarios: Path | None) -> list[ExampleR
     """The dialogues of files, runs and studies."""
     from birdenv.cli._runs import whole_dialogues
     from birdenv.dialogue.cocoa import ExampleRecord, read_examples, read_scenarios
-    from birdenv.dialogue.cocoa._examples import exact
+    from birdenv.dialogue.cocoa._dialogue_files import exact
 
     if not paths:
         raise InputError(

@@ -8,7 +8,7 @@ reader takes beyond them.
 """
 
 from birdenv.dialogue.cocoa._dataset import Dataset, read_dataset
-from birdenv.dialogue.cocoa._examples import EventRecord, ExampleRecord, read_examples, write_examples
+from birdenv.dialogue.cocoa._dialogue_files import EventRecord, ExampleRecord, read_examples, write_examples
 from birdenv.dialogue.cocoa._scenarios import (
     Attribute,
     Scenario,

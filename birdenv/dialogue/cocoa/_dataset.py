@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from birdenv.dialogue.cocoa._examples import ExampleRecord, read_examples
+from birdenv.dialogue.cocoa._dialogue_files import ExampleRecord, read_examples
 from birdenv.errors import InputError
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, Event
 from birdenv.dialogue.cocoa import ExampleRecord, read_examples
-from birdenv.dialogue.cocoa._examples import exact
+from birdenv.dialogue.cocoa._dialogue_files import exact
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.runs.summaries._recorded_run import read_run
 

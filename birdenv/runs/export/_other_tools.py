@@ -7,9 +7,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue.cocoa._examples import exact
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.cocoa._dialogue_files import exact
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.transcript import Example
 from birdenv.runs.export._episodes import exported_episodes
 from birdenv.runs.summaries._recorded_run import read_run
 

@@ -23,6 +23,6 @@ or a code that two accomplices agreed on (initial letters, a cipher, one word a 
 to pass a secret can always encode it; this is a net against leaks, no breaker of ciphers.
 """
 
-from birdenv.users.leak_guard._guard import CANNED, GuardedAnswer, LeakGuard, guard_answer, leak_guard
+from birdenv.users.leak_guard._leak_guard import CANNED, GuardedAnswer, LeakGuard, guard_answer, leak_guard
 
 __all__ = ["CANNED", "GuardedAnswer", "LeakGuard", "guard_answer", "leak_guard"]

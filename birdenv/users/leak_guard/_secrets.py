@@ -18,8 +18,8 @@ from birdenv.users.leak_guard._patterns import (
     rot13,
 )
 from birdenv.users.sql_in_words import in_words, read_aloud, respelt
+from birdenv.users.sql_in_words._keywords import quoted
 from birdenv.users.sql_in_words._lexer import split_words, tokenize
-from birdenv.users.sql_in_words._words import quoted
 
 _GOLD_RUN = 6
 """Words in a row of hidden SQL that are a leak."""

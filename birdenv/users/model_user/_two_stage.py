@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.users._brief import Brief
-from birdenv.users._rule_user import ASKING_BACK, OUT_OF_SCOPE
-from birdenv.users.leak_guard._guard import CANNED
+from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
+from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
     Reading,

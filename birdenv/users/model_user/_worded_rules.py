@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from birdenv.dialogue import Move, PlayerContext, View
-from birdenv.users._rule_user import RuleUser
+from birdenv.users._decoder import RuleUser
 from birdenv.users.model_user._seat import UserSeat
 
 

@@ -14,11 +14,11 @@ from functools import lru_cache
 
 from birdenv.users._brief import Brief, Notes
 from birdenv.users.sql_in_words._clauses import Paraphrase, reading
+from birdenv.users.sql_in_words._keywords import CLAUSE_WORDS, Wording
 from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
 from birdenv.users.sql_in_words._reader import Reader
 from birdenv.users.sql_in_words._spelling import spelt_out
 from birdenv.users.sql_in_words._table_names import counted_noun, plain_sources, spoken_tables
-from birdenv.users.sql_in_words._words import CLAUSE_WORDS, Wording
 
 
 def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from birdenv.users.sql_in_words._words import ATOM, LOOSE, Phrase, enumerate_words
+from birdenv.users.sql_in_words._keywords import ATOM, LOOSE, Phrase, enumerate_words
 
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader

@@ -13,7 +13,7 @@ from birdenv.users.sql_in_words._functions import (
     takes_atoms,
     type_words,
 )
-from birdenv.users.sql_in_words._words import ATOM, CHAIN, FRAME, LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._keywords import ATOM, CHAIN, FRAME, LOOSE, PREFIX, Phrase, enumerate_words
 
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader

@@ -19,6 +19,13 @@ from birdenv.users.sql_in_words._arrangement import (
     read_partition,
 )
 from birdenv.users.sql_in_words._calls import cases, frame
+from birdenv.users.sql_in_words._keywords import (
+    CLAUSE_WORDS,
+    LOOSE,
+    Phrase,
+    enumerate_words,
+    name_words,
+)
 from birdenv.users.sql_in_words._tables import (
     JOIN_SIDES,
     read_create,
@@ -28,13 +35,6 @@ from birdenv.users.sql_in_words._tables import (
     read_join,
     read_update,
     read_values,
-)
-from birdenv.users.sql_in_words._words import (
-    CLAUSE_WORDS,
-    LOOSE,
-    Phrase,
-    enumerate_words,
-    name_words,
 )
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from birdenv.users.sql_in_words._words import (
+from birdenv.users.sql_in_words._keywords import (
     ATOM,
     CHAIN,
     COMPARISONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from birdenv.users.sql_in_words._words import ATOM, CHAIN, PREFIX, Phrase
+from birdenv.users.sql_in_words._keywords import ATOM, CHAIN, PREFIX, Phrase
 
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader

@@ -6,8 +6,8 @@ number". A function that is not listed is called by the words of its own name.
 
 from __future__ import annotations
 
+from birdenv.users.sql_in_words._keywords import Wording, enumerate_words
 from birdenv.users.sql_in_words._lexer import split_words
-from birdenv.users.sql_in_words._words import Wording, enumerate_words
 
 _PREFIX: dict[str, str] = {
     "ABS": "the absolute value of {}",

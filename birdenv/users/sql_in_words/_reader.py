@@ -16,8 +16,7 @@ from birdenv.users.sql_in_words._comparisons import MISSING, PRESENT, comparison
 from birdenv.users.sql_in_words._counted import is_counted
 from birdenv.users.sql_in_words._dates import days_between, kind_of_text
 from birdenv.users.sql_in_words._functions import entry_words
-from birdenv.users.sql_in_words._lexer import Token, split_words
-from birdenv.users.sql_in_words._words import (
+from birdenv.users.sql_in_words._keywords import (
     ARITHMETIC,
     ARROWS,
     ATOM,
@@ -38,6 +37,7 @@ from birdenv.users.sql_in_words._words import (
     name_words,
     quoted,
 )
+from birdenv.users.sql_in_words._lexer import Token, split_words
 
 _MAX_DEPTH = 30
 _NOT_PROSE = frozenset({"AND", "OR", "IS", "NOT", *COMPARISONS, *STOPS})

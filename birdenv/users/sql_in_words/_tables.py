@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from birdenv.users.sql_in_words._keywords import CLAUSE_WORDS, LOOSE, PREFIX, enumerate_words
 from birdenv.users.sql_in_words._lexer import split_words
-from birdenv.users.sql_in_words._words import CLAUSE_WORDS, LOOSE, PREFIX, enumerate_words
 
 if TYPE_CHECKING:
     from birdenv.users.sql_in_words._reader import Reader

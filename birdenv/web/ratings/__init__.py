@@ -10,7 +10,7 @@ from birdenv.web.ratings._config import RatingConfig, read_rating_config
 from birdenv.web.ratings._export import ROW_FORMATS, rating_rows, write_ratings
 from birdenv.web.ratings._items import Item, items_of
 from birdenv.web.ratings._pages import make_rating_app
-from birdenv.web.ratings._ratings import Ratings
+from birdenv.web.ratings._raters import Ratings
 from birdenv.web.ratings._store import RatingStore
 
 __all__ = [

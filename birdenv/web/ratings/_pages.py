@@ -10,13 +10,13 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.web._doors import RATER, Doors, Newcomers
+from birdenv.web._access import RATER, Doors, Newcomers
 from birdenv.web._forms import address_of, back, read_form, refused, signed_in
 from birdenv.web._frames import as_json
-from birdenv.web._guard import guarded_app
+from birdenv.web._headers import guarded_app
 from birdenv.web._pages import external_of, is_preview, platform_of, render, way_back
 from birdenv.web.ratings._items import Item, side_of
-from birdenv.web.ratings._ratings import WINNERS, Ratings
+from birdenv.web.ratings._raters import WINNERS, Ratings
 from birdenv.web.ratings._store import Rater
 
 

@@ -5,6 +5,6 @@
 """
 
 from birdenv.web.replay._pages import add_replay, make_replay_app
-from birdenv.web.replay._records import EVERYTHING, Record, Records, View
+from birdenv.web.replay._recorded_dialogues import EVERYTHING, Record, Records, View
 
 __all__ = ["EVERYTHING", "Record", "Records", "View", "add_replay", "make_replay_app"]

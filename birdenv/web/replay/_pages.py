@@ -12,12 +12,12 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from birdenv.errors import BirdenvError
-from birdenv.web._doors import ADMIN_COOKIE, Doors
+from birdenv.web._access import ADMIN_COOKIE, Doors
 from birdenv.web._forms import refused
 from birdenv.web._frames import as_json
-from birdenv.web._guard import guarded_app
+from birdenv.web._headers import guarded_app
 from birdenv.web._pages import render
-from birdenv.web.replay._records import Record, Records
+from birdenv.web.replay._recorded_dialogues import Record, Records
 
 _ROWS: Final = 200
 _COOKIE: Final = "replay"  # beside a study's, which may be open on the same host

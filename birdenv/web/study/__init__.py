@@ -1,8 +1,8 @@
 """A study without network: people from consent to completion code, their dialogues, and the store of both."""
 
 from birdenv.web.study._config import PAID, Partner, StudyConfig
+from birdenv.web.study._config_files import read_config
 from birdenv.web.study._export import is_study, study_rows
-from birdenv.web.study._files import read_config
 from birdenv.web.study._store import Person, Store, open_store
 from birdenv.web.study._study import Study, study_arena
 

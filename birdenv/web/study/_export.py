@@ -9,7 +9,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
 from birdenv.web.study._config import HUMAN
 from birdenv.web.study._store import FILE, Store

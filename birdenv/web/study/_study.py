@@ -15,9 +15,9 @@ from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
-from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
+from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
 from birdenv.web.study._store import Person, Report, Store
-from birdenv.web.study._waiting import End, Presence, WaitingRoom
+from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
 """Tries of the comprehension check."""

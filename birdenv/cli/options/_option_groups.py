@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
-from birdenv.cli.options import _common as options
+from birdenv.cli.options import _run_options as options
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
 from birdenv.web import Doors, Partner, Study, StudyConfig, held_study
+from birdenv.web._access import Newcomers
 from birdenv.web._database import Database
-from birdenv.web._doors import Newcomers
 from birdenv.web._frames import MAX_FRAME, as_json, read_frame
 from birdenv.web._pages import external_of, platform_of
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from birdenv.web._doors import FOREIGN, LOOPBACK
+from birdenv.web._access import FOREIGN, LOOPBACK
 from birdenv.web._pages import MTURK_HOSTS, render
 
 _HEADERS: Final = {

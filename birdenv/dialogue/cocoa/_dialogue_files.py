@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue.cocoa._scenarios import Scenario, as_scenario
 from birdenv.dialogue.cocoa._values import Record, as_time, read_list, without_nan, write_list
-from birdenv.dialogue.example import Example
+from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
 from birdenv.files import check_text, read_records
 
