@@ -72,7 +72,7 @@ def evaluate(
 ) -> None:
     """Play trained policies on the database that they have not seen, also in new words and on the demo."""
     from birdenv_baselines.training._compare import TEST_ENVS
-    from birdenv_baselines.training._report import episodes_file, write_episodes
+    from birdenv_baselines.training._training_report import episodes_file, write_episodes
 
     learners = _learners()
     for folder in _trainings(folders, output):
@@ -94,7 +94,7 @@ def report(output: _Output = _DEFAULT) -> None:
     """Write report.md, curves.csv and curves.png on all evaluated trainings below a folder."""
     from birdenv_baselines.training._compare import TEST_ENVS, Compared, compare
     from birdenv_baselines.training._probe import Found, probe
-    from birdenv_baselines.training._report import (
+    from birdenv_baselines.training._training_report import (
         episodes_file,
         leaks,
         overview,

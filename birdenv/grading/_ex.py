@@ -15,7 +15,7 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits, QueryError
 from birdenv.databases.cache import ResultCache, result_cache
 from birdenv.grading._answer_cleaning import clean_sql
-from birdenv.grading._rows import FetchedRows, GoldRows
+from birdenv.grading._fetched_rows import FetchedRows, GoldRows
 from birdenv.grading._second_run import is_late, with_memory, with_second_run
 from birdenv.grading._verdict import ExStatus, ExVerdict
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows

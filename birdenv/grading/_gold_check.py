@@ -12,8 +12,8 @@ from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, Row
 from birdenv.databases.cache import ResultCache
-from birdenv.grading._clock import reads_clock
-from birdenv.grading._rows import whole
+from birdenv.grading._fetched_rows import whole
+from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.statements import cached_query

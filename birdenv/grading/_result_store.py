@@ -30,7 +30,7 @@ from birdenv.databases import QueryError
 from birdenv.databases.cache import Key
 from birdenv.databases.sqlite import FileId
 from birdenv.errors import InputError
-from birdenv.grading._rows import FetchedRows
+from birdenv.grading._fetched_rows import FetchedRows
 from birdenv.grading._second_run import SECOND_TIME
 from birdenv.processes._messages import packed, unpacked
 

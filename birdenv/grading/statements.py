@@ -7,9 +7,16 @@ from typing import TypeAlias
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope, is_out_of_memory
 from birdenv.databases.cache import Key, ResultCache
-from birdenv.grading._clock import reads_clock
-from birdenv.grading._rows import FetchedRows, GoldRows, RowCollector, fetched_rows, rows_needed, whole
+from birdenv.grading._fetched_rows import (
+    FetchedRows,
+    GoldRows,
+    RowCollector,
+    fetched_rows,
+    rows_needed,
+    whole,
+)
 from birdenv.grading._second_run import NoMemoryError, is_late, with_second_run
+from birdenv.grading._volatile_gold import reads_clock
 
 _Gold: TypeAlias = GoldRows | QueryError
 _Fetched: TypeAlias = FetchedRows | QueryError

@@ -17,6 +17,7 @@ import pytest
 from birdenv_baselines.bench import episodes
 from birdenv_baselines.bench.__main__ import GROUPS
 from birdenv_baselines.bench._databases import SIZES, build, database_file
+from birdenv_baselines.bench._episode_tasks import light_tasks, quick_tasks, statements
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -40,7 +41,6 @@ from birdenv_baselines.bench._peers import (
 )
 from birdenv_baselines.bench._setting import Setting
 from birdenv_baselines.bench._table import print_table
-from birdenv_baselines.bench._tasks import light_tasks, quick_tasks, statements
 
 from birdenv.databases import SqliteSource
 from birdenv.grading import ExGrader

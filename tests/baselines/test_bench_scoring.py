@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from birdenv_baselines.bench import _statement_times
+from birdenv_baselines.bench._episode_tasks import Task
 from birdenv_baselines.bench._measure import Skip
 from birdenv_baselines.bench._mini_dev import ONE_SYSTEM, MiniDev, data_folder
 from birdenv_baselines.bench._official_script import OfficialScript, RawPool, two_processes
 from birdenv_baselines.bench._peers import official_verdict
 from birdenv_baselines.bench._scoring_memory import anonymous_megabytes
 from birdenv_baselines.bench._statement_times import LONGEST, statement_times
-from birdenv_baselines.bench._tasks import Task
 
 pytestmark = pytest.mark.slow
 

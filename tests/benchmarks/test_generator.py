@@ -18,7 +18,7 @@ from birdenv.benchmarks import verify_records
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate, read_concepts
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
-from birdenv.envs.candidates._words import phrases
+from birdenv.envs.candidates._request_words import phrases
 from birdenv.errors import InputError
 from birdenv.files import read_records
 

@@ -14,8 +14,8 @@ import pytest
 
 from birdenv.databases.sqlite import images as _images
 from birdenv.databases.sqlite.images import _file as _scratch
-from birdenv.databases.sqlite.images import _image, trial
 from birdenv.databases.sqlite.images import _memory_map as _memory_images
+from birdenv.databases.sqlite.images import _protocol, trial
 from birdenv.databases.sqlite.images._memory_map import library
 
 EVERYWHERE = ("deserialize", "copy")
@@ -35,7 +35,7 @@ def why_not(kind: str) -> str:
 
 def let_images_grow(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By so many bytes and no more."""
-    for module in (_image, _images, _memory_images):
+    for module in (_protocol, _images, _memory_images):
         monkeypatch.setattr(module, "GROWTH_BYTES", most)
 
 

@@ -21,7 +21,7 @@ from samples import examples
 from birdenv.databases import DatabaseState, Isolation, Limits, QueryError, SqliteSource
 from birdenv.databases._fetching import Allowance
 from birdenv.databases.sqlite import _connection
-from birdenv.databases.sqlite.images._image import ImageKind
+from birdenv.databases.sqlite.images._protocol import ImageKind
 
 COUNT = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
 FILL = {

@@ -22,8 +22,8 @@ from birdenv.databases.sqlite import FileId, _file
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Pair, ResultStore, score_pairs
 from birdenv.grading import _result_store as module
+from birdenv.grading._fetched_rows import FetchedRows
 from birdenv.grading._result_store import digest_of_key
-from birdenv.grading._rows import FetchedRows
 
 NAMES = "SELECT name FROM item"
 CELLS: list[tuple[Any, ...]] = [
@@ -344,7 +344,7 @@ def test_threads_and_processes_share_a_store(store: ResultStore) -> None:
 from birdenv.databases import Limits, Scope
 from birdenv.databases.cache import Key
 from birdenv.grading import ResultStore
-from birdenv.grading._rows import FetchedRows
+from birdenv.grading._fetched_rows import FetchedRows
 store = ResultStore({str(store.path)!r})
 for number in range(100):
     scope = Scope("engine", "contents", Limits(30.0), lambda: "digest")

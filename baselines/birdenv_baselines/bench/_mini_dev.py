@@ -23,11 +23,11 @@ import sqlglot
 
 from birdenv_baselines.bench import _filled_databases, _filled_rows, _gold_literals, _schemas
 from birdenv_baselines.bench._databases import remove_old
+from birdenv_baselines.bench._episode_tasks import Task
 from birdenv_baselines.bench._filled_databases import FILLINGS, build_filled, copy_real
 from birdenv_baselines.bench._measure import Skip
 from birdenv_baselines.bench._schemas import read_schemas
 from birdenv_baselines.bench._statement_times import LONGEST, Times, statement_times
-from birdenv_baselines.bench._tasks import Task
 
 __all__ = ["ONE_SYSTEM", "MiniDev", "data_folder"]
 

@@ -13,8 +13,8 @@ from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Final
 
+from birdenv_baselines.bench._episode_tasks import Task
 from birdenv_baselines.bench._peers import REFUSALS, official_verdict, plain_connection
-from birdenv_baselines.bench._tasks import Task
 
 __all__ = ["OfficialScript", "RawPool", "two_processes"]
 

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from birdenv_baselines.bench._tasks import Task, statements
+from birdenv_baselines.bench._episode_tasks import Task, statements
 
 __all__ = [
     "LEAST",

@@ -26,10 +26,10 @@ import birdenv
 from birdenv.dialogue import make_game
 from birdenv_baselines.bench import _episodes_probe
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
+from birdenv_baselines.bench._episode_tasks import quick_tasks, statements, write_tasks
 from birdenv_baselines.bench._measure import Bar, Effort, Figure, Line, Skip, measured, middle_half
 from birdenv_baselines.bench._setting import Setting
 from birdenv_baselines.bench._table import machine, print_table
-from birdenv_baselines.bench._tasks import quick_tasks, statements, write_tasks
 
 __all__ = ["lines"]
 

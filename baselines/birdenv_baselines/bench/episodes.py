@@ -16,6 +16,14 @@ from typing import Protocol
 from birdenv.databases import SqliteSource
 from birdenv.grading import ExGrader
 from birdenv_baselines.bench._databases import Size
+from birdenv_baselines.bench._episode_tasks import (
+    Task,
+    light_tasks,
+    make_environment,
+    play,
+    quick_tasks,
+    statements,
+)
 from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_fast
 from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
 from birdenv_baselines.bench._peers import (
@@ -26,7 +34,6 @@ from birdenv_baselines.bench._peers import (
     official_verdict,
 )
 from birdenv_baselines.bench._setting import MINI_DEV, Setting
-from birdenv_baselines.bench._tasks import Task, light_tasks, make_environment, play, quick_tasks, statements
 
 __all__ = ["VERDICTS", "lines"]
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from birdenv.databases import SqliteSource
 from birdenv.grading import Pair, ResultStore, score_pairs
+from birdenv_baselines.bench._episode_tasks import Task
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -25,7 +26,6 @@ from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
 from birdenv_baselines.bench._official_script import OfficialScript, RawPool, two_processes
 from birdenv_baselines.bench._scoring_memory import peak_megabytes
 from birdenv_baselines.bench._setting import MINI_DEV, Setting
-from birdenv_baselines.bench._tasks import Task
 
 __all__ = ["VERDICTS", "lines"]
 

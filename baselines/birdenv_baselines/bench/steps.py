@@ -20,6 +20,7 @@ import birdenv
 from birdenv.databases import Limits, SqliteSource
 from birdenv.tasks import SqlMove, result_text
 from birdenv.tasks.sql._result_text import FETCHED_ROWS
+from birdenv_baselines.bench._episode_tasks import Task, make_environment, play, quick_tasks, statements
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -33,7 +34,6 @@ from birdenv_baselines.bench._measure import (
 from birdenv_baselines.bench._mini_dev import ONE_SYSTEM
 from birdenv_baselines.bench._peers import LEAST, RawStatements, plain_connection
 from birdenv_baselines.bench._setting import MINI_DEV, Setting
-from birdenv_baselines.bench._tasks import Task, make_environment, play, quick_tasks, statements
 
 __all__ = ["lines"]
 

@@ -15,9 +15,9 @@ import gymnasium
 from gymnasium.vector import AutoresetMode
 
 import birdenv
+from birdenv_baselines.bench._episode_tasks import make_environment, quick_tasks
 from birdenv_baselines.bench._measure import Bar, Contender, Figure, Line, side_by_side, times_as_fast
 from birdenv_baselines.bench._setting import Setting
-from birdenv_baselines.bench._tasks import make_environment, quick_tasks
 
 __all__ = ["lines"]
 

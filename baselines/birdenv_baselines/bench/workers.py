@@ -14,6 +14,14 @@ from pathlib import Path
 from time import perf_counter
 
 from birdenv.databases import Limits, SqliteSource
+from birdenv_baselines.bench._episode_tasks import (
+    Environment,
+    Task,
+    make_environment,
+    play,
+    quick_tasks,
+    statements,
+)
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
@@ -27,7 +35,6 @@ from birdenv_baselines.bench._measure import (
     times_as_fast,
 )
 from birdenv_baselines.bench._setting import Setting
-from birdenv_baselines.bench._tasks import Environment, Task, make_environment, play, quick_tasks, statements
 
 __all__ = ["lines"]
 

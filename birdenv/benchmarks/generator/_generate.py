@@ -17,7 +17,7 @@ from birdenv.benchmarks.generator._checks import Checker
 from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts
 from birdenv.benchmarks.generator._families import Family, draw_family
 from birdenv.benchmarks.generator._follow_ups import counting, narrowing
-from birdenv.benchmarks.generator._records import family_records
+from birdenv.benchmarks.generator._task_records import family_records
 from birdenv.benchmarks.generator._wording import request
 from birdenv.databases import SqliteSource
 from birdenv.errors import InputError

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.databases.postgres._leftovers import Leftover, leftovers, remove_leftovers
-from birdenv.databases.postgres._queries import PostgresQueries, Server
+from birdenv.databases.postgres._read_only_queries import PostgresQueries, Server
 from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite

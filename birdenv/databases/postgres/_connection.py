@@ -26,7 +26,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.databases.sqlite.images._image import GROWTH_BYTES
+from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 
 if TYPE_CHECKING:
     import psycopg

@@ -32,9 +32,9 @@ from birdenv.databases.sqlite._preparation import (
 from birdenv.databases.sqlite.guard._compiling import HARMLESS, compiling_fault, expansion_fault
 from birdenv.databases.sqlite.guard._deadline import Deadline, timeout_message
 from birdenv.databases.sqlite.guard._expansion import KnownViews
-from birdenv.databases.sqlite.guard._guard import STORES_TOO_LITTLE, StatementGuard
+from birdenv.databases.sqlite.guard._statement_guard import STORES_TOO_LITTLE, StatementGuard
 from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
-from birdenv.databases.sqlite.images._image import GROWTH_BYTES
+from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)

@@ -32,8 +32,8 @@ from birdenv.databases.sqlite._schema import content_queries, definitions, read_
 from birdenv.databases.sqlite.guard._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite.guard._deadline import Deadline
 from birdenv.databases.sqlite.images import open_image
-from birdenv.databases.sqlite.images._image import Image, ImageKind
 from birdenv.databases.sqlite.images._parked import MOST_BYTES, ParkedImage, read_counters, set_counters
+from birdenv.databases.sqlite.images._protocol import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 

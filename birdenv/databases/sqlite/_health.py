@@ -12,8 +12,8 @@ from birdenv.databases.sqlite._file import sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images import open_image, trial
 from birdenv.databases.sqlite.images._file import scratch_root, sweep
-from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
 from birdenv.databases.sqlite.images._memory_map import library
+from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
 from birdenv.errors import BirdenvError, InputError
 
 

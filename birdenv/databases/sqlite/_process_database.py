@@ -37,8 +37,8 @@ from birdenv.databases.sqlite._worker import (
     decoded,
 )
 from birdenv.databases.sqlite.images._file import sweep
-from birdenv.databases.sqlite.images._image import ImageKind
 from birdenv.databases.sqlite.images._parked import ParkedImage
+from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
 from birdenv.processes._process import WorkerCrashError

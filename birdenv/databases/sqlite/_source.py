@@ -21,7 +21,7 @@ from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images._file import sweep_once
-from birdenv.databases.sqlite.images._image import IMAGE_KINDS, ImageKind
+from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
 from birdenv.errors import InputError
 from birdenv.files import file_errors, is_directory
 

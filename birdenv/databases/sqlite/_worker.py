@@ -27,8 +27,8 @@ from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Qu
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
 from birdenv.databases.sqlite.guard._watchdog import alarms
-from birdenv.databases.sqlite.images._image import GROWTH_BYTES, ImageKind
 from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
+from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, ImageKind
 from birdenv.errors import InputError
 from birdenv.processes._child import set_limit
 from birdenv.processes._messages import MessageError, packed, receive, send, unpacked

@@ -13,9 +13,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
 from birdenv.envs._gymnasium import transcript_text
-from birdenv.envs.candidates._board import Board, observation_space
 from birdenv.envs.candidates._session import Session
 from birdenv.envs.candidates._setting import MAX_CANDIDATES, MAX_SPANS, PRICES, QUESTIONS, CandidateSetting
+from birdenv.envs.candidates._state import Board, observation_space
 from birdenv.errors import InputError
 
 

@@ -13,10 +13,10 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from birdenv.envs.candidates._board import Board, Indices, observation_space
 from birdenv.envs.candidates._cache import tables_of
 from birdenv.envs.candidates._layout import MAX_POINTS
 from birdenv.envs.candidates._setting import CandidateSetting, order_by
+from birdenv.envs.candidates._state import Board, Indices, observation_space
 from birdenv.envs.candidates._tables import END
 from birdenv.errors import InputError
 from birdenv.grading import reward

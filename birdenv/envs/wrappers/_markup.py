@@ -9,7 +9,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
-from birdenv.envs.wrappers._inline import warn_of_inline
+from birdenv.envs.wrappers._inline_warning import warn_of_inline
 from birdenv.tasks import SENDERS, clarify, submit_sql
 from birdenv.tasks.sql._markup_reading import (
     TURN,

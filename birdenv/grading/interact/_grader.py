@@ -14,9 +14,9 @@ from typing import Final, cast
 
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.databases.cache import Key, result_cache
-from birdenv.grading._clock import reads_clock
-from birdenv.grading._rows import whole
+from birdenv.grading._fetched_rows import whole
 from birdenv.grading._second_run import NotedSource, with_memory, with_second_run
+from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._interact_rows import compare_strict
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._sql_cuts import without_outer_distinct

@@ -25,7 +25,7 @@ from birdenv.databases import (
     Result,
 )
 from birdenv.databases.cache import Key, result_cache
-from birdenv.grading._clock import reads_clock
+from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._multiset import compare_multiset
 from birdenv.grading.interact._job import (
     Grade,
@@ -37,7 +37,7 @@ from birdenv.grading.interact._job import (
     prepare_prediction,
     run_each,
 )
-from birdenv.grading.sandbox._report import TestReport, judged
+from birdenv.grading.sandbox._case_report import TestReport, judged
 from birdenv.grading.sandbox._runner import run_test_cases
 
 

@@ -27,7 +27,7 @@ from birdenv.databases import (
     Row,
 )
 from birdenv.databases.cache import Key, result_cache
-from birdenv.grading._clock import reads_clock
+from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._explain import emptiness, show
 from birdenv.grading.compare._multiset import Comparison
 from birdenv.grading.compare._sql_cuts import reference_text

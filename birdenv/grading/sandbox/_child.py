@@ -30,7 +30,7 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
 
-from birdenv.grading.sandbox._helpers import preprocess_results, remove_comments, remove_round
+from birdenv.grading.sandbox._offered_functions import preprocess_results, remove_comments, remove_round
 from birdenv.processes._child import die_with_owner, set_limit
 from birdenv.processes._messages import decoded, encoded, receive, send
 

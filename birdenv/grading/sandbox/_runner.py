@@ -26,8 +26,8 @@ from birdenv.databases import EpisodeDatabase, QueryResult, Result
 from birdenv.errors import InputError
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict
 from birdenv.grading.compare._sql_cuts import without_outer_distinct
+from birdenv.grading.sandbox._case_report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._child import OUT_OF_MEMORY
-from birdenv.grading.sandbox._report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
 from birdenv.processes._messages import MessageError
 from birdenv.processes._process import Process, WorkerCrashError

@@ -7,8 +7,8 @@ from typing import Any
 
 from birdenv.dialogue import Game
 from birdenv.tasks.a_interact._rules import PROFILES, SEATS, AInteractRules
+from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._record import TaskRecord
-from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
 

@@ -8,10 +8,10 @@ from pydantic import Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
-from birdenv.tasks.bargain._generate import DISCOUNTS, generate
+from birdenv.tasks.bargain._draw_scenarios import DISCOUNTS, generate
 from birdenv.tasks.bargain._rules import SEATS, BargainRules
+from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
 from birdenv.tasks.cocoa._settings import ScenarioSettings
-from birdenv.tasks.cocoa._tasks import ScenarioTasks
 
 
 class BargainSettings(ScenarioSettings):

@@ -18,7 +18,7 @@ from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
-from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.tasks.sql._sql_task_list import SqlTasks
 from birdenv.tasks.sql._view import TURNS
 
 _logger = logging.getLogger("birdenv")

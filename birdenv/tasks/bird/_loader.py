@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from birdenv.files import read_records
 from birdenv.tasks.sql._dialects import in_dialect
-from birdenv.tasks.sql._records import Filled, parsed
+from birdenv.tasks.sql._record_checks import Filled, parsed
 
 
 @dataclass(frozen=True, slots=True)

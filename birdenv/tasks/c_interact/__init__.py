@@ -4,6 +4,7 @@ from birdenv.tasks.c_interact._game import GAME, CInteractSettings
 from birdenv.tasks.c_interact._messages import USED_UP
 from birdenv.tasks.c_interact._rules import CInteractRules
 from birdenv.tasks.interact._grading_job import grading_job
+from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.interact._profile import PROFILES, Profile
@@ -18,7 +19,6 @@ from birdenv.tasks.interact._task import (
     PublicTask,
     split_record,
 )
-from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks
 
 __all__ = [
     "DONE",

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from birdenv.dialogue import Game
 from birdenv.tasks.c_interact._rules import SEATS, CInteractRules
+from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._record import TaskRecord
-from birdenv.tasks.interact._tasks import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
+from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks, column, new_id
 from birdenv.tasks.cocoa._settings import ScenarioSettings
-from birdenv.tasks.cocoa._tasks import ScenarioTasks, column, new_id
 from birdenv.tasks.deal_or_no_deal._rules import POINTS, SEATS, THINGS, DealRules
 
 _LEAST_THINGS: Final = 5

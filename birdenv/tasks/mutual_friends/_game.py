@@ -8,9 +8,9 @@ from pydantic import Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario, Schema
+from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
 from birdenv.tasks.cocoa._settings import SchemaSettings
-from birdenv.tasks.cocoa._tasks import ScenarioTasks
-from birdenv.tasks.mutual_friends._generate import ALPHAS, generate
+from birdenv.tasks.mutual_friends._draw_scenarios import ALPHAS, generate
 from birdenv.tasks.mutual_friends._rules import MOST_ITEMS, SEATS, MutualFriendsRules
 from birdenv.tasks.mutual_friends._schema import SCHEMA
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from birdenv.dialogue.cocoa import Schema
-from birdenv.tasks.cocoa._tasks import column
+from birdenv.tasks.cocoa._scenario_tasks import column
 
 _NAMES = (
     "Adrian, Beatrice, Camille, Dmitri, Elena, Farid, Greta, Hassan, Ingrid, Jonas, Keiko, Lars, "

@@ -8,7 +8,7 @@ import pytest
 from database_files import write_database
 
 from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite.guard import _guard
+from birdenv.databases.sqlite.guard import _statement_guard
 
 COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
 WIDE = "hex(zeroblob(250)) || (x * 7919)"
@@ -31,7 +31,7 @@ def test_what_spills_has_a_quota(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, has_image: bool
 ) -> None:
     write_database(tmp_path, "town", "CREATE TABLE t (a)")
-    monkeypatch.setattr(_guard, "SPILLED_BYTES", SMALL)
+    monkeypatch.setattr(_statement_guard, "SPILLED_BYTES", SMALL)
     with SqliteSource(tmp_path).open("town", LIMITS) as database:
         if has_image:
             database.execute("CREATE TABLE moved (a)")

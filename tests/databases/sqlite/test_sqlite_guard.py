@@ -27,9 +27,9 @@ from birdenv.databases.sqlite.guard._authorizer_rules import (
     outside_a_copy,
 )
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
-from birdenv.databases.sqlite.guard._guard import StatementGuard
+from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
 from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
-from birdenv.databases.sqlite.images._image import ImageKind
+from birdenv.databases.sqlite.images._protocol import ImageKind
 
 STRANGE = frozenset({"load_extension", "fts3_tokenizer"})
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
@@ -213,7 +213,7 @@ ONE_TAKES_ALL = """
 import sqlite3, sys
 from birdenv.databases import Limits, SqliteSource
 from birdenv.databases.sqlite import _preparation
-from birdenv.databases.sqlite.guard import _guard
+from birdenv.databases.sqlite.guard import _statement_guard
 from birdenv.grading import ExGrader
 
 root, fill = sys.argv[1:]
@@ -221,7 +221,7 @@ source = SqliteSource(root)
 if "sum" in sys.argv:
     _preparation._ATTACHED_PAGES = 2**20
     sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 120000000").fetchall()
-    _guard._EPISODES_BYTES = 60_000_000
+    _statement_guard._EPISODES_BYTES = 60_000_000
 episodes = [source.open("shop", Limits(seconds=20)) for _ in range(3)]
 for database in episodes:
     database.execute("ATTACH ':memory:' AS m")

@@ -12,11 +12,11 @@ from database_files import write_database
 SETTING = """
 import os, sys, threading, time
 from birdenv.databases import Limits, QueryError, SqliteSource
-from birdenv.databases.sqlite.guard import _guard
+from birdenv.databases.sqlite.guard import _statement_guard
 from birdenv.databases.sqlite.guard._deadline import Deadline
 from birdenv.databases.sqlite.guard._watchdog import watchdog
 
-_guard._TICK_INSTRUCTIONS = 2**30
+_statement_guard._TICK_INSTRUCTIONS = 2**30
 source = SqliteSource(sys.argv[1])
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 

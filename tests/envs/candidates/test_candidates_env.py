@@ -13,8 +13,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
+from birdenv.envs.candidates._request_words import phrases
 from birdenv.envs.candidates._user import CANNOT_TELL
-from birdenv.envs.candidates._words import phrases
 from birdenv.envs.wrappers import HiddenPrice
 from birdenv.errors import InputError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.grading.sandbox._helpers import preprocess_results, remove_comments, remove_round
+from birdenv.grading.sandbox._offered_functions import preprocess_results, remove_comments, remove_round
 
 COMMENTS = {
     "a line": ("SELECT 1 -- one\nFROM t", "SELECT 1  \nFROM t"),

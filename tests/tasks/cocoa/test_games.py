@@ -118,7 +118,7 @@ def test_margins() -> None:
 
 def test_the_role_says_who_is_the_buyer(tmp_path: Path) -> None:
     from birdenv.dialogue.cocoa import write_scenarios
-    from birdenv.tasks.bargain._generate import generate as bargains
+    from birdenv.tasks.bargain._draw_scenarios import generate as bargains
 
     [scenario] = bargains(1)
     swapped = scenario.to_json() | {"kbs": scenario.kbs[::-1]}

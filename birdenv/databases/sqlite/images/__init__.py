@@ -20,8 +20,8 @@ from typing import TypeAlias
 
 from birdenv.databases._results import Checkpoint
 from birdenv.databases.sqlite.images._file import FileImage, copy, reflink, scratch_root
-from birdenv.databases.sqlite.images._image import GROWTH_BYTES, LARGEST_PAGE, Image, ImageKind
 from birdenv.databases.sqlite.images._memory_map import DeserializedImage, MappedImage
+from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, LARGEST_PAGE, Image, ImageKind
 from birdenv.errors import InputError
 
 __all__ = ["open_image", "trial"]

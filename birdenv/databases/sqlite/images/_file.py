@@ -23,7 +23,8 @@ from functools import cache
 from pathlib import Path
 
 from birdenv.databases._results import Checkpoint
-from birdenv.databases.sqlite.images._image import (
+from birdenv.databases.sqlite.images._memory_map import connect_privately
+from birdenv.databases.sqlite.images._protocol import (
     CONNECT_OPTIONS,
     HEADER_BYTES,
     PIECE,
@@ -32,7 +33,6 @@ from birdenv.databases.sqlite.images._image import (
     in_memory,
     within,
 )
-from birdenv.databases.sqlite.images._memory_map import connect_privately
 from birdenv.errors import InputError
 
 _LOCK = "lock"

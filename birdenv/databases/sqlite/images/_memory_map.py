@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.databases._results import Checkpoint
-from birdenv.databases.sqlite.images._image import (
+from birdenv.databases.sqlite.images._protocol import (
     CONNECT_OPTIONS,
     GROWTH_BYTES,
     PIECE,

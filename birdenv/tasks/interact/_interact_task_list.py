@@ -24,7 +24,7 @@ from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
-from birdenv.tasks.sql._tasks import SqlTasks
+from birdenv.tasks.sql._sql_task_list import SqlTasks
 from birdenv.users import UserStyle
 
 MAX_PATIENCE = 100

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
-from birdenv.envs.candidates._stage import NEAR, Flags, Floats
+from birdenv.envs.candidates._phase import NEAR, Flags, Floats
 
 Indices = npt.NDArray[np.intp]
 _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn

@@ -9,7 +9,7 @@ import numpy as np
 
 from birdenv.dialogue.cocoa import Attribute, Scenario, Schema
 from birdenv.errors import InputError
-from birdenv.tasks.cocoa._tasks import new_id
+from birdenv.tasks.cocoa._scenario_tasks import new_id
 
 ALPHAS: Final = (0.3, 1.0, 3.0)
 """Concentrations of a value's distribution: the smaller, the fewer values make up a list."""

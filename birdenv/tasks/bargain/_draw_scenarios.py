@@ -7,7 +7,7 @@ from typing import Final
 
 from birdenv.dialogue.cocoa import Scenario
 from birdenv.tasks.bargain._listings import LISTINGS, Listing
-from birdenv.tasks.cocoa._tasks import column, new_id
+from birdenv.tasks.cocoa._scenario_tasks import column, new_id
 
 DISCOUNTS: Final = (0.92, 0.76, 0.6)
 """The buyer's target as a share of the price, as CoCoA's files have it (its paper: 0.9, 0.7, 0.5)."""
