@@ -1,4 +1,4 @@
-"""What a pass earns in c-Interact (BIRD-Interact §5.1), and the version of what verdicts mean."""
+"""The reward schedule: what a pass earns in c-Interact, by phase and attempt (BIRD-Interact §5.1)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,3 @@ def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
     failed ones and those without a follow-up included. 0 for an empty batch.
     """
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
-
-
-GRADER_VERSION: Final = "5"

@@ -11,6 +11,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import QueryError, QueryResult
 
+GRADER_VERSION: Final = "5"
+"""The version of what verdicts mean: a change that can move a score is a new one."""
+
 ExStatus: TypeAlias = Literal[
     "passed", "wrong_result", "sql_error", "sql_timeout", "no_submission", "gold_error"
 ]

@@ -39,7 +39,7 @@ class Ledger:
     """The accounts of a run; safe from any thread."""
 
     def __init__(self, settings: ModelSettings) -> None:
-        self._max_cost, self._max_tokens = settings.max_cost, settings.max_tokens
+        self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
         self._accounts: dict[Role, Account] = {}
         self._before = (0.0, 0)
         self._unpriced_before = 0
@@ -73,8 +73,8 @@ class Ledger:
         cost, tokens = self.totals()
         if self._max_cost is not None and cost >= self._max_cost:
             raise BudgetSpentError(f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars")
-        if self._max_tokens is not None and tokens >= self._max_tokens:
-            raise BudgetSpentError(f"--max-tokens is reached: {tokens} of {self._max_tokens} tokens")
+        if self._run_tokens is not None and tokens >= self._run_tokens:
+            raise BudgetSpentError(f"--max-tokens is reached: {tokens} of {self._run_tokens} tokens")
 
     def totals(self) -> tuple[float, int]:
         """Return US dollars and tokens of the whole run so far."""

@@ -48,7 +48,7 @@ class ModelSettings:
         max_concurrency: most requests at the same time for each endpoint; None for as many as there are
             episodes.
         max_cost: US dollars after which the run ends.
-        max_tokens: prompt and completion tokens after which the run ends.
+        run_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
         prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
@@ -70,7 +70,7 @@ class ModelSettings:
     key_variable: str = KEY_VARIABLE
     max_concurrency: int | None = None
     max_cost: float | None = None
-    max_tokens: int | None = None
+    run_tokens: int | None = None
     prompt: Path | None = None
     prompts: Literal["full", "compact"] = "full"
     temperature: float | None = None

@@ -5,6 +5,9 @@ in it. It gets contexts and views; its answers are JSON and never unpickled, so 
 in the parent. If a child dies, its episodes go on in children of their own, from what they have heard: the
 one that ends that one, too, fails alone. Repeats of one task never share a child. This is no sandbox: the
 child runs as the same user and can open the same files.
+
+A move may take `move_timeout` seconds; the number of the commands, 3600, is that of `--move-timeout`
+(`cli/options/_option_groups.py`).
 """
 
 from __future__ import annotations

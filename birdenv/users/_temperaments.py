@@ -17,7 +17,9 @@ TEMPERAMENTS: Final = {
 }
 """What distinguishes the users `rule:NAME`."""
 
-_PATIENCE = 3
+_QUESTIONS_OF_BUSY = 3
+"""So many questions the user `rule:busy` answers before it leaves."""
+
 _QUOTED = re.compile(r"'(?:[^']|'')*'?")
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?:\.\d+)?(?![\w.'])")
 
@@ -51,7 +53,7 @@ def read_temperament(argument: str) -> Temperament:
         return Temperament(name)
     if number and not re.fullmatch(r"[0-9]{1,4}", number):
         raise InputError(f"rule:busy:N takes a number of questions, got {number!r}")
-    return replace(Temperament(name), questions=int(number or _PATIENCE))
+    return replace(Temperament(name), questions=int(number or _QUESTIONS_OF_BUSY))
 
 
 def misremembered(snippet: str) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 
 from birdenv.databases.postgres.server import _binaries
 from birdenv.databases.sqlite import _health
-from birdenv.databases.sqlite import images as _images
+from birdenv.databases.sqlite.images import _open as _images
 from birdenv.errors import InputError
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases.sqlite import images as _images
 from birdenv.databases.sqlite.images import _file as _scratch
 from birdenv.databases.sqlite.images import _memory_map as _memory_images
+from birdenv.databases.sqlite.images import _open as _images
 from birdenv.databases.sqlite.images import _protocol, trial
 from birdenv.databases.sqlite.images._memory_map import library
 

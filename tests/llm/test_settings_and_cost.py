@@ -91,7 +91,7 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(
     first.record_in(tmp_path)
     first.chat("agent", "m", "a").complete(HELLO)
     tokens = first.ledger.totals()[1]
-    second = models(running.url, max_tokens=tokens + 1)
+    second = models(running.url, run_tokens=tokens + 1)
     second.record_in(tmp_path)
     second.chat("agent", "m", "b").complete(HELLO)
     with pytest.raises(RunEndedError, match="--max-tokens is reached"):

@@ -49,7 +49,7 @@ class ModelOptions:
         float | None,
         typer.Option("--max-cost", min=0.0, help="US dollars; the run then ends, and --resume goes on."),
     ] = None
-    max_tokens: Annotated[
+    run_tokens: Annotated[
         int | None, typer.Option("--max-tokens", min=1, help="The same in tokens of the whole run.")
     ] = None
     prompt: Annotated[

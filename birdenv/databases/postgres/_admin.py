@@ -4,141 +4,30 @@ The connection holds a lock whose number is part of the name of every database a
 name whose lock nobody holds is what a killed process left, and is swept by whoever comes next; so is what
 this process had when the server was lost. Names of ours begin with `birdenv-` and those of templates with
 `birdenv_`, so they never meet.
-
-Room for clones in memory, beside the embedded server's data: making a database there makes no disk wait.
-
-A database is some three hundred files, which many file systems are slow to create. Clones live for minutes,
-so where this machine has a file system in memory with plenty of room, they go there; everything else stays on
-the disk. The folder is the server's own, made by itself under a name that nobody can guess beforehand.
-
-Databases and roles that nobody needs any more: of processes that were killed, and of older templates.
 """
 
 from __future__ import annotations
 
 import secrets
-import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import sql
 
+from birdenv.databases.postgres._leftovers import impatient, number_of_lock, sweep
+from birdenv.databases.postgres._memory_tablespace import MEMORY, drop_memory, has_room, make_memory
 from birdenv.databases.postgres._privileges import needed_names
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
-
-MEMORY: Final = "birdenv_memory"
-_PLACE: Final = Path("/dev/shm")
-_LEAST_FREE: Final = 4 * 2**30  # bytes
-_TIMES: Final = 16  # the size of the database that is to be copied
-_LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE spcname = %s"
-
-
-def has_room(size: int) -> bool:
-    """Whether a copy of a database of so many bytes, and what agents may do to it, has room in memory."""
-    try:
-        return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
-    except OSError:
-        return False
-
-
-def make_memory(connection: psycopg.Connection[Any]) -> bool:
-    """See to it that the tablespace is there; whether it is."""
-    found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
-    if found is not None and Path(found[0]).is_dir():
-        return True
-    with suppress(psycopg.Error):
-        if found is not None:  # its folder went with the memory of a machine that was stopped
-            connection.execute(f"DROP TABLESPACE {MEMORY}")
-        folder = _PLACE / f"birdenv-{secrets.token_hex(8)}"
-        _run_program(connection, f"mkdir -m 700 {folder}")
-        try:
-            connection.execute(f"CREATE TABLESPACE {MEMORY} LOCATION '{folder}'")
-        except psycopg.Error:
-            _run_program(connection, f"rmdir {folder}")
-            raise
-    return connection.execute(_LOOK_UP, [MEMORY]).fetchone() is not None
-
-
-def drop_memory(connection: psycopg.Connection[Any]) -> None:
-    """Remove the tablespace, unless somebody has a database there."""
-    found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
-    if found is not None:
-        with suppress(psycopg.Error):
-            connection.execute(f"DROP TABLESPACE {MEMORY}")
-            _run_program(connection, f"rmdir {found[0]}")
-
-
-def _run_program(connection: psycopg.Connection[Any], command: str) -> None:
-    """Run a command of ours as the account that the server runs as."""
-    connection.execute(sql.SQL("COPY (SELECT) TO PROGRAM {}").format(sql.Literal(command)))
-
-
-_OF_EPISODES: Final = "^birdenv-(episode|agent)-[0-9a-f]{16}-[0-9]+$"
-_SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
-
-
-def number_of_lock(token: str) -> int:
-    """The number of the advisory lock that stands for 16 hexadecimal digits."""
-    number = int(token, 16)
-    return number - 2**64 if number >= 2**63 else number
-
-
-def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
-    """Drop what belongs to no living process; with `needed`, also other shared copies that nobody uses.
-
-    What another process drops at the same time, or still uses, is left alone.
-    """
-    living = connection.execute(
-        "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
-        " WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
-    ).fetchall()
-    found = connection.execute(
-        "SELECT datname, 'DATABASE' FROM pg_database WHERE datname ~ %(name)s"
-        " UNION ALL SELECT rolname, 'ROLE' FROM pg_roles WHERE rolname ~ %(name)s ORDER BY 2, 1",
-        {"name": _OF_EPISODES},
-    ).fetchall()
-    for name, kind in found:
-        if (number_of_lock(name.split("-")[2]),) not in living:
-            _drop(connection, kind, name, "WITH (FORCE)" if kind == "DATABASE" else "")
-    if needed is not None:
-        shared = connection.execute("SELECT datname FROM pg_database WHERE datname ~ %s", [_SHARED])
-        for (name,) in shared.fetchall():
-            if name not in needed:
-                _drop(connection, "DATABASE", name)
-
-
-def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str = "") -> None:
-    statement = sql.SQL("DROP {} IF EXISTS {} {}").format(sql.SQL(kind), sql.Identifier(name), sql.SQL(force))
-    with suppress(psycopg.Error), impatient(connection):
-        connection.execute(statement)
-
-
-@contextmanager
-def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Let statements inside fail after seconds.
-
-    Dropping a database waits until every session on the server has noticed, and one that is stuck must not
-    stop all others.
-    """
-    connection.execute(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
-    try:
-        yield
-    finally:
-        with suppress(psycopg.Error):
-            connection.execute("RESET statement_timeout")
-
 
 _TEMPORARY_FILES: Final = "1GB"  # what one session may write for sorting and joining
 _DROPS_BETWEEN_VACUUMS: Final = 256
 _SHARED_CATALOGS: Final = "pg_database, pg_authid, pg_shdepend, pg_db_role_setting"
 _TRIALS: Final = 3
 _LEAVING_SECONDS: Final = 0.05
-_DROPPING_SECONDS: Final = 5
 _T = TypeVar("_T")
 
 

@@ -1,17 +1,23 @@
-"""What birdenv has made on a server besides the templates: found, and removed where nobody uses it."""
+"""What birdenv has made on a server besides the templates: swept by every run; `db clean`.
+
+`sweep` runs by itself whenever an `AdminConnection` connects or closes: it drops databases and roles of
+processes that were killed, and of older templates. `leftovers` and `remove_leftovers` are for people.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from birdenv.databases.postgres._admin import MEMORY, drop_memory, sweep
+import psycopg
+from psycopg import sql
+
+from birdenv.databases.postgres._memory_tablespace import MEMORY, drop_memory
 from birdenv.databases.postgres.loading._loading import drop_unfinished
 from birdenv.databases.postgres.loading._templates import LOADING
 from birdenv.databases.postgres.server._server import PostgresServer
-
-if TYPE_CHECKING:
-    import psycopg
 
 _FOUND: Final = """
 SELECT 'database', datname,
@@ -61,3 +67,59 @@ def remove_leftovers(server: PostgresServer) -> list[Leftover]:
 def _found(connection: psycopg.Connection[Any]) -> list[Leftover]:
     rows = connection.execute(_FOUND, {"loading": LOADING, "memory": MEMORY}).fetchall()
     return [Leftover(*row) for row in rows]
+
+
+_OF_EPISODES: Final = "^birdenv-(episode|agent)-[0-9a-f]{16}-[0-9]+$"
+_DROPPING_SECONDS: Final = 5
+_SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
+
+
+def number_of_lock(token: str) -> int:
+    """The number of the advisory lock that stands for 16 hexadecimal digits."""
+    number = int(token, 16)
+    return number - 2**64 if number >= 2**63 else number
+
+
+def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
+    """Drop what belongs to no living process; with `needed`, also other shared copies that nobody uses.
+
+    What another process drops at the same time, or still uses, is left alone.
+    """
+    living = connection.execute(
+        "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
+        " WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
+    ).fetchall()
+    found = connection.execute(
+        "SELECT datname, 'DATABASE' FROM pg_database WHERE datname ~ %(name)s"
+        " UNION ALL SELECT rolname, 'ROLE' FROM pg_roles WHERE rolname ~ %(name)s ORDER BY 2, 1",
+        {"name": _OF_EPISODES},
+    ).fetchall()
+    for name, kind in found:
+        if (number_of_lock(name.split("-")[2]),) not in living:
+            _drop(connection, kind, name, "WITH (FORCE)" if kind == "DATABASE" else "")
+    if needed is not None:
+        shared = connection.execute("SELECT datname FROM pg_database WHERE datname ~ %s", [_SHARED])
+        for (name,) in shared.fetchall():
+            if name not in needed:
+                _drop(connection, "DATABASE", name)
+
+
+def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str = "") -> None:
+    statement = sql.SQL("DROP {} IF EXISTS {} {}").format(sql.SQL(kind), sql.Identifier(name), sql.SQL(force))
+    with suppress(psycopg.Error), impatient(connection):
+        connection.execute(statement)
+
+
+@contextmanager
+def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Let statements inside fail after seconds.
+
+    Dropping a database waits until every session on the server has noticed, and one that is stuck must not
+    stop all others.
+    """
+    connection.execute(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):
+            connection.execute("RESET statement_timeout")

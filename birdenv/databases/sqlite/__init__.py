@@ -1,7 +1,8 @@
 """SQLite sources and episode databases: images, guards, limits and worker processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import FileId, map_files
+from birdenv.databases.sqlite._file import map_files
+from birdenv.databases.sqlite._file_id import FileId
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import KillableSource, SqliteFileSource, is_database_name

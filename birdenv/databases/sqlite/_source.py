@@ -1,8 +1,7 @@
 """A directory of SQLite databases in BIRD's layout: `<db_id>/<db_id>.sqlite`.
 
-A source for a process that is made to be killed: statements run in it, and the kernel ends late ones.
-
-One SQLite file of any name, as a source that knows a single database.
+`SqliteSource` is the directory. `KillableSource` is for a process that is made to be killed: statements run
+in it, and the kernel ends late ones. `SqliteFileSource` is one file of any name, with a single database.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from typing import Any, Final, TypeAlias, cast
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import MAPPED_BYTES, FileId, SqliteFile, map_files
+from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, map_files
+from birdenv.databases.sqlite._file_id import FileId
 from birdenv.databases.sqlite.guard._watchdog import alarms
 from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, ImageKind

@@ -11,7 +11,7 @@ reason, if it
   no granted snippet; or a comparison of theirs in signs (`tier = 'x'`);
 * repeats eight words in a row of the clear question that are in no granted snippet or term;
 * has a stretch of letters of either, whatever stands between them, backwards, with digits for letters, in
-  rot13, base64, base32, hexadecimal or decimal codes (`_patterns.py`).
+  rot13, base64, base32, hexadecimal or decimal codes (`_disguises.py`).
 
 Before that, tricks are undone: compatibility forms, invisible signs, accents, look-alike letters, letters
 spaced apart, comments inside words. What a granted snippet quotes ('Gold', '$.a.b') is taken out first: the

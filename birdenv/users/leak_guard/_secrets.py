@@ -10,13 +10,8 @@ from typing import Generic, TypeVar
 
 from birdenv.users._brief import Brief
 from birdenv.users._identifiers import is_identifier
-from birdenv.users.leak_guard._patterns import (
-    DISGUISED_KEYWORDS,
-    letters,
-    mirrored_and_turned,
-    plain,
-    rot13,
-)
+from birdenv.users.leak_guard._disguises import letters, mirrored_and_turned, plain, rot13
+from birdenv.users.leak_guard._sql_shapes import DISGUISED_KEYWORDS
 from birdenv.users.sql_in_words import in_words, read_aloud, respelt
 from birdenv.users.sql_in_words._keywords import quoted
 from birdenv.users.sql_in_words._lexer import split_words, tokenize

@@ -12,8 +12,8 @@ from pg_shop import kind, load_shop, rows
 
 from birdenv.databases import DatabaseState, QueryError
 from birdenv.databases.postgres import PostgresServer, PostgresSource
-from birdenv.databases.postgres._admin import sweep
 from birdenv.databases.postgres._clones import CloneFactory, open_clone
+from birdenv.databases.postgres._leftovers import sweep
 from birdenv.databases.postgres._session import Session, SessionRefusedError
 
 SELF = "ALTER ROLE CURRENT_USER "

@@ -159,11 +159,8 @@ _SETTINGS: Final = {
     "log_checkpoints": "off",
 }
 _NOTIFY_PAGES: Final = {"max_notify_queue_pages": "1024"}  # of 8 kB; one LISTEN may keep all that is told
-_LINGER_SECONDS: Final = 1.0  # nobody may use the server for so long before it is stopped
 _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
-_MOST_LOG: Final = 4_000_000  # bytes
-_MOST_MEMORY: Final = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
 _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 
 
@@ -304,9 +301,6 @@ class Cluster:
             "users": str(place.users),
             "stay": str(place.stay),
             "session": str(place.session),
-            "linger": _LINGER_SECONDS,
-            "memory": _MOST_MEMORY,
-            "log": _MOST_LOG,
         }
         with file_errors(place.log, "written"), place.log.open("ab") as log:
             return subprocess.Popen(

@@ -2,8 +2,8 @@
 
 Everybody who uses the server holds a shared lock on one file; the system drops it when they end, however
 they end. The keeper tries now and then to have that lock for itself alone: when it could for a while
-(`linger`), nobody is there, and it stops the server. A file named `stay` keeps the server running without
-users.
+(`_LINGER_SECONDS`), nobody is there, and it stops the server. A file named `stay` keeps the server running
+without users.
 
 It stands alone: only the standard library is imported, and nothing of birdenv.
 """
@@ -25,6 +25,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 _PAUSE = 0.1  # seconds between two looks
+_LINGER_SECONDS = 1.0  # nobody may use the server for so long before it is stopped
+_MOST_LOG = 4_000_000  # bytes
+_MOST_MEMORY = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
 _LOG = 2  # standard error, opened for appending
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 _ADOPT_ORPHANS = 36
@@ -44,12 +47,12 @@ def main(setting: dict[str, Any]) -> int:
     _prctl(_ADOPT_ORPHANS, 1)
     server = subprocess.Popen(
         setting["command"],
-        preexec_fn=lambda: _prepare(setting["memory"]),
+        preexec_fn=_prepare,
         stdin=subprocess.DEVNULL,
         **setting["account"],
     )
     with suppress(KeyboardInterrupt):
-        _watch(server, users, Path(setting["stay"]), setting["linger"], setting["log"])
+        _watch(server, users, Path(setting["stay"]))
     code = _stop(server)
     if code == 0:
         with suppress(FileNotFoundError):
@@ -58,11 +61,11 @@ def main(setting: dict[str, Any]) -> int:
     return code
 
 
-def _watch(server: subprocess.Popen[bytes], users: int, stay: Path, linger: float, most_log: int) -> None:
-    """Return when the server has ended, or nobody has used it for `linger` seconds (`users` stays locked)."""
+def _watch(server: subprocess.Popen[bytes], users: int, stay: Path) -> None:
+    """Return when the server has ended, or nobody has used it for a second (`users` stays locked)."""
     alone_since = None
     while server.poll() is None:
-        if os.fstat(_LOG).st_size > most_log:  # a session without memory writes much about itself
+        if os.fstat(_LOG).st_size > _MOST_LOG:  # a session without memory writes much about itself
             os.ftruncate(_LOG, 0)
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,7 +74,7 @@ def _watch(server: subprocess.Popen[bytes], users: int, stay: Path, linger: floa
         else:
             now = time.monotonic()
             alone_since = alone_since or now
-            if now - alone_since >= linger and not stay.exists():
+            if now - alone_since >= _LINGER_SECONDS and not stay.exists():
                 return
             fcntl.flock(users, fcntl.LOCK_UN)
         time.sleep(_PAUSE)
@@ -105,8 +108,8 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _prepare(memory: int) -> None:
-    """Before the server begins: end with the keeper, and give none of its processes more memory than that.
+def _prepare() -> None:
+    """Before the server begins: end with the keeper, and give none of its processes more than `_MOST_MEMORY`.
 
     What counts is a process's own data; shared buffers and the stack are not part of it, so running out of it
     is an error of one statement, as PostgreSQL handles it, and never the end of a process. Other systems than
@@ -115,7 +118,7 @@ def _prepare(memory: int) -> None:
     _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
     if sys.platform == "linux":
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        memory = memory if most == resource.RLIM_INFINITY else min(memory, most)
+        memory = _MOST_MEMORY if most == resource.RLIM_INFINITY else min(_MOST_MEMORY, most)
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 

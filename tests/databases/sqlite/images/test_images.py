@@ -17,9 +17,9 @@ from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite import images as _images
 from birdenv.databases.sqlite.images import _memory_map as _memory_images
 from birdenv.databases.sqlite.images import _memory_map as _sqlite_library
+from birdenv.databases.sqlite.images import _open as _images
 from birdenv.databases.sqlite.images import open_image, trial
 from birdenv.errors import InputError
 
