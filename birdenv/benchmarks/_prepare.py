@@ -1,11 +1,8 @@
-"""Putting the ground truth, which the authors send by e-mail, into the public task file.
+"""Merging the ground truth, which the authors send by e-mail, into the public task file; reports of checks.
 
 Strict where the authors' own script is lenient (BIRD-Interact `combine_public_with_gt.py`): ids must match,
-nothing is dropped in silence.
-
-Which ground truth tasks lack, and where the authors of the benchmark give it (BIRD-Interact README).
-
-What a check of benchmark data found.
+nothing is dropped in silence. `missing_ground_truth` says which tasks lack it, and where the authors give it.
+`Problem` and `Report` are what any check of benchmark data found.
 """
 
 from __future__ import annotations

@@ -1,16 +1,11 @@
-"""`birdenv evaluate`: exact match and execution match of the pairs of a run.
-
-`birdenv inspect`: what went wrong in an evaluation.
-
-Where `birdenv evaluate` runs the queries of pairs: `--db`, `--dsn` and `--dialect`.
-"""
+"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: what went wrong in that."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
@@ -22,21 +17,18 @@ from rich.progress import Progress
 from birdenv.cli._terminal import visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
-from birdenv.cli.options._run_options import RunDir, RunsRoot, databases_in, find_run
-from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
-from birdenv.databases.cache import ResultCache
-from birdenv.databases.sqlite import SqliteFileSource
+from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
+from birdenv.cli.options._run_options import RunDir, RunsRoot, find_run
+from birdenv.databases import Limits
 from birdenv.errors import InputError
-from birdenv.files import exists, is_directory
+from birdenv.files import exists
 from birdenv.grading.compare import Normalisation
-from birdenv.grading.em_esm import EM_LEVELS, PairGrader, PairRules, RunQuery
+from birdenv.grading.em_esm import EM_LEVELS, PairGrader, PairRules
 from birdenv.runs import RunDirectory
 from birdenv.runs.em_esm import (
     SOURCES,
-    ScoredPair,
     evaluate_pairs,
     inspection_text,
-    queries_on,
     read_details,
     read_pairs,
 )
@@ -60,121 +52,6 @@ def inspect(
     details = read_details(folder)
     print(f"[inspect] run_dir = {folder}\n")
     print(visible(inspection_text(details, max_examples)), end="")
-
-
-UNREACHABLE = 3
-"""Exit code if the database cannot be reached before the first pair."""
-
-Db = Annotated[
-    Path | None,
-    typer.Option("--db", help="One SQLite file for all pairs, or the folder of <db_id>/<db_id>.sqlite."),
-]
-Dsn = Annotated[
-    str | None,
-    typer.Option(
-        "--dsn",
-        help="PostgreSQL: postgresql://user@host:port/database, one for all pairs, as a role that may only "
-        "read. With --db, the server to load that folder on, as in `birdenv score`.",
-    ),
-]
-Dialect = Annotated[
-    str | None,
-    typer.Option(
-        "--dialect",
-        help="Whose SQL it is, and where it runs: sqlite, or postgres (with --db FOLDER on birdenv's own "
-        "server, which loads what is missing from the folder). Default: postgres with --dsn, else sqlite.",
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class PairDatabase:
-    """What the pairs run on; `run` is None where no query is needed. `shown` holds no password."""
-
-    run: RunQuery | None
-    dialect: str
-    engine: str
-    shown: str
-    source: DatabaseSource | None = None
-
-    def close(self) -> None:
-        if self.source is not None:
-            self.source.close()
-
-
-def pair_database(
-    dialect: str | None,
-    dsn: str | None,
-    db: Path | None,
-    pairs: Sequence[ScoredPair],
-    limits: Limits,
-    isolation: str,
-    rules: PairRules,
-    cache: ResultCache | None,
-) -> PairDatabase:
-    """What the options name. Raises `InputError` for options that do not fit together, or a database that
-    cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
-    where = options.isolation_for(isolation, "predictions")
-    if dialect is not None and dialect not in DIALECTS:
-        raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
-    if dialect == "sqlite" and dsn is not None:
-        raise InputError("--dsn names a PostgreSQL server: leave it out, or say --dialect postgres")
-    if dialect is None and dsn is not None and db is not None:
-        raise InputError(
-            "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the folder of --db on the server of "
-            "--dsn, say --dialect postgres"
-        )
-    chosen = dialect or ("sqlite" if dsn is None else "postgres")
-    needed = rules.esm or rules.etm
-    if dsn is not None and db is None:
-        return _on_one_database(dsn, limits, needed)
-    if db is None:
-        if rules.esm:
-            raise InputError(
-                "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
-                "postgres); or leave ESM out: --no_esm"
-            )
-        return PairDatabase(None, chosen, "", "")
-    if chosen == "postgres" and not needed:
-        return PairDatabase(None, chosen, "", str(db))
-    source: DatabaseSource
-    if is_directory(db):
-        source = databases_in(db, chosen, dsn, isolation, "predictions")
-        nameless = next((pair for pair in pairs if not pair.db_id), None)
-        if nameless is not None:
-            raise InputError(
-                f"pair {nameless.idx} does not say which database of {db} it is about: give "
-                f"{'the file itself (--db FILE)' if chosen == 'sqlite' else 'that database (--dsn alone)'}, "
-                "or a pairs.jsonl with `db_id`"
-            )
-    elif chosen == "postgres":
-        raise InputError(f"--dialect postgres loads databases from a folder: {db} is none")
-    else:
-        source = SqliteFileSource(db, where)
-    for name in sorted({pair.db_id for pair in pairs}):
-        source.check(name)
-    return PairDatabase(queries_on(source, limits, cache), chosen, source.engine, str(db), source)
-
-
-def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
-    from birdenv.databases.postgres import PostgresQueries
-
-    queries = PostgresQueries(dsn)
-    if not needed:
-        return PairDatabase(None, "postgres", "", queries.shown)
-    server = queries.server()
-    if isinstance(server, NoAnswerError):
-        print(f"Error: {server.message}", file=sys.stderr)
-        raise typer.Exit(UNREACHABLE)
-    if server.superuser:
-        print(
-            "Warning: this role is a superuser, so a predicted query can read and write files of the server; "
-            "use a role that may only read",
-            file=sys.stderr,
-        )
-    return PairDatabase(
-        lambda sql, db_id: queries.query(sql, limits), "postgres", server.engine, queries.shown
-    )
 
 
 _ROWS, _BYTES = 100_000, 64 * 2**20  # at most, of each side

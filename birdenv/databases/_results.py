@@ -1,8 +1,7 @@
-"""What running a statement gives: rows, or a typed error. Values, never a driver's exception.
+"""Results of statements, states of databases, and what tells contents apart: values, never an exception.
 
-What a database is at one moment, as values: for comparing what two scripts made of it.
-
-What tells one database, with one contents, from others.
+`QueryResult`, `QueryError`: what running a statement gives. `DatabaseState`: what a database is at one moment,
+for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkpoint`: of which contents.
 """
 
 from __future__ import annotations

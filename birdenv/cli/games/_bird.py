@@ -7,8 +7,8 @@ from typing import Annotated, cast
 
 import typer
 
-from birdenv.cli._score import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli.games._running import load_game, run_game
+from birdenv.cli.options._metrics import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli.options._models import ModelOptions
 from birdenv.cli.options._option_groups import Engine, RunOptions, Selection, takes_groups
 from birdenv.errors import InputError

@@ -1,4 +1,4 @@
-"""Options in groups: for a command one parameter, for its users an option for each field."""
+"""Options in groups with their defaults: for a command one parameter, for people an option for each field."""
 
 from __future__ import annotations
 

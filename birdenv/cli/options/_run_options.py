@@ -1,9 +1,6 @@
-"""Options that several commands share, so that they read the same everywhere.
+"""Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`, `--isolation`.
 
-The options that say on which engine the databases run, and opening them there.
-
-Finding the run that `evaluate` and `inspect` are about.
-
+`databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 

@@ -1,12 +1,10 @@
-"""One version of a database file, and the connections of this process that only read it, with `mmap` if told.
+"""One version of a database file, and the connections of this process that only read it, by `mmap` if told.
 
 A reading connection keeps nothing of what ran on it, so any number of episodes take turns on a few of them,
 statement by statement; their pages are in memory once.
 
-Reading database files through memory maps, which takes a large scan a fifth to a third less time.
-
-A file that is cut short while it is mapped ends the process that reads it (SIGBUS). So this is only for
-processes that are made to be killed.
+Memory maps take a fifth to a third off a large scan. A file that is cut short while it is mapped ends the
+process that reads it (SIGBUS). So this is only for processes that are made to be killed.
 """
 
 from __future__ import annotations

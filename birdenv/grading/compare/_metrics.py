@@ -1,8 +1,7 @@
-"""What can be worked out beside EX: other comparisons of the same two results, and soft-F1.
+"""Metrics beside EX: soft-F1, and comparisons that look past the order of columns or columns too many.
 
-Comparisons that look past the order of columns, or past columns too many: for diagnosis, not for EX.
-
-Soft-F1, as BIRD mini-dev's `evaluation_f1.py` computes it since its correction of 2024.
+`soft_f1` is what BIRD mini-dev's `evaluation_f1.py` computes since its correction of 2024. The comparisons
+(`colperm`, `superset`) are for diagnosis, not for EX. `MODES` and `METRICS` are their names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a c-Interact grader is asked, and what it answers.
+"""Jobs of a c-Interact grader: the rules to judge by, what it is asked and answers, copies and clean-up.
 
-How submissions are judged: the switches in which the published graders of c-Interact differ from ours.
-
-Bringing a fresh copy to where a phase starts, and cleaning up behind a script.
+`GradingRules`: the switches in which the published graders of c-Interact differ from ours. `GradingJob`,
+`Grade`: one phase of a task, and what came of it. `prepare_gold`, `prepare_prediction`, `clean_up`: bring a
+fresh copy to where a phase starts, and clean up after a script.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from pg_shop import kind, load_shop, rows
 
 from birdenv.databases import DatabaseState, QueryError
 from birdenv.databases.postgres import PostgresServer, PostgresSource
-from birdenv.databases.postgres._clones import CloneFactory, open_clone
-from birdenv.databases.postgres._leftovers import sweep
 from birdenv.databases.postgres._session import Session, SessionRefusedError
+from birdenv.databases.postgres.clones._clone_factory import CloneFactory, open_clone
+from birdenv.databases.postgres.clones._leftovers import sweep
 
 SELF = "ALTER ROLE CURRENT_USER "
 SPOILT = [
@@ -92,7 +92,7 @@ def test_a_session_that_notices_nothing_stops_nobody_else(
     source: PostgresSource, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server drops a database only when all sessions have noticed; one that is stopped never does."""
-    monkeypatch.setattr("birdenv.databases.postgres._admin._DROPPING_SECONDS", 1)
+    monkeypatch.setattr("birdenv.databases.postgres.clones._admin_connection._DROPPING_SECONDS", 1)
     with source.open("shop") as deaf, source.open("shop") as other:
         ((process,),) = rows(
             deaf.execute("CREATE TABLE t (a int)") and deaf.execute("SELECT pg_backend_pid()")

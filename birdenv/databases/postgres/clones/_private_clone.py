@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases.postgres._clones import Clone, open_clone
 from birdenv.databases.postgres._connection import DiskQuota
-from birdenv.databases.postgres._pools import ClonePool
 from birdenv.databases.postgres._session import Session, SessionRefusedError, late
+from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone
+from birdenv.databases.postgres.clones._clone_pool import ClonePool
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.sql import may_write
 
