@@ -1,7 +1,7 @@
 """Results of statements, states of databases, and what tells contents apart: values, never an exception.
 
-`QueryResult`, `QueryError`: what running a statement gives. `DatabaseState`: what a database is at one moment,
-for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkpoint`: of which contents.
+`QueryResult`, `QueryError`: what running a statement gives. `DatabaseState`: what a database is at one
+moment, for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkpoint`: of which contents.
 """
 
 from __future__ import annotations
