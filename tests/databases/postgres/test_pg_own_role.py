@@ -92,7 +92,7 @@ def test_a_session_that_notices_nothing_stops_nobody_else(
     source: PostgresSource, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server drops a database only when all sessions have noticed; one that is stopped never does."""
-    monkeypatch.setattr("birdenv.databases.postgres.clones._admin_connection._DROPPING_SECONDS", 1)
+    monkeypatch.setattr("birdenv.databases.postgres.clones._leftovers._DROPPING_SECONDS", 1)
     with source.open("shop") as deaf, source.open("shop") as other:
         ((process,),) = rows(
             deaf.execute("CREATE TABLE t (a int)") and deaf.execute("SELECT pg_backend_pid()")
