@@ -163,3 +163,21 @@ def test_the_walkthrough_runs(
         assert printed.out, command
     made = ("transcripts.json", "chats.jsonl", "items.jsonl", "bargain.json", "ratings.csv", "page.html")
     assert all((tmp_path / name).stat().st_size > 1000 for name in made)
+
+
+def test_the_code_map_names_the_modules_that_there_are() -> None:
+    named = set()
+    room = None
+    for line in text(ROOT / "docs" / "code-map.md").splitlines():
+        if line.startswith("## "):
+            room = [ROOT / name.strip() for name in line[3:].partition(":")[0].split(" and ")]
+        elif line.startswith("| `") and room:
+            first = line.split("|")[1]
+            folders, files = re.findall(r"`(\S+)/`", first), re.findall(r"`(\w+)`", first)
+            places = [base / folder for base in (ROOT / "birdenv", *room) for folder in folders] or room
+            for file in files:
+                found = [place / f"{file}.py" for place in places if (place / f"{file}.py").is_file()]
+                assert found, f"{first}: there is no {file}"
+                named |= {found[0]}
+    here = {path for base in ("birdenv", "agents") for path in (ROOT / base).rglob("*.py")}
+    assert sorted(path for path in here - named if not path.name.startswith("__")) == []
