@@ -95,5 +95,5 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:
-        return RulePlayer(lambda view: mutual_friends.FriendsPerson(view.kb, bank, rng))
-    return RulePlayer(lambda view: bargain.BargainingPerson(view.kb, bank, rng))
+        return RulePlayer(lambda view: mutual_friends.ScriptedFriend(view.kb, bank, rng))
+    return RulePlayer(lambda view: bargain.ScriptedBargainer(view.kb, bank, rng))

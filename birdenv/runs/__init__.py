@@ -2,7 +2,7 @@
 
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._run_folder import RunDirectory, episode_name, folder_name, run_folder
-from birdenv.runs._run_warnings import mishaps
+from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
 from birdenv.runs._summary import Summary
@@ -15,9 +15,9 @@ __all__ = [
     "Summary",
     "episode_name",
     "folder_name",
-    "mishaps",
     "prepare",
     "run",
     "run_episodes",
     "run_folder",
+    "run_warnings",
 ]

@@ -14,7 +14,7 @@ from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._engines import Engine
 from birdenv.runs._run_folder import RunDirectory
-from birdenv.runs._run_warnings import mishaps
+from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
 
 
@@ -108,7 +108,7 @@ def run_episodes(
             prepare(directory, plan.config(), resume=resume is not None)
             summary = run(plan, directory, progress=progress, engine=engine)
             records = tuple(directory.read("runs").values())
-            for line in mishaps(arena, records).lines:
+            for line in run_warnings(arena, records).lines:
                 warnings.warn(line, stacklevel=2)
             kept = directory.path if output is not None or resume is not None else None
             return RunResult(records, summary.overall, summary.text, kept)

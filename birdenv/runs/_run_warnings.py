@@ -16,8 +16,8 @@ _ANSWER: Final = "submit_sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Mishaps:
-    """Mishaps of a run.
+class RunWarnings:
+    """RunWarnings of a run.
 
     Attributes:
         lines: what people should know, a line each; none if all went well.
@@ -32,7 +32,7 @@ class Mishaps:
     is_void: bool
 
 
-def mishaps(arena: Arena, records: Iterable[Mapping[str, Any]]) -> Mishaps:
+def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
     """Look for episodes that broke off, moves of no known name, and an agent that never answered."""
     runs = list(records)
     lines = []
@@ -65,7 +65,7 @@ def mishaps(arena: Arena, records: Iterable[Mapping[str, Any]]) -> Mishaps:
     is_silent = bool(played) and not any(_is_answer(event, answers) for _, event in moves)
     if is_silent and len(broken) < len(runs):
         lines.append(f"The agent never answered ({' or '.join(answers)}) in {len(played)} episode(s).")
-    return Mishaps(
+    return RunWarnings(
         tuple(lines), len(broken), len(lost), is_silent or (bool(runs) and len(broken) == len(runs))
     )
 

@@ -2,6 +2,6 @@
 
 from birdenv_agents.bargain._own_phrases import ACTS, PHRASES
 from birdenv_agents.bargain._player import Bargainer
-from birdenv_agents.bargain._scripted_partner import BargainingPerson
+from birdenv_agents.bargain._scripted_partner import ScriptedBargainer
 
-__all__ = ["ACTS", "PHRASES", "Bargainer", "BargainingPerson"]
+__all__ = ["ACTS", "PHRASES", "Bargainer", "ScriptedBargainer"]

@@ -12,7 +12,7 @@ from birdenv_agents._phrase_bank import PhraseBank
 from birdenv_agents.bargain._player import Bargainer, offered, shown
 
 
-class BargainingPerson(Bargainer):
+class ScriptedBargainer(Bargainer):
     """Opens at its target or beyond, concedes in steps of its own, and has a price that it will not pass.
 
     Args:

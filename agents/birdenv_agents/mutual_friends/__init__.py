@@ -2,6 +2,6 @@
 
 from birdenv_agents.mutual_friends._own_phrases import ACTS, PHRASES
 from birdenv_agents.mutual_friends._player import FriendsPlayer
-from birdenv_agents.mutual_friends._scripted_partner import FriendsPerson
+from birdenv_agents.mutual_friends._scripted_partner import ScriptedFriend
 
-__all__ = ["ACTS", "PHRASES", "FriendsPerson", "FriendsPlayer"]
+__all__ = ["ACTS", "PHRASES", "FriendsPlayer", "ScriptedFriend"]

@@ -19,7 +19,7 @@ _LIVING: Final = 5.0
 Item = Mapping[str, str]
 
 
-class Mind:
+class Belief:
     """Weighs one's own friends by the claims of the other.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from birdenv.dialogue import Move, View
 from birdenv_agents._phrase_bank import PhraseBank
-from birdenv_agents.mutual_friends._belief import Item, Mind, distinct, has_all
+from birdenv_agents.mutual_friends._belief import Belief, Item, distinct, has_all
 from birdenv_agents.mutual_friends._own_phrases import listed
 from birdenv_agents.mutual_friends._reader import Claim, Reader, Values
 
@@ -35,7 +35,7 @@ class FriendsPlayer:
     def __init__(
         self, items: Sequence[Item], bank: PhraseBank, most_values: int = MOST_VALUES, guess: int = GUESS
     ) -> None:
-        self._mind = Mind(items)
+        self._mind = Belief(items)
         self._reader = Reader(items)
         self._bank = bank
         self._most = most_values

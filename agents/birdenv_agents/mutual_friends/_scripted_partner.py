@@ -25,7 +25,7 @@ _QUESTIONS: Final = [
 _LAST: Final = 2  # friends in question of which a person selects one
 
 
-class FriendsPerson(FriendsPlayer):
+class ScriptedFriend(FriendsPlayer):
     """Says one or two things at a time, most of them about one value, and all of them true.
 
     Args:

@@ -29,9 +29,9 @@ from birdenv.runs import (
     Summary,
     episode_name,
     folder_name,
-    mishaps,
     prepare,
     run,
+    run_warnings,
 )
 
 _SHOWN = 3  # episodes of a small run, each on a line
@@ -169,7 +169,7 @@ def run_game(
     print(f"Results: {directory.path}")
     if line := llm.ledger.line():
         print(f"Models: {line}")
-    found = mishaps(arena, directory.read("runs").values())
+    found = run_warnings(arena, directory.read("runs").values())
     for line in found.lines:
         print(f"Warning: {visible(line)}", file=sys.stderr)
     if found.broken:
