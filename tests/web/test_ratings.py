@@ -200,7 +200,7 @@ def test_raters_come_from_consent_to_code_and_do_not_see_who_talked(folder: Path
     made = Round(folder, compared(2, 2), compare=compare, seats=("agent_0",), raters=1)
     fields = {"winner": "tie", "justification": "alike"} if compare else ANSWERS
     with listening(make_rating_app(made.ratings, folder)) as port:
-        rater, stranger = Browser(port, "PROLIFIC_PID=p1"), Browser(port)
+        rater, stranger = Browser(port, "PROLIFIC_PID=p1&SESSION_ID=s1"), Browser(port)
         assert stranger.get("/item") == 403
         assert rater.post("/consent", origin="http://evil.example") == 403
         told = [rater.page]
@@ -222,7 +222,8 @@ def test_raters_come_from_consent_to_code_and_do_not_see_who_talked(folder: Path
         code = re.search(r'<code id="code">([^<]+)<', rater.page)
         assert code and f"cc={code[1]}" in rater.page
         assert "secret-system" not in "".join(told)
-        again = Browser(port, "PROLIFIC_PID=p1")
+        assert Browser(port, "PROLIFIC_PID=p1").post("/consent") == 409
+        again = Browser(port, "PROLIFIC_PID=p1&SESSION_ID=s1")
         again.post("/consent")
         assert code[0] in again.page
     assert len(rating_rows(folder, "pairs" if compare else "ratings")) == (2 if compare else 16)

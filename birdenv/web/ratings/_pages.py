@@ -11,10 +11,11 @@ from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
 from birdenv.web._doors import RATER, Doors, Newcomers
-from birdenv.web._forms import address_of, back, read_form, refused, signed_in
+from birdenv.web._forms import add_link, address_of, back, read_form, refused, signed_in
 from birdenv.web._frames import as_json
 from birdenv.web._guard import guarded_app
-from birdenv.web._pages import external_of, is_preview, platform_of, render, way_back
+from birdenv.web._pages import render
+from birdenv.web._platform import external_of, is_preview, platform_of, way_back
 from birdenv.web.ratings._items import Item, side_of
 from birdenv.web.ratings._ratings import WINNERS, Ratings
 from birdenv.web.ratings._store import Rater
@@ -32,6 +33,8 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
     doors = Doors(folder, RATER)
     newcomers = Newcomers(config.newcomers)
     app = guarded_app(config.title, host, config.hosts)
+
+    add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
 
     def known(request: Request) -> Rater | None:
         id = doors.person(request.cookies.get(doors.cookie))
@@ -55,7 +58,10 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
         if ratings.store.rater(id) is None and not newcomers.take(address_of(request)):
             raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
         platform = platform_of(fields)
-        rater = ratings.agree(id, external_of(platform), platform)
+        try:
+            rater = ratings.agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
         return signed_in(back(), doors, rater.id, request)
 
     @app.post("/judge")
@@ -85,8 +91,8 @@ def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> st
     """The page of a rater: what they judge now, or the end."""
     item = ratings.next(rater.id)
     if item is not None:
-        form = doors.form(rater.id)
-        return render("rate", form=form, problem=problem, **_asked(ratings, item, rater))
+        own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
+        return render("rate", problem=problem, **own, **_asked(ratings, item, rater))
     done = ratings.store.rater(rater.id) or rater
     ending = "done" if ratings.progress(rater.id)[0] else "full"
     way = way_back(done.platform, done.code)

@@ -131,6 +131,11 @@ class Store(Database):
         found = self._people("id = ?", id)
         return found[0] if found else None
 
+    def person_named(self, name: str) -> Person | None:
+        """Return the person with this id, ours or the platform's."""
+        found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
+        return found[0] if found else None
+
     def people(self, status: str) -> list[Person]:
         """Return the people of a status, those who came first first."""
         return self._people("status = ? ORDER BY since, id", status)

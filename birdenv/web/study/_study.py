@@ -13,6 +13,7 @@ from uuid import UUID
 from birdenv.dialogue import Arena, Game, Move, make_game
 from birdenv.dialogue.games import Question, find_game
 from birdenv.errors import InputError
+from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
 from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
@@ -91,8 +92,20 @@ class Study:
     def agree(
         self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None
     ) -> Person:
-        """Take a person in who agreed; one whom the platform sent before goes on as the same person."""
-        return self.store.add_person(id, external, platform or {}, self.clock())
+        """Take a person in who agreed.
+
+        One whom the platform sent before goes on as the same person if it is the same visit, and no browser
+        of theirs is connected.
+
+        Raises:
+            InputError: somebody else takes part under this id of the platform, as far as can be told.
+        """
+        platform = platform or {}
+        person = self.store.add_person(id, external, platform, self.clock())
+        is_known = person.id == id or is_same_visit(person.platform, platform)
+        if not is_known or (person.id != id and self.presence.tabs(person.id)):
+            raise InputError(TAKEN)
+        return person
 
     def understood(self, id: str, answers: Mapping[int, int]) -> bool:
         """Judge the comprehension check, and let a person into the waiting room; False after a wrong answer.
