@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.games._web import web_extra
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, is_directory, write_bytes
 from birdenv.runs import run_folder
@@ -105,8 +104,8 @@ def judged_folder(path: Path) -> Judgements:
     found = read_folder(folder)
     if not exists(folder / _ROUND):
         return found
-    with web_extra():
-        from birdenv.web.ratings import rating_rows
+    from birdenv.web.ratings import rating_rows
+
     told = (
         listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
     )

@@ -13,8 +13,8 @@ from test_killed_server import Server
 from test_ratings import Round, compared
 from web_browser import listening, served
 
-from birdenv.web import Doors, StudyConfig, study_rows
-from birdenv.web.ratings import make_rating_app, rating_rows
+from birdenv.web import Doors, StudyConfig, make_rating_app, study_rows
+from birdenv.web.ratings import rating_rows
 
 pytestmark = pytest.mark.slow
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,12 +19,12 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
+from birdenv.web import make_rating_app
 from birdenv.web.ratings import (
     RatingConfig,
     Ratings,
     RatingStore,
     items_of,
-    make_rating_app,
     rating_rows,
     read_rating_config,
 )
@@ -255,3 +256,19 @@ def test_the_command_exports_ratings_and_pairs(
     with pytest.raises(SystemExit):
         main()
     assert "holds no ratings" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_was_collected_is_read_without_the_packages_that_serve(folder: Path) -> None:
+    Round(folder, [record(1)], raters=1).finish("a", ANSWERS)
+    program = f"""
+import sys
+for name in ("fastapi", "itsdangerous", "starlette", "uvicorn", "websockets"):
+    sys.modules[name] = None
+import birdenv.web.study, birdenv.web.replay
+from birdenv.cli import main
+sys.argv = ["birdenv", "export", {str(folder)!r}, "--format", "ratings", "-o", {str(folder / "r.csv")!r}]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    assert len((folder / "r.csv").read_text().splitlines()) == 1 + len(ANSWERS)

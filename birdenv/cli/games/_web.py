@@ -83,7 +83,7 @@ def web(
         return
     if game is None:
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
-    with web_extra():
+    with _web_extra():
         from birdenv.web import Doors, Study, held_study, make_app, open_store, study_arena
     from birdenv.dialogue.games import find_game
 
@@ -111,8 +111,10 @@ def web(
 
 
 def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
-    with web_extra():
-        from birdenv.web.replay import Records, make_replay_app
+    with _web_extra():
+        from birdenv.web import make_replay_app
+    from birdenv.web.replay import Records
+
     with Records(paths, private=private) as records:
         for note in records.notes:
             print(f"Note: {note}")
@@ -123,17 +125,11 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
     """Ratings of a study lie in its folder."""
-    with web_extra():
-        from birdenv.web import is_study
-        from birdenv.web.ratings import (
-            RatingConfig,
-            Ratings,
-            RatingStore,
-            items_of,
-            make_rating_app,
-            read_rating_config,
-        )
-        from birdenv.web.replay import Records
+    with _web_extra():
+        from birdenv.web import is_study, make_rating_app
+    from birdenv.web.ratings import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
+    from birdenv.web.replay import Records
+
     made = RatingConfig() if config is None else read_rating_config(config)
     first = paths[0]
     folder = output or (first if is_study(first) else Path(f"ratings-{first.resolve().stem}"))
@@ -172,7 +168,7 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
 
 
 @contextmanager
-def web_extra() -> Iterator[None]:
+def _web_extra() -> Iterator[None]:
     """Turn a missing package of the extra `web` into one line, before anything is made.
 
     Raises:
