@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,16 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_leaves_one_file_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_end_from_outside_leaves_one_file_with_everything(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import uvicorn
 
     def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(number)  # as uvicorn does after it has ended
+
+    before = signal.getsignal(number)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(uvicorn.Server, "run", interrupted)
@@ -61,6 +67,7 @@ def test_ctrl_c_leaves_one_file_with_everything(tmp_path: Path, monkeypatch: pyt
     with pytest.raises((SystemExit, KeyboardInterrupt)):
         main()
     assert {path.name for path in (tmp_path / "study-bargain").iterdir()} == {"secret", "study.sqlite"}
+    assert signal.getsignal(number) == before
 
 
 def test_without_the_extra_the_command_names_it(

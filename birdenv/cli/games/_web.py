@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -102,7 +104,6 @@ def web(
     for note in notes:
         print(f"Note: {note.message}")
     with arena, held_study(folder), closing(open_store(folder)) as store:
-        # Ctrl-C closes the store, too: its file is whole by itself.
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
         with _served(app, host, port) as address:
@@ -146,7 +147,10 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 @contextmanager
 def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
-    """Listen, and serve an application after the block until it is interrupted; yields the address."""
+    """Listen, and serve an application after the block until it is interrupted; yields the address.
+
+    SIGTERM ends it as Ctrl-C does: what is open is closed, so that each database is one file.
+    """
     import uvicorn
 
     from birdenv.web._frames import MAX_FRAME
@@ -161,10 +165,14 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
         log_level="warning",
         server_header=False,
     )
-    listening = served.bind_socket()
-    listening.listen()  # who comes now waits for the start, and is not turned away
-    yield f"http://{host}:{listening.getsockname()[1]}"
-    uvicorn.Server(served).run(sockets=[listening])
+    old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        listening = served.bind_socket()
+        listening.listen()  # who comes now waits for the start, and is not turned away
+        yield f"http://{host}:{listening.getsockname()[1]}"
+        uvicorn.Server(served).run(sockets=[listening])  # raises what it caught again when all are served
+    finally:
+        signal.signal(signal.SIGTERM, old)
 
 
 @contextmanager
