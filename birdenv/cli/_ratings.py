@@ -115,5 +115,7 @@ def judged_folder(path: Path) -> Judgements:
 def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs one folder, of a run or of a study")
-    counts = import_judgements(_folder(sources[0]), joined(map(read_judgements, added)))
-    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons", file=sys.stderr)
+    found = joined(map(read_judgements, added))
+    counts = import_judgements(_folder(sources[0]), found)
+    known = len(found.ratings) + len(found.comparisons) - sum(counts)
+    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons; {known} known before", file=sys.stderr)

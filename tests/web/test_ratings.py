@@ -17,8 +17,10 @@ import pytest
 from web_browser import Browser, listening
 
 from birdenv.cli import main
+from birdenv.cli._ratings import judged_folder
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
+from birdenv.runs.ratings import import_judgements, read_judgements
 from birdenv.web import make_rating_app
 from birdenv.web.ratings import (
     RatingConfig,
@@ -252,6 +254,10 @@ def test_the_command_exports_ratings_and_pairs(
         assert read[f"{form}.csv"] == as_text and as_text
     assert {"dialogue", "rater", "question", "value"} <= set(read["ratings.jsonl"][0])
     assert {"left", "right", "winner", "rater", "justification"} <= set(read["pairs.jsonl"][0])
+    collected = judged_folder(folder)
+    for file in ("ratings.csv", "pairs.jsonl"):  # what comes back is known
+        import_judgements(folder, read_judgements(folder / file))
+    assert judged_folder(folder) == collected and collected.comparisons
     monkeypatch.setattr(sys, "argv", ["birdenv", "export", str(folder.parent), "--format", "pairs"])
     with pytest.raises(SystemExit):
         main()
