@@ -197,12 +197,28 @@ def random_move(dialogue: Dialogue, seat: int, rng: Random) -> Move:
     return Move(action.name, action.data_of(values) if values else None)
 
 
+NAMES = '"attributes": [{"name": "Name", "value_type": "name"}]'
+BUYER = """{"personal": {"Role": "buyer", "Target": 1},
+ "item": {"Title": "A", "Category": "bike", "Price": 2, "Description": []}}"""
+
+
 @pytest.mark.parametrize(
     ("game", "scenarios", "says"),
     [
-        ("mutual-friends", '[{"uuid": "S", "kbs": [[], []], "attributes": []}]', "cannot be played"),
-        ("bargain", '[{"uuid": "S", "kbs": [{}, {}]}]', "cannot be played"),
-        ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[], []]}]', "cannot be played"),
+        (
+            "mutual-friends",
+            '[{"uuid": "S", "kbs": [[], []], "attributes": []}]',
+            "a list has 1 to 20 friends",
+        ),
+        ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),
+        (
+            "bargain",
+            '[{"uuid": "S", "kbs": [{}, {}]}]',
+            "cannot be played: kbs.0.personal: Field",
+        ),
+        ("bargain", f'[{{"uuid": "S", "kbs": [{BUYER}, {BUYER}]}}]', "one seat must be the buyer"),
+        ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[], []]}]', "both lists need the same counts"),
         ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[]]}]', "record 1: the field `kbs`"),
         ("bargain", '[{"kbs": [{}, {}]}]', "record 1: the field `uuid`"),
     ],
