@@ -73,6 +73,10 @@ class Person:
 
     def finish(self) -> str:
         self.page.wait_for_selector("#end")
+        self.page.click("text=Send")  # the browser asks for what is needed, and sends nothing
+        assert (
+            self.page.locator("fieldset:invalid").count() == 2 and not self.page.locator(".problem").count()
+        )
         for name in ("humanlike", "cooperative"):
             self.page.check(f"input[name={name}][value='4']")
         self.page.click("text=Send")
