@@ -43,7 +43,7 @@ class World:
         return Study(self.arena, self.config, self.store, clock=self.clock, rng=self.rng)
 
     def come(self, name: str) -> None:
-        self.study.agree(name)
+        self.study.agree(name, f"prolific:{name}", {"SESSION_ID": name})
         self.study.understood(name, {})
         self.study.presence.connect(name)
 
@@ -340,6 +340,18 @@ class People(RuleBasedStateMachine):
         if name not in self.here:
             self.world.study.presence.connect(name)
             self.here.add(name)
+
+    @rule(name=names)
+    def come_under_the_same_id(self, name: str) -> None:
+        """In a browser that is not theirs; or in another one of theirs."""
+        for visit, is_free in ((name, not self.world.study.presence.tabs(name)), ("another", False)):
+            came = "thief", f"prolific:{name}", {"SESSION_ID": visit}
+            if is_free:
+                assert self.world.study.agree(*came).id == name
+            else:
+                with pytest.raises(InputError, match="takes part under your platform's id"):
+                    self.world.study.agree(*came)
+        assert self.world.store.person("thief") is None
 
     @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12"))
     def talk(self, name: str, text: str, cid: str) -> None:
