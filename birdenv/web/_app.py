@@ -18,7 +18,7 @@ from birdenv.web._doors import FOREIGN, Doors, Newcomers, is_own_origin
 from birdenv.web._forms import add_link, address_of, back, read_form, signed_in
 from birdenv.web._guard import guarded_app
 from birdenv.web._pages import Pages
-from birdenv.web._platform import external_of, platform_of
+from birdenv.web._platform import external_of, is_other_visit, platform_of
 from birdenv.web._sockets import STRANGER, Hub
 from birdenv.web.study._study import Study
 
@@ -78,7 +78,7 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
         person = None if id is None else study.store.person(id)
         if person is not None and external is not None and person.external != external:
             id = person = None  # somebody else at the same computer
-        if person is not None:
+        if person is not None and not is_other_visit(person.platform, platform):
             return HTMLResponse(pages.of(person))
         id = id or study.new_id()
         return signed_in(HTMLResponse(pages.consent(id, platform)), doors, id, request)

@@ -55,6 +55,11 @@ def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
 
+def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
+    """Return True if the platform sends a person again, with another number: a task that was taken anew."""
+    return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
+
+
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
     """Return where a platform expects people with their code, for the page `finished`."""
     if code and "PROLIFIC_PID" in platform:

@@ -208,6 +208,22 @@ def test_a_worker_who_comes_again_is_the_same_person(study: tuple[Study, int]) -
     assert "<form" not in preview.page
 
 
+def test_one_who_takes_the_task_anew_goes_back_to_the_new_one(study: tuple[Study, int]) -> None:
+    anew = WORKER.format(7).replace("A7", "A8")
+    worker = Browser(study[1], WORKER.format(7))
+    worker.enter()
+    worker.get(f"/?{anew}")
+    assert "I agree" in worker.page and worker.status() == "waiting"  # a link that was opened changes nothing
+    assert Browser(study[1], anew).post("/consent") == 409
+    worker.get(f"/?{anew}")
+    worker.post("/consent")
+    assert worker.status() == "waiting"
+    person = study[0].store.person_named("W7")
+    assert person is not None and person.platform["assignmentId"] == "A8"
+    assert Browser(study[1], WORKER.format(7)).post("/consent") == 409
+    assert Browser(study[1], anew).post("/consent") == 200
+
+
 @pytest.mark.parametrize(
     "query",
     ["workerId=W3", "workerId=W3&assignmentId=A4", "workerId=W3&assignmentId="],

@@ -15,7 +15,7 @@ from birdenv.web._forms import add_link, address_of, back, read_form, refused, s
 from birdenv.web._frames import as_json
 from birdenv.web._guard import guarded_app
 from birdenv.web._pages import render
-from birdenv.web._platform import external_of, is_preview, platform_of, way_back
+from birdenv.web._platform import external_of, is_other_visit, is_preview, platform_of, way_back
 from birdenv.web.ratings._items import Item, side_of
 from birdenv.web.ratings._ratings import WINNERS, Ratings
 from birdenv.web.ratings._store import Rater
@@ -45,9 +45,10 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
         platform = platform_of(request.query_params)
         external = external_of(platform)
         rater = known(request)
-        if rater is not None and (external is None or external == external_of(rater.platform)):
+        is_known = rater is not None and (external is None or external == external_of(rater.platform))
+        if rater is not None and is_known and not is_other_visit(rater.platform, platform):
             return HTMLResponse(await asyncio.to_thread(_page, ratings, rater, doors))
-        id = ratings.new_id()
+        id = rater.id if rater is not None and is_known else ratings.new_id()
         facts = {"text": config.consent, "platform": platform, "preview": is_preview(platform)}
         shown = render("consent", title=config.title, form=doors.form(id), **facts)
         return signed_in(HTMLResponse(shown), doors, id, request)
