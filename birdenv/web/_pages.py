@@ -9,8 +9,9 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._doors import Doors
 from birdenv.web._platform import is_preview, way_back
+from birdenv.web.study._game import seats_of_people
 from birdenv.web.study._store import Person
-from birdenv.web.study._study import TRIES, Study, seats_of_people
+from birdenv.web.study._study import TRIES, Study
 
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("birdenv.web"), autoescape=select_autoescape(default=True), trim_blocks=True
