@@ -116,6 +116,12 @@ def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs one folder, of a run or of a study")
     found = joined(map(read_judgements, added))
-    counts = import_judgements(_folder(sources[0]), found)
+    before = judged_folder(sources[0])
+    both = joined([before, found])
+    import_judgements(_folder(sources[0]), found)
+    counts = (
+        len(both.ratings) - len(before.ratings),
+        len(both.comparisons) - len(before.comparisons),
+    )
     known = len(found.ratings) + len(found.comparisons) - sum(counts)
     print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons; {known} known before", file=sys.stderr)

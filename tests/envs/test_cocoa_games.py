@@ -69,6 +69,33 @@ def test_pettingzoo(name: str) -> None:
     render_test(lambda render_mode: module.env(limit=5, render_mode=render_mode))
 
 
+@pytest.mark.parametrize("name", ["MutualFriends", "Bargain"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_observations_and_infos_tell_nothing_of_the_other_seat(name: str, place: int) -> None:
+    other = SEATS[name][1 - place]
+    env = gymnasium.make(
+        f"birdenv/{name}-v0", seat=SEATS[name][place], limit=5, **{other: lambda view: Move("message", "hm")}
+    )
+    for seed in range(5):
+        seen = [env.reset(seed=seed)]
+        rules = env.unwrapped._dialogue.rules  # type: ignore[attr-defined]
+        own, others = (set(told(rules.knowledge(seat))) for seat in (place, 1 - place))
+        env.action_space.seed(seed)
+        while len(seen) < 20 and not (len(seen) > 1 and (seen[-1][2] or seen[-1][3])):
+            seen.append(env.step({**env.action_space.sample(), "text": "hello"}))
+        secrets = others - own - {*SEATS[name]}
+        assert secrets and not [each for each in secrets if each in repr(seen)]
+    env.close()
+
+
+def told(knowledge: Any) -> list[str]:
+    """What a seat is told, as it would be written."""
+    if isinstance(knowledge, dict | list):
+        parts = knowledge.values() if isinstance(knowledge, dict) else knowledge
+        return [each for part in parts for each in told(part)]
+    return [f"{knowledge} dollars" if isinstance(knowledge, int | float) else str(knowledge)]
+
+
 @pytest.mark.parametrize("seat", SEATS["Bargain"])
 def test_a_partner_that_walks_away_at_once_leaves_a_first_step(seat: str) -> None:
     [partner] = set(SEATS["Bargain"]) - {seat}
