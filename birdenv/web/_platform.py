@@ -19,7 +19,8 @@ PLATFORM_FIELDS: Final = (
 
 TAKEN: Final = (
     "Somebody takes part under your platform's id already. If it is you: close the page in your other "
-    "browser and try again, or open here the link that it shows for that."
+    "browser and try again, or open here the link that it shows for that. The study's team can send you "
+    "this link, too."
 )
 """Told to one who comes with the id of somebody else, or from a second browser."""
 
