@@ -264,6 +264,7 @@ def test_the_command_exports_ratings_and_pairs(
     assert "holds no ratings" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_what_was_collected_is_read_without_the_packages_that_serve(folder: Path) -> None:
     Round(folder, [record(1)], raters=1).finish("a", ANSWERS)
     program = f"""
