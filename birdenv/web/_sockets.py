@@ -16,7 +16,7 @@ from birdenv.dialogue import Move
 from birdenv.errors import InputError
 from birdenv.web._access import Bucket
 from birdenv.web._frames import Hello, Play, as_json, read_frame
-from birdenv.web.study._running_dialogue import Room
+from birdenv.web.study._running_dialogue import RunningDialogue
 from birdenv.web.study._study import Study
 
 REFUSED: Final = 4400
@@ -65,7 +65,7 @@ class Connection:
             on, self.typing = self.typing, None
             await self.socket.send_text(as_json({"type": "typing", "on": on}))
 
-    async def _send_dialogue(self, room: Room, seat: int) -> None:
+    async def _send_dialogue(self, room: RunningDialogue, seat: int) -> None:
         if self._dialogue != room.stored.id:
             self._dialogue = room.stored.id
             await self.socket.send_text(as_json({"type": "setup", **room.setup(seat)}))
@@ -131,7 +131,7 @@ class Hub:
 
     # --- players
 
-    def take_turns(self, room: Room) -> None:
+    def take_turns(self, room: RunningDialogue) -> None:
         """Let the players of a dialogue move, if there is something for them to do."""
         id = room.stored.id
         if id in self._turns:
@@ -139,7 +139,7 @@ class Hub:
         else:
             self._turns[id] = asyncio.create_task(self._turn(room))
 
-    async def _turn(self, room: Room) -> None:
+    async def _turn(self, room: RunningDialogue) -> None:
         id, loop = room.stored.id, asyncio.get_running_loop()
         try:
             while True:
@@ -157,7 +157,7 @@ class Hub:
             del self._turns[id]
         await asyncio.to_thread(self.study.settle, room)
 
-    async def _seem_to_type(self, room: Room, move: Move) -> None:
+    async def _seem_to_type(self, room: RunningDialogue, move: Move) -> None:
         speed = self.study.config.typing_speed
         if speed is None:
             return

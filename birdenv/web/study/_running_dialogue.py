@@ -37,7 +37,7 @@ class Shown(NamedTuple):
     state: dict[str, Any]
 
 
-class Room:
+class RunningDialogue:
     """A dialogue of people and players, kept in the store move by move. Safe from any thread.
 
     One lock guards the dialogue while a move is played, so a slow statement holds up its own dialogue only.

@@ -17,7 +17,7 @@ from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
 from birdenv.web.study._game import check_players
-from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, Room
+from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.web.study._store import Person, Report, Store
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
@@ -69,7 +69,7 @@ class Study:
         self._rng = rng or SystemRandom()
         self._lock = threading.RLock()  # of changes of status; never held while a move is played
         self._loading = threading.Lock()
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, RunningDialogue] = {}
         self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
         self._keep_settings()
 
@@ -191,11 +191,11 @@ class Study:
         """Return how many dialogues each task has with each partner; those that broke off do not count."""
         return self.store.used(BROKEN)
 
-    def loaded(self, dialogue: str) -> Room | None:
+    def loaded(self, dialogue: str) -> RunningDialogue | None:
         """Return a running dialogue if it is in memory; never waits."""
         return self._rooms.get(dialogue)
 
-    def room(self, dialogue: str) -> Room:
+    def room(self, dialogue: str) -> RunningDialogue:
         """Return a running dialogue; after a restart it is played again from what is stored."""
         room = self._rooms.get(dialogue)
         if room is not None:
@@ -203,10 +203,10 @@ class Study:
         with self._loading:
             if dialogue not in self._rooms:
                 stored = self.store.dialogue(dialogue)
-                self._rooms[dialogue] = Room(self.arena, self.store, stored, self.clock)
+                self._rooms[dialogue] = RunningDialogue(self.arena, self.store, stored, self.clock)
             return self._rooms[dialogue]
 
-    def settle(self, room: Room) -> None:
+    def settle(self, room: RunningDialogue) -> None:
         """Tell people what happened; after the end, keep the outcome and send them on."""
         people = self.store.seated(room.stored.id)
         if room.is_over:
@@ -218,7 +218,7 @@ class Study:
             self._rooms.pop(room.stored.id, None)
         self.changed(people.values())
 
-    def _end(self, room: Room, people: Mapping[int, str]) -> None:
+    def _end(self, room: RunningDialogue, people: Mapping[int, str]) -> None:
         now = self.clock()
         with self.store.transaction():
             self.store.end_dialogue(room.stored.id, now, room.status, room.outcome, room.rewards)
@@ -233,7 +233,7 @@ class Study:
 
     # --- the clock
 
-    def tick(self) -> list[Room]:
+    def tick(self) -> list[RunningDialogue]:
         """Pair people, and carry out all time limits; return the dialogues that began."""
         with self._lock:
             begun = self._pair()
@@ -241,7 +241,7 @@ class Study:
             self._check(self.room(stored.id))
         return begun
 
-    def _pair(self) -> list[Room]:
+    def _pair(self) -> list[RunningDialogue]:
         now, begun = self.clock(), []
         for step in self.waiting.steps(now, self.presence):
             if isinstance(step, End):
@@ -251,7 +251,7 @@ class Study:
                 self.changed(step.people.values())
         return begun
 
-    def _check(self, room: Room) -> None:
+    def _check(self, room: RunningDialogue) -> None:
         now, limits, stored = self.clock(), self.config.limits, room.stored
         if not room.is_over:
             gone = [
