@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _SERVED = {
-    "Doors": "_doors",
+    "Doors": "_access",
     "make_app": "_app",
     "make_rating_app": "ratings._pages",
     "make_replay_app": "replay._pages",
