@@ -52,9 +52,9 @@ def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make,
 
 
 LASTING = {
-    "the key is refused": (Trouble(status=401, message="Bad key {key}"), "Bad key [key]' (is the key right?)"),
-    "no such model": (Trouble(status=404, code="model_not_found", message="/v1/models lists its models)"),
-    "no API there": (Trouble(status=404, body="<html>", content_type="text/html"), "Most end in /v1"), "No model m."),
+    "the key is refused": (Trouble(status=401, message="Bad {key}"), "Bad [key]' (is the key right?)"),
+    "no such model": (Trouble(status=404, code="model_not_found", message="No m."), "/v1/models lists its"),
+    "no API there": (Trouble(status=404, body="<html>"), "Most end in /v1"),
     "the quota is spent": (Trouble(status=429, code="insufficient_quota", message="Pay."), "quota is spent"),
 }
 
