@@ -20,7 +20,6 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.games._web import web_extra
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes, write_records
@@ -234,8 +233,8 @@ def export(
     )
 
     if form in ("ratings", "pairs"):
-        with web_extra():
-            from birdenv.web.ratings import write_ratings
+        from birdenv.web.ratings import write_ratings
+
         print(f"{write_ratings(output, runs, form)} rows: {output}")
         return
     for whole in DIALOGUE_FORMATS:
@@ -265,7 +264,7 @@ def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) ->
     from birdenv.runs.export import dialogue_rows
 
     if (folder / "study.sqlite").is_file():
-        with web_extra():
-            from birdenv.web import study_rows
+        from birdenv.web import study_rows
+
         return study_rows(folder, form, min_reward)
     return dialogue_rows(run_folder(folder), form, min_reward)
