@@ -14,6 +14,9 @@ from birdenv.dialogue._seat import Seat
 MALFORMED: Final = "malformed"
 """The action of a move that could not be read. No game has it."""
 
+NO_CALL: Final = "no_call"
+"""The action of a message that has no tool call. No game has it either."""
+
 _MOST_CONTENT: Final = 2**16
 
 
@@ -86,7 +89,8 @@ def _said(event: Event) -> str:
 
 
 class ToolCall(NamedTuple):
-    """One assistant message as a move. `call_id` is the call that the reply belongs to, if it has one."""
+    """One assistant message as a move. `call_id` is the call that the reply belongs to, if it has one;
+    `malformed` is true of all that is not exactly one valid call."""
 
     move: Move
     call_id: str | None
@@ -98,7 +102,8 @@ def read_tool_call(message: Any, seat: Seat) -> ToolCall:
 
     The message has exactly one entry in `tool_calls`, or is that entry alone, or its `function`. `arguments`
     is a JSON text or an object with the tool's arguments and nothing else; they may be missing for a tool
-    that has none. Anything else is the move `malformed`, with the message's words as data.
+    that has none. A message without tool calls is the move `no_call`, anything else is `malformed`; both have
+    the message's words as data.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None
@@ -106,7 +111,9 @@ def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     move = _move_of(call, seat)
     if move is not None:
         return ToolCall(move, call_id, False)
-    return ToolCall(Move(MALFORMED, _content(message)), call_id, True)
+    has_none = isinstance(message, Mapping) and call is None and not message.get("tool_calls")
+    action = NO_CALL if has_none else MALFORMED
+    return ToolCall(Move(action, _content(message)), call_id, True)
 
 
 def _move_of(call: Any, seat: Seat) -> Move | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from birdenv.llm._errors import TransientError
 
+_PAGE: Final = re.compile(r"\s*<(?:!doctype )?html", re.IGNORECASE)
 _THINK, _THOUGHT = "<think>", "</think>"
 
 
@@ -82,7 +84,8 @@ def read_completion(text: str) -> Completion:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise TransientError(f"no JSON but {shortened(text)}", "bad reply") from None
+        page = " (a web page: is the base URL right, or a proxy in the way?)" if _PAGE.match(text) else ""
+        raise TransientError(f"no JSON but {shortened(text)}{page}", "bad reply") from None
     if not isinstance(body, dict):
         raise TransientError(f"no completion but {shortened(text)}", "bad reply")
     choices = body.get("choices")

@@ -172,6 +172,12 @@ class Poster:
             if _FILTERED.search(lower):
                 return FilteredError(text)
             return EndpointError(said)
+        if status in (401, 403):
+            said += " (is the key right?)"
+        elif status == 404 and found.get("code"):
+            said += f" ({self._endpoint.url}/models lists its models)"
+        elif status == 404:
+            said += " (is the base URL right? Most end in /v1)"
         return EndpointRefusedError(said)
 
     def _connection_error(self, error: BaseException) -> Exception:
@@ -189,6 +195,8 @@ class Poster:
             said += " (SSL_CERT_FILE names a file of certificates to trust)"
         if any(word in lower for word in _NEVER):
             return EndpointRefusedError(said)
+        if "refused" in lower:
+            said += " (is the server running?)"
         return TransientError(said, "connection")
 
 

@@ -56,6 +56,7 @@ class CallFile:
         self._lines: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
+        self._writing: int | None = None
         self._append = append
         try:
             self._index()
@@ -77,6 +78,9 @@ class CallFile:
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
         """Append a call, and write it through.
 
+        The file stays open: with the lock held, every call of the system lets another thread run, and the
+        next one waits for both.
+
         Raises:
             RunEndedError: it cannot be written.
         """
@@ -85,12 +89,14 @@ class CallFile:
             if key in self._lines:
                 return
             try:
-                with self.path.open("ab", buffering=0) as file:
-                    start = file.tell()
-                    if file.write(data) != len(data):
-                        file.truncate(start)
-                        raise OSError(None, "there is no room for it")
-                    self._lines[key] = file.tell() - len(data), len(data)
+                if self._writing is None:
+                    self._writing = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+                written = os.write(self._writing, data)
+                end = os.lseek(self._writing, 0, os.SEEK_CUR)
+                if written != len(data):
+                    os.ftruncate(self._writing, end - written)
+                    raise OSError(None, "there is no room for it")
+                self._lines[key] = end - written, written
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
@@ -101,7 +107,7 @@ class CallFile:
         entries = [self.find(key) for key in self._lines]
         entries.sort(key=lambda each: (each["scope"], each["n"], each["key"]) if each else ())
         with self._lock:
-            self._stop_reading()
+            self._shut()
             scratch = self.path.with_name(f".{self.path.name}.new")
             try:
                 scratch.write_text("".join(json.dumps(each) + "\n" for each in entries), encoding="utf-8")
@@ -114,12 +120,13 @@ class CallFile:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            self._stop_reading()
+            self._shut()
 
-    def _stop_reading(self) -> None:
-        if self._reading is not None:
-            os.close(self._reading)
-            self._reading = None
+    def _shut(self) -> None:
+        for file in (self._reading, self._writing):
+            if file is not None:
+                os.close(file)
+        self._reading = self._writing = None
 
     def _index(self) -> None:
         self.cost, self.tokens, self.unpriced = 0.0, 0, 0

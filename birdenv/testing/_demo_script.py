@@ -8,13 +8,14 @@ from typing import Final
 from birdenv.dialogue import make_game
 from birdenv.testing._openai_script import Call, Dialogue, Script, Turn
 from birdenv.users import Brief, RuleUser
+from birdenv.users._rule_user import OUT_OF_SCOPE
 
 
 def demo_script(model: str = "scripted") -> Script:
     """Return the script of two models that solve every task of the demo.
 
     `MODEL` plays c-Interact, a-Interact and BIRD by tool calls, and any user with a model: it answers the
-    questions that it asks itself. `MODEL-markup` plays c-Interact by tags.
+    questions that it asks itself, and nothing else. `MODEL-markup` plays c-Interact by tags.
     """
     dialogues: list[Dialogue] = []
     with make_game("c-interact") as arena:
@@ -29,7 +30,10 @@ def demo_script(model: str = "scripted") -> Script:
             dialogues.append(Dialogue(when=when, model=f"{model}-markup", turns=_tags(questions, answers)))
             for term, question in zip(dict.fromkeys(terms), questions, strict=True):
                 dialogues += _user(private.brief, term, question, model)
-    dialogues.append(Dialogue(when=(_ENCODER,), model=model, turns=(Turn(content="unanswerable()"),)))
+    dialogues += [
+        Dialogue(when=(when,), model=model, turns=(Turn(content=words),))
+        for when, words in ((_ENCODER, "unanswerable()"), (_WORDING, ""), (_ONE_PROMPT, OUT_OF_SCOPE))
+    ]
     with make_game("bird") as arena:
         for name in arena.ids:
             when = (f"Question: {arena._tasks.public(name).question}\n",)
@@ -40,6 +44,9 @@ def demo_script(model: str = "scripted") -> Script:
 
 _ENCODER: Final = "Decide what one question is about"
 """What only the prompt of a user's encoder says."""
+
+_WORDING: Final = "Your answer, in stiff words:"
+_ONE_PROMPT: Final = "You play a person who asked a data analyst"
 
 
 def _user(brief: Brief, term: str, question: str, model: str) -> list[Dialogue]:

@@ -211,6 +211,19 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
     assert summary(folder)["config"]["normalisation"] == loose
 
 
+def test_orders_that_nobody_can_check_are_counted(birdenv: Command, tmp_path: Path, database: Path) -> None:
+    gold = "SELECT name FROM item ORDER BY id"
+    folder = make_run(tmp_path / "run", [(gold, f"{gold} DESC"), (gold, gold)])
+    ran = birdenv("evaluate", "--run_dir", folder, "--db", database)
+    assert "ESM - 2/2" in ran.out and "\n1 passed in another order" in ran.out
+    assert summary(folder)["order_unchecked"] == 1
+
+
+def test_inspect_of_another_game_says_where_its_figures_are(birdenv: Command, tmp_path: Path) -> None:
+    assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "-o", tmp_path).code == 0
+    refused(birdenv("inspect", "--run_dir", tmp_path), "a run of c-interact", "birdenv summary")
+
+
 @pytest.mark.every(2)
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from birdenv.dialogue import Event
-from birdenv.dialogue.chat import chat_messages, tool_schemas
+from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import GAME
+from birdenv.testing import MALFORMED
 
 SEAT = GAME.seats[SYSTEM]
 
@@ -33,6 +34,12 @@ def test_what_was_no_tool_call_stands_as_words() -> None:
         {"role": "assistant", "content": "malformed"},
         {"role": "user", "content": "Not valid."},
     ]
+
+
+def test_a_message_without_calls_is_told_from_one_with_bad_calls() -> None:
+    actions = {name: read_tool_call(message, SEAT).move.action for name, message in MALFORMED.items()}
+    assert [name for name, action in actions.items() if action == "no_call"] == ["prose", "nothing"]
+    assert set(actions.values()) == {"no_call", "malformed", "clarify"}  # a blank question is read
 
 
 def test_schemas_name_one_required_text() -> None:

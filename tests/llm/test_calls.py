@@ -52,8 +52,9 @@ def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make,
 
 
 LASTING = {
-    "the key is refused": (Trouble(status=401, message="Bad key {key}"), "Bad key [key]"),
-    "no such model": (Trouble(status=404, code="model_not_found", message="No model m."), "No model m."),
+    "the key is refused": (Trouble(status=401, message="Bad {key}"), "Bad [key]' (is the key right?)"),
+    "no such model": (Trouble(status=404, code="model_not_found", message="No m."), "/v1/models lists its"),
+    "no API there": (Trouble(status=404, body="<html>"), "Most end in /v1"),
     "the quota is spent": (Trouble(status=429, code="insufficient_quota", message="Pay."), "quota is spent"),
 }
 
@@ -73,7 +74,7 @@ def test_an_endpoint_that_is_not_there_is_told_in_one_line(models: Make) -> None
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        with pytest.raises(RunEndedError, match=r"cannot be reached: .*tried 3 times"):
+        with pytest.raises(RunEndedError, match=r"cannot be reached: .*is the server running.*tried 3 times"):
             models(url).chat("agent", "m", "scope").complete(HELLO)
 
 

@@ -69,6 +69,10 @@ def test_a_follow_up_leaves_nothing_open() -> None:
         ("Only open cards.", "card_status = 'active'", False),
         ("The share of late ones.", "1.0 * late / NULLIF(all_, 0)", True),
         ("Over 1,200 a month.", "total > 1200", True),
+        ("At 14 km an hour or more.", "t.km / (t.minutes / 60.0) >= 14", True),
+        ("At 15 km an hour or more.", "t.km / (t.minutes / 60.0) >= 14", False),
+        ("More than 30 minutes.", "minutes > 60", False),
+        ("The price with a surcharge.", "price * 1.1", False),
     ],
 )
 def test_words_are_held_against_the_snippet(words: str, snippet: str, true: bool) -> None:

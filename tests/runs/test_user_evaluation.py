@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import birdenv
-from birdenv.errors import InputError
+from birdenv.errors import InfrastructureError, InputError
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Heard,
     UserQuestion,
+    ask,
     evaluation_text,
     fish,
     judge,
@@ -21,6 +23,7 @@ from birdenv.runs.user_evaluation import (
     user_line,
 )
 from birdenv.runs.user_evaluation._fishing_questions import Bait, draw_battery
+from birdenv.testing.openai_server import Script, serve
 
 
 @pytest.mark.parametrize(
@@ -89,3 +92,13 @@ def test_a_summary_names_its_user_and_what_is_known_of_it() -> None:
     assert "users eval --user llm:small" in user_line("llm:small")
     result = birdenv.run_episodes("c-interact", "never-asks", limit=1)
     assert "User rule, on" in result.text
+
+
+def test_a_model_that_does_not_answer_is_no_user_that_refuses(own_environment: None) -> None:
+    with (
+        serve(Script(models=("other",))) as server,
+        birdenv.make_game("c-interact", user="rule+llm:m") as arena,
+    ):
+        models = Models(ModelSettings(base_url=server.url))
+        with pytest.raises(InfrastructureError, match="'m' does not exist"):
+            ask(arena, "library_1", "What do you mean by 'roomy branches'?", models=models)

@@ -10,7 +10,14 @@ from typing import Any, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options._models import check_models
@@ -214,6 +221,8 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, 
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[spent]}", markup=False),
     )
     hidden = options.agent == "human" or not console.is_terminal

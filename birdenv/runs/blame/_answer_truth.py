@@ -8,6 +8,8 @@ from typing import Final
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _STRING = re.compile(r"'((?:[^']|'')*)'")
 _SAID_BY_THE_WAY: Final = frozenset({0.0, 1.0, 100.0})  # 1.0 * x, NULLIF(x, 0), per cent
+_FACTOR = re.compile(r"(?<=[*/])\s*\d+(?:\.\d+)?(?![\w.])|(?<![\w.])\d+(?:\.\d+)?\s*(?=[*/])")
+_OF_UNITS: Final = frozenset({7.0, 12.0, 24.0, 60.0, 365.0, 365.25, 1000.0, 1024.0, 1440.0, 3600.0, 86400.0})
 _NUMBERS: Final = dict(
     zip(
         "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy "
@@ -33,6 +35,8 @@ _LEAVES_OUT = re.compile(
 def is_true(words: str, snippet: str) -> bool:
     """Return False if words lack a value of the snippet, or turn its comparison round.
 
+    Factors between units, as in minutes / 60, need not be said.
+
     >>> is_true("With at least 40 seats.", "b.seats >= 40"), is_true("With at least 50.", "b.seats >= 40")
     (True, False)
     >>> is_true("With 40 seats at most.", "b.seats >= 40")
@@ -46,7 +50,8 @@ def is_true(words: str, snippet: str) -> bool:
         if not all(part in said for part in parts):
             return False
     bare = _STRING.sub(" ", snippet)
-    wanted = {float(each) for each in _NUMBER.findall(bare)} - _SAID_BY_THE_WAY
+    compared = _FACTOR.sub(lambda found: " " if float(found[0]) in _OF_UNITS else found[0], bare)
+    wanted = {float(each) for each in _NUMBER.findall(compared)} - _SAID_BY_THE_WAY
     spoken = numbers | {round(number / 100, 10) for number in numbers}  # 50 percent is 0.5
     if not wanted <= spoken | {round(number * 100, 10) for number in numbers}:
         return False

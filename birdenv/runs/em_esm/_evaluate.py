@@ -24,7 +24,8 @@ from birdenv.files import check_writable, exists, file_errors, parse_json, write
 from birdenv.grading import GRADER_VERSION
 from birdenv.grading.em_esm import BUCKETS, PairGrader, PairVerdict, RunQuery
 from birdenv.grading.statements import cached_query
-from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
+from birdenv.runs._directory import RunDirectory
+from birdenv.runs.em_esm._pairs import ScoredPair, check_holds_pairs, write_lines
 from birdenv.sql import sql_tokens
 
 _LONGEST_SQL = 300
@@ -38,6 +39,8 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
     """
     path = folder / "eval" / "details.jsonl"
     if not exists(path):
+        if exists(folder / "config.json"):
+            check_holds_pairs(RunDirectory(folder))
         raise InputError(f"{path}: no such file; run `birdenv evaluate --run_dir {folder}` first")
     with file_errors(path):
         lines = path.read_bytes().decode("utf-8", "replace").rstrip("\x00\r\n\t ").split("\n")
@@ -255,6 +258,7 @@ def _summary(verdicts: Sequence[PairVerdict], unanswerable: int) -> dict[str, An
         "errors": sum(verdict.error is not None for verdict in verdicts),
         "rates": {metric: _rate(count, total) for metric, count in counts.items()},
         "esm_breakdown": {bucket: buckets[bucket] for bucket in BUCKETS},
+        "order_unchecked": sum("order_unchecked" in v.flags for v in verdicts),
         "modes": {mode: sum(bool(v.modes.get(mode)) for v in verdicts) for mode in _MODES},
     }
 
@@ -292,5 +296,10 @@ def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     if asked["esm"]:
         lines += ["", "=== ESM breakdown ==="]
         lines += [f"{bucket:>12}: {count}" for bucket, count in summary["esm_breakdown"].items()]
+    if unchecked := summary["order_unchecked"]:
+        lines += [
+            "",
+            f"{unchecked} passed in another order: a sort key is not in the output (order_unchecked)",
+        ]
     lines += ["", *(f"{metric.upper()}: {METRIC_WORDS[metric]}." for metric in METRICS if asked[metric])]
     return "\n".join(lines) + "\n"

@@ -150,10 +150,18 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     return [ScoredPair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
 
 
-def _from_run(directory: RunDirectory) -> list[ScoredPair]:
+def check_holds_pairs(directory: RunDirectory) -> None:
+    """Raise `InputError` for a run of another game than BIRD; it says where its figures are."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
-        raise InputError(f"{directory.path} is a run of {game}: only runs of bird hold pairs")
+        raise InputError(
+            f"{directory.path} is a run of {game}: only runs of bird hold pairs. Its figures: "
+            f"`birdenv summary {directory.path}`"
+        )
+
+
+def _from_run(directory: RunDirectory) -> list[ScoredPair]:
+    check_holds_pairs(directory)
     pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
     if not pairs:
         raise InputError(f"{directory.path}: no episode with gold SQL is finished yet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, Measure
 from birdenv.errors import InputError
@@ -24,6 +24,8 @@ from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
+
+_FEW_TASKS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,7 @@ class RunReport:
         lines += ["", *self.details.lines] if self.details.lines else []
         lines += ["", *usage_lines(used, len(run.outcomes))] if used else []
         lines += model_lines(model_figures(run.records))
-        for heading, groups in self.drawn_groups():
-            lines += _group_lines(heading, groups)
+        lines += self._breakdowns()
         if self.repeats:
             lines += ["", *repeats_lines({measure.title: of for measure, of in self.repeats.items()})]
         lines += ["", "Status"]
@@ -118,6 +119,13 @@ class RunReport:
         lines += ["", *self._notes(rated)]
         lines += [*(method_notes(databases) if has_intervals else ["One episode: no intervals."]), rule("=")]
         return "\n".join(lines) + "\n"
+
+    def _breakdowns(self) -> list[str]:
+        """A table for each kind of group and measure that is drawn; none of a few tasks."""
+        if len(self.run.tasks) < _FEW_TASKS:
+            return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
+        tables = (_group_lines(heading, groups) for heading, groups in self.drawn_groups())
+        return [line for table in tables for line in table]
 
     def _users(self) -> list[str]:
         """Who answers the questions, in a game where somebody does, and how well."""

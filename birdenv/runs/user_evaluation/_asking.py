@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from birdenv.dialogue import Arena, Episode
+from birdenv.dialogue import Arena, Move
+from birdenv.dialogue.episode import advance
 from birdenv.llm import Models
+from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import InteractRules, InteractTasks
 
 
@@ -38,15 +41,17 @@ def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: M
 
     Raises:
         InputError: there is no such task.
+        InfrastructureError: the user's model does not answer.
     """
     dialogue = arena.start(instance_id)
     rules = dialogue.rules
     assert isinstance(rules, InteractRules)
-    players = arena.seat_players(dialogue, instance_id, but=0, models=models)
-    with Episode(arena.game, dialogue, players, 0) as episode:
+    players = arena.seat_players(dialogue, instance_id, but=SYSTEM, models=models)
+    with closing(dialogue):
         for _ in range(times):
-            episode.act("clarify", question)
-        words = next((event.data for event in reversed(episode.events) if event.action == "answer"), "")
+            dialogue.apply(SYSTEM, Move("clarify", question))
+            advance(dialogue, players, SYSTEM)
+        words = next((event.data for event in reversed(dialogue.events) if event.action == "answer"), "")
         answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
     entry: dict[str, Any] = answers[-1] if answers else {}
     return Heard(str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""))

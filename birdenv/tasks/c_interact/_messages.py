@@ -13,6 +13,8 @@ from birdenv.tasks.sql._result_text import not_executed
 
 LEFT = "You left without an answer."
 EMPTY = "The text of the action is empty."
+NO_CALL = "A message without a tool call ends the attempt without a submission."
+ONE_MORE = "You have one more attempt: submit_sql."
 USED_UP = "counts as an empty submission"
 """In every reply to a move that was no submission and has used an attempt up."""
 
@@ -22,7 +24,7 @@ meant, then write the SQL.
 - clarify asks the user one question. You may ask {questions}.
 - submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
 If it is right, a follow-up request may come, again with one more attempt if you need it.
-An action that is not possible costs a question; with none left it counts as an empty submission.{later}
+An action that is not possible costs a question; with none left it counts as an empty submission.{beyond}
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
 
 _LATER = """
@@ -43,11 +45,14 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
         renumber=profile.renumber_knowledge,
     )
     free = profile.free_refusals
+    beyond = f"\n{NO_CALL}" if profile.no_call_ends_attempt else ""
+    if free:
+        beyond += _LATER.format(free=_times(free))
     rules = _RULES.format(
         engine=engine,
         questions=_count(questions, "question"),
         execute=_EXECUTE if execute_sql else "",
-        later=_LATER.format(free=_times(free)) if free else "",
+        beyond=beyond,
     )
     return "\n\n".join(
         (
@@ -100,10 +105,10 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
     """Feedback on a failed first attempt: what the database said, never what was expected."""
     if status in ("malformed", "no_submission"):
-        return "That was not a SQL submission. You have one more attempt: submit_sql."
+        return f"That was not a SQL submission. {ONE_MORE}"
     if error is None:
-        return "Your SQL runs, but it is not what the user asked for. You have one more attempt: submit_sql."
-    return f"{not_executed(error, error_text)}\nYou have one more attempt: submit_sql."
+        return f"Your SQL runs, but it is not what the user asked for. {ONE_MORE}"
+    return f"{not_executed(error, error_text)}\n{ONE_MORE}"
 
 
 def failed(status: str, error: QueryError | None, error_text: bool) -> str:

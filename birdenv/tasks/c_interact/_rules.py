@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
+from birdenv.dialogue.chat import NO_CALL
 from birdenv.grading.interact import Grade, InteractGrader
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
@@ -39,7 +40,8 @@ class CInteractRules(InteractRules):
 
     A refused action (illegal, malformed, empty) costs one clarification turn. Where none is left it counts as
     an empty submission of the current attempt, so that every episode ends; after the first submission only
-    beyond those that the profile lets pass in each phase (`Profile.free_refusals`).
+    beyond those that the profile lets pass in each phase (`Profile.free_refusals`). Words without a tool call
+    end the attempt at once where the profile says so (`Profile.no_call_ends_attempt`).
 
     Attributes:
         questions: questions asked that cost one; `free_questions` of the record counts the others.
@@ -70,6 +72,7 @@ class CInteractRules(InteractRules):
         self.questions = 0
         self._executions = 0
         self._debug = False
+        self._passed_over = False  # the phase's first attempt ended without a submission
         self._refusals = 0  # of this phase, after the first submission
         self._actions = 0
         self._free = 0
@@ -113,6 +116,8 @@ class CInteractRules(InteractRules):
         if seat == USER:
             return self._limited(self._answered(move))
         self._actions += 1
+        if move.action == NO_CALL and self.profile.no_call_ends_attempt:
+            return self._limited(self._without_submission())
         said = messages.EMPTY if why == "empty" else messages.refusal(move.action, self._legal())
         if self._may_clarify() and self.turns_left > 0:
             self.turns_left -= 1
@@ -161,7 +166,7 @@ class CInteractRules(InteractRules):
         if query is None:
             return self._end(DONE)
         self._move_on(sql, grade)
-        self._debug, self._refusals = False, 0
+        self._debug, self._passed_over, self._refusals = False, False, 0
         return self._reply(messages.follow_up(query, self._may_clarify()))
 
     def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
@@ -173,8 +178,15 @@ class CInteractRules(InteractRules):
         self._debug = True
         return self._reply(said + messages.debug(status, error, self.profile.error_text))
 
+    def _without_submission(self) -> Reply:
+        """End an attempt in which nothing was submitted; it is no attempt of the record."""
+        if self._debug:
+            return self._end(f"{messages.NO_CALL} The episode ends.")
+        self._debug = self._passed_over = True
+        return self._reply(f"{messages.NO_CALL} {messages.ONE_MORE}")
+
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        return ("debug", 2) if self._debug else ("first", 1)
+        return ("debug", 2) if self._debug and not self._passed_over else ("first", 1)
 
     def _left_words(self) -> str:
         return messages.LEFT

@@ -27,6 +27,8 @@ class Profile:
         clarify_later: questions are allowed in the debug attempt and in the follow-up, too.
         free_refusals: moves that are not possible and cost nothing, in each phase after the first submission;
             the next one is an empty submission, as every one is where there are none.
+        no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
+            next submission is paid as the first; or it is as other actions that are not possible.
         all_knowledge_fields: knowledge entries are shown with every field of the file.
         renumber_knowledge: ids of the visible entries are counted anew.
         error_text: the debug feedback repeats the database's message, or says only that there was an error.
@@ -49,6 +51,7 @@ class Profile:
     max_actions: int | None = None
     clarify_later: bool = False
     free_refusals: int = 0
+    no_call_ends_attempt: bool = False
     all_knowledge_fields: bool = False
     renumber_knowledge: bool = True
     error_text: bool = True
@@ -89,6 +92,7 @@ PROFILES = {
             enforced=False,
             max_actions=60,
             clarify_later=True,
+            no_call_ends_attempt=True,
             renumber_knowledge=False,
             infer_category=False,
             follow_up_conditions="own",

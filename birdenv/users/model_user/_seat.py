@@ -49,9 +49,9 @@ class UserSeat:
         return self._briefs[min(view.phase, len(self._briefs)) - 1]
 
     def question(self, view: View) -> str:
-        """Return what was asked, cut to what a person would read."""
+        """Return what was asked, as `_one_line` has it."""
         asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        return asked[:_MOST_QUESTION] if isinstance(asked, str) else ""
+        return _one_line(asked) if isinstance(asked, str) else ""
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
         """Return the last questions before this one, with their answers.
@@ -64,7 +64,7 @@ class UserSeat:
         asked: str | None = None
         for event in view.heard:
             if event.action == "clarify" and isinstance(event.data, str):
-                asked = event.data[:_MOST_QUESTION]
+                asked = _one_line(event.data)
             elif event.action == "answer" and asked is not None and isinstance(event.data, str):
                 found.append((asked, event.data))
                 asked = None
@@ -118,3 +118,9 @@ class UserSeat:
     def faults(self) -> Mapping[str, int]:
         """Return what the model did wrong, and how often."""
         return dict(sorted(self._faults.items()))
+
+
+def _one_line(asked: str) -> str:
+    """A question cut to what a person would read, and on one line: it passes for nothing else in a prompt."""
+    shown = "".join(each if each.isprintable() else " " for each in asked[:_MOST_QUESTION])
+    return " ".join(shown.split())

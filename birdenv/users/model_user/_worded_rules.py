@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from birdenv.dialogue import Move, PlayerContext, View
-from birdenv.users._decoder import RuleUser
+from birdenv.users._rule_player import rule_player
 from birdenv.users.model_user._seat import UserSeat
+
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
 class WordedRuleUser:
-    """Answers as the rule-based user does, in a model's words. What is refused is refused without a model."""
+    """Answers as the rule-based user does, in a model's words. What is refused is refused without a model.
+
+    Words that lack a number of the answer, or have another one, are not used.
+    """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         self._seat = UserSeat(model, context)
-        self._rules = RuleUser()
+        self._rules = rule_player("", context)
         self.usage = self._seat.usage
         self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
         seat = self._seat
-        brief, question = seat.brief(view), seat.question(view)
-        answer = self._rules.answer(brief, question)
-        text = answer.text
-        if answer.granted:
-            text = seat.guarded("wording", brief, answer.granted, text, text, question=question, answer=text)
-        trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
-        return Move("answer", text, trace)
+        made = self._rules.move(view)
+        granted, plain = made.trace["granted"], made.data
+        if not granted:
+            return made
+        values = {"question": seat.question(view), "answer": plain}
+        text = seat.guarded("wording", seat.brief(view), granted, plain, plain, **values)
+        if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
+            seat.fault("other numbers")
+            text = plain
+        return made._replace(data=text)
 
 
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:

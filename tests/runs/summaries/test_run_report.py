@@ -308,11 +308,14 @@ def test_one_episode_has_no_intervals_and_tables_have_headings(demo: Path, tmp_p
     assert ".." not in one.text() and "95 %" not in one.text()
     assert "One episode: no intervals." in one.text()
     assert all(of["interval_over_tasks"] is None for of in one.to_json()["figures"].values())
-    several = report(read_run(play(c_interact(demo, 3), "oracle", tmp_path / "several").path))
+    few = report(read_run(play(c_interact(demo, 3), "oracle", tmp_path / "few").path))
+    assert "of fewer than 10 tasks" in few.text() and "by difficulty" not in few.text()
+    assert few.to_json()["by"]["difficulty"]["Easy"]
+    several = report(read_run(play(c_interact(demo, 10), "oracle", tmp_path / "several").path))
     heads = [line for line in several.text().splitlines() if line.endswith("100 %")]
     assert heads and all("95 % over tasks" in line for line in heads)
     assert "What happened (episodes)\n  request solved at once, follow-up solved at once" in several.text()
-    assert sum(several.to_json()["what_happened"].values()) == 3
+    assert sum(several.to_json()["what_happened"].values()) == 10
 
 
 def test_plots_of_runs_side_by_side_and_long_names(demo: Path, tmp_path: Path) -> None:

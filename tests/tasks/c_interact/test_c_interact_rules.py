@@ -16,6 +16,7 @@ from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
+from birdenv.tasks.c_interact import _messages as messages
 
 
 def submit(episode: Played, *statements: str) -> None:
@@ -167,6 +168,39 @@ def test_adk_truncates_a_dialogue_that_never_ends(tmp_path: Path) -> None:
     assert episode.truncated
     assert not episode.terminated
     assert episode.status == "task limit reached"
+
+
+@pytest.mark.parametrize(
+    ("moves", "reward", "status"),
+    [
+        (["", RIGHT, FOLLOW_UP_RIGHT], 1.0, "completed"),
+        (["", RIGHT, "", FOLLOW_UP_RIGHT], 1.0, "completed"),
+        ([WRONG, RIGHT, "", FOLLOW_UP_RIGHT], 0.8, "completed"),
+        (["", WRONG], 0.0, "completed"),
+        ([WRONG, ""], 0.0, "completed"),
+        (["", ""], 0.0, "no_submission"),
+        ([RIGHT, "", ""], 0.7, "completed"),
+    ],
+)
+def test_words_alone_end_an_attempt_under_adk(
+    tmp_path: Path, moves: list[str], reward: float, status: str
+) -> None:
+    """After an attempt without a submission comes one paid as the first (BIRD-Interact §2.5). "": words."""
+    episode = start(tmp_path, QUERY, "adk")
+    assert messages.NO_CALL in episode.system_view().instruction
+    for sql in moves:
+        assert not episode.terminated
+        episode.apply(SYSTEM, Move("submit_sql", sql) if sql else Move("no_call", "It is about age."))
+    assert (episode.terminated, episode.rewards[0], episode.status) == (True, reward, status)
+    assert len(episode.attempts) == len([sql for sql in moves if sql])
+
+
+def test_words_alone_cost_a_question_elsewhere(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY)
+    left = episode.system_view().turns_left
+    episode.apply(SYSTEM, Move("no_call", "It is about age."))
+    assert (episode.system_view().turns_left, episode.attempts) == (left - 1, [])
+    assert messages.NO_CALL not in episode.system_view().instruction
 
 
 def test_answer_comes_from_the_annotation(tmp_path: Path) -> None:
