@@ -24,7 +24,7 @@ from birdenv.files import check_writable, exists, file_errors, parse_json, write
 from birdenv.grading import GRADER_VERSION
 from birdenv.grading.em_esm import BUCKETS, PairGrader, PairVerdict, RunQuery
 from birdenv.grading.statements import cached_query
-from birdenv.runs._directory import RunDirectory
+from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.em_esm._pairs import ScoredPair, check_holds_pairs, write_lines
 from birdenv.sql import sql_tokens
 
