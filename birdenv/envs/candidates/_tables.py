@@ -16,10 +16,10 @@ import numpy.typing as npt
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.envs.candidates._board import Indices
 from birdenv.envs.candidates._layout import MAX_POINTS
-from birdenv.envs.candidates._session import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._stage import Flags, Floats, Stage, rows_shown
 from birdenv.envs.candidates._user import CANNOT_TELL, points_of, targets_of
+from birdenv.envs.candidates._words import USELESS, question_about
 from birdenv.errors import BenchmarkError
 from birdenv.tasks import SYSTEM, USER
 
