@@ -22,7 +22,7 @@ from birdenv.benchmarks.generator._follow_ups import FollowUp
 from birdenv.benchmarks.generator._records import family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
-from birdenv.envs.candidates._words import phrases
+from birdenv.envs.candidates import phrases
 from birdenv.errors import InputError
 from birdenv.files import read_records
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from birdenv.benchmarks.generator._families import Family, Values
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.dialogue import Dialogue, Move
 from birdenv.dialogue.episode import advance
-from birdenv.envs.candidates import MAX_SPANS, question_about, questions_about
+from birdenv.envs.candidates import MAX_SPANS, phrases, question_about
 from birdenv.errors import InputError
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import SYSTEM, USER
@@ -104,30 +104,28 @@ class Checker:
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
         """Say what is wrong with what the user of each task of a family answers; empty if nothing is.
 
-        Each open point must be in the request. The question about it, and that about some phrase of the
-        request, must bring its meaning in every task.
+        Each open point must be in the request. The question about it, and that about a phrase of the request
+        with a word of it, must bring its meaning in every task.
         """
         request = tasks[0].public.question
         points = [task.private.brief.ambiguities for task in tasks]
-        by_phrase = questions_about(request, MAX_SPANS)
-        by_name = [question_about(point.term) for point in points[0]]
-        asked = list(dict.fromkeys([*by_phrase, *by_name]))
-        heard = [self._answers(task, asked) for task in tasks]
-        for place, name in enumerate(by_name):
-            term, meant = points[0][place].term, [each[place].snippet for each in points]
-
-            def tells(question: str, term: str = term, meant: Sequence[str] = tuple(meant)) -> bool:
-                given = [answers[question] for answers in heard]
-                about_it = all(target == term for _, target in given)
-                return about_it and _tell_apart_the_same([text for text, _ in given], meant)
-
+        by_term = {point.term: _phrases_with(point.term, request) for point in points[0]}
+        asked = [question_about(text) for term, found in by_term.items() for text in (term, *found)]
+        heard = [self._answers(task, dict.fromkeys(asked)) for task in tasks]
+        for place, (term, found) in enumerate(by_term.items()):
+            meant = [each[place].snippet for each in points]
+            tell = [
+                text
+                for text in (term, *found)
+                if _bring([answers[question_about(text)] for answers in heard], term, meant)
+            ]
             if term.lower() not in request.lower():
                 return f"{term!r} is not in the request"
-            if not tells(name) or not any(map(tells, by_phrase)):
+            if term not in tell or not set(found).intersection(tell):
                 return f"asked about {term!r}, the user does not tell"
         return ""
 
-    def _answers(self, task: CInteractTask, questions: Sequence[str]) -> dict[str, tuple[str, str]]:
+    def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:
         """What the user says to each question, and the point that it is about."""
         rules = CInteractRules(task, self._source, self._grader, questions=len(questions))
         dialogue = Dialogue(rules)
@@ -162,6 +160,14 @@ def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
     return [sqls[start : start + 2] for start in range(0, len(sqls), 2)]
 
 
-def _tell_apart_the_same(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two texts of the one are equal exactly where those of the other are."""
-    return len(set(one)) == len(set(other)) == len(set(zip(one, other, strict=True)))
+def _phrases_with(term: str, request: str) -> list[str]:
+    """The phrases of a request that the candidate setting can ask about, and that have a word of a term."""
+    words = set(term.lower().split())
+    return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
+
+
+def _bring(answers: Sequence[tuple[str, str]], term: str, meant: Sequence[str]) -> bool:
+    """Whether answers, one for each task, are about a term, and differ where what is meant differs."""
+    texts = [text for text, _ in answers]
+    about_it = all(target == term for _, target in answers)
+    return about_it and len(set(texts)) == len(set(meant)) == len(set(zip(texts, meant, strict=True)))

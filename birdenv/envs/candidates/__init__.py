@@ -4,7 +4,7 @@ from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
 from birdenv.envs.candidates._setting import MAX_SPANS, PRICES, QUESTIONS
 from birdenv.envs.candidates._vector import CInteractCandidatesVectorEnv
-from birdenv.envs.candidates._words import question_about, questions_about
+from birdenv.envs.candidates._words import phrases, question_about
 
 __all__ = [
     "MAX_SPANS",
@@ -16,6 +16,6 @@ __all__ = [
     "EpisodeColumn",
     "Layout",
     "SpanColumn",
+    "phrases",
     "question_about",
-    "questions_about",
 ]

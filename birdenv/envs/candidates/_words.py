@@ -137,16 +137,6 @@ def question_about(span: str) -> str:
     return f"What do you mean by '{span}'?"
 
 
-def questions_about(request: str, most: int) -> tuple[str, ...]:
-    """Return the questions that can be asked about a request: one for each span, then the useless one.
-
-    Args:
-        request: the request.
-        most: how many spans can be asked about, from left to right.
-    """
-    return (*(question_about(phrase.text) for phrase in phrases(request)[:most]), USELESS)
-
-
 @lru_cache(maxsize=65536)
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text in comparable forms; what says nothing is left out."""
