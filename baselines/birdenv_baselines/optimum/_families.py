@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,11 @@ class FamilyOptimum(NamedTuple):
 
 
 def family_optima(
-    place: Path, prices: Sequence[float], refusals: float = 0.0, questions: int = 6
+    place: Path,
+    prices: Sequence[float],
+    refusals: float = 0.0,
+    questions: int = 6,
+    databases: Sequence[str] | None = None,
 ) -> list[FamilyOptimum]:
     """Return the optimum of each family: of the tasks that show the same request and candidates.
 
@@ -48,14 +52,17 @@ def family_optima(
         prices: the prices of a question.
         refusals: the share of points that the user cannot tell.
         questions: the budget of questions.
+        databases: families of these only; None for all.
 
     Raises:
         InputError: the file cannot be read, or the tasks of a family are not all combinations of meanings, so
             that what is optimal cannot be said.
     """
     file = find_task_file(place) if place.is_dir() else place
-    families = _families(file)
-    envs = CInteractCandidatesVectorEnv(data_dir=str(file.parent), data=str(file), questions=questions)
+    families = [each for each in _families(file) if databases is None or each[0] in databases]
+    settings: dict[str, Any] = {"data_dir": str(file.parent), "questions": questions}
+    settings |= {"data": str(file)} if place == file else {}
+    envs = CInteractCandidatesVectorEnv(**settings | ({"databases": databases} if databases else {}))
     numbers = {name: number for number, name in enumerate(envs.instance_ids)}
     made = []
     for database, names, points in families:
