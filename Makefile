@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TRAIN = $(BIN)/python -m birdenv_baselines train --resume
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-llm check format bench baselines fuzz editor clean
+.PHONY: help demo test test-all test-llm check format bench rl baselines fuzz editor clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,7 +30,7 @@ demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 	$(PYTEST)
 
-test-all: $(VENV)/installed-rl ## Run all tests, with a CPU build of torch and the oldest supported gymnasium too
+test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch and the oldest supported gymnasium too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	-$(BIN)/pip install --quiet --disable-pip-version-check playwright
 	$(PYTEST) -m '' --hypothesis-profile=all
@@ -54,16 +55,22 @@ format: $(VENV)/installed-dev ## Format and mend what ruff can
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
 
-$(VENV)/installed-rl: $(VENV)/installed-dev
-	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,rl]'
+$(VENV)/installed-rl: $(VENV)/installed
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check torch --index-url https://download.pytorch.org/whl/cpu
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rl]'
 	@touch $@
 
-baselines: $(VENV)/installed-rl ## Train five seeds with each database held out, and report (about an hour)
-	for held_out in bikeshare coop library; do for seed in 0 1 2 3 4; do \
-	  $(BIN)/python -m birdenv_baselines train --held-out $$held_out --seed $$seed --resume || exit 1; done; done
+rl: $(VENV)/installed-rl ## Install what training needs, with a CPU build of torch
+	@echo "Next: $(BIN)/python -m birdenv_baselines train"
+
+baselines: $(VENV)/installed-rl ## Train five seeds of each baseline, and report (about two hours)
+	for seed in 0 1 2 3 4; do \
+	  for held_out in bikeshare coop library; do for refusals in 0 0.3; do \
+	    $(TRAIN) --held-out $$held_out --seed $$seed --refusals $$refusals || exit 1; done; done; \
+	  $(TRAIN) --seed $$seed --train-tasks 100 || exit 1; \
+	  for algo in ppo dqn; do $(TRAIN) --seed $$seed --algo $$algo || exit 1; done; done
 	$(BIN)/python -m birdenv_baselines evaluate
-	$(BIN)/python -m birdenv_baselines report
+	$(BIN)/python -m birdenv_baselines.self_play matrix --episodes 1000 --seeds 5 -o results/baselines
 
 fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECONDS (60) each way
 	for target in statements undecodable remembered memory verdicts; do \

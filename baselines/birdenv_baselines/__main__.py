@@ -1,7 +1,7 @@
 """Train policies that learn when to ask, evaluate them on a database that they have not seen, and report.
 
-Three commands: `train`, `evaluate`, `report`. Training needs `pip install 'birdenv[rl]'`; install a CPU build
-of torch first (docs/learning.md), because PyPI's default brings several GB of CUDA.
+`train`, then `evaluate`, which reports, too. This needs the extra `rl` with a CPU build of torch
+(docs/learning.md): PyPI's default brings several GB of CUDA.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def train(
     folder = training.folder(output)
     print(f"Training {folder.name}: {steps:,} steps, after the tables of tasks that are new.", flush=True)
     learners.train(training, folder, resume=resume)
-    print(f"Trained: {folder}\nNext: {_next('evaluate', output)}")
+    more = f" -o {output}" if output != _DEFAULT else ""
+    print(f"Trained: {folder}\nNext: python -m birdenv_baselines evaluate{more}")
 
 
 @app.command()
@@ -70,7 +71,10 @@ def evaluate(
     ] = None,
     output: _Output = _DEFAULT,
 ) -> None:
-    """Play trained policies on the database that they have not seen, also in new words and on the demo."""
+    """Play trained policies on the database that they have not seen, also in new words and on the demo.
+
+    Then write the report on all that were evaluated, as `report` does.
+    """
     from birdenv_baselines.training._compare import TEST_ENVS
     from birdenv_baselines.training._training_report import episodes_file, write_episodes
 
@@ -86,12 +90,12 @@ def evaluate(
                 f"{found['high']:.3f}), {found['questions']:.1f} questions",
                 flush=True,
             )
-    print(f"Next: {_next('report', output)}")
+    report(output)
 
 
 @app.command()
 def report(output: _Output = _DEFAULT) -> None:
-    """Write report.md, curves.csv and curves.png on all evaluated trainings below a folder."""
+    """Write report.md, curves.csv and curves.png on all evaluated trainings; print what was learned."""
     from birdenv_baselines.training._compare import TEST_ENVS, Compared, compare
     from birdenv_baselines.training._probe import Found, probe
     from birdenv_baselines.training._training_report import (
@@ -132,16 +136,12 @@ def report(output: _Output = _DEFAULT) -> None:
             found = compare(split, test, trained, value_rule)
             compared[of.special, test, of.held_out] = found
             tables.append(table(f"{of.held_out} held out, trained with {of.special}, on: {test}", found))
-    parts = [overview(compared), *([leaks(probed)] if probed else []), *tables]
-    (output / "report.md").write_text("\n".join(parts), encoding="utf-8")
+    parts = [overview(compared), *([leaks(probed)] if probed else [])]
+    (output / "report.md").write_text("\n".join([*parts, *tables]), encoding="utf-8")
     print("\n".join(parts))
     if not write_curves(folders, output):
         print("No picture: pip install 'birdenv[report]'.", file=sys.stderr)
-    print(f"Written: {output}: report.md, curves.csv, curves.png")
-
-
-def _next(command: str, output: Path) -> str:
-    return f"python -m birdenv_baselines {command}" + (f" -o {output}" if output != _DEFAULT else "")
+    print(f"Written: {output}: report.md (every policy), curves.csv, curves.png (learning curves)")
 
 
 def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from birdenv_baselines.__main__ import _trainings
 from birdenv_baselines.training import RULES, Played, Split, family_of, interval, play, tuned_rule
-from birdenv_baselines.training._compare import Compared, joined, trained_lines
+from birdenv_baselines.training._benchmark import HELD_OUT
+from birdenv_baselines.training._compare import Compared, _best_returns, joined, trained_lines
 from birdenv_baselines.training._policies import guess
 from birdenv_baselines.training._probe import probe
 
@@ -81,6 +82,19 @@ def test_before_any_question_nothing_tells_which_meaning_is_played(few_families:
         assert abs(found.right - found.chance) < 0.1
     found = probe(seen, unseen, answered=True)
     assert found.right > found.chance + 0.3
+
+
+def test_the_optimum_of_a_test_takes_the_tables_of_its_episodes(
+    few_families: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = Split(few_families, "coop", refusals=0.3)
+    envs = split.test_envs(8)
+    played = play(envs, RULES["privileged"](), rounds=2)
+    monkeypatch.setattr(
+        "birdenv.envs.candidates._cache.compile_tables", lambda *_: pytest.fail("compiled again")
+    )
+    best = _best_returns(split, HELD_OUT, played)
+    assert best is not None and len(best) == 16 and (best > 0.3).all() and (best <= 1.0).all()
 
 
 def test_comparisons_are_joined_where_they_have_the_same_trainings() -> None:

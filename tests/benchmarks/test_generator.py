@@ -10,15 +10,19 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from birdenv.benchmarks import verify_records
-from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate, read_concepts
+from birdenv.benchmarks.generator import NEW_FORMS_FILE, demo_concepts, generate, read_concepts
+from birdenv.benchmarks.generator._families import Family, Meaning, Point
+from birdenv.benchmarks.generator._follow_ups import FollowUp
+from birdenv.benchmarks.generator._records import family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
-from birdenv.envs.candidates._request_words import phrases
+from birdenv.envs.candidates import phrases
 from birdenv.errors import InputError
 from birdenv.files import read_records
 
@@ -59,6 +63,23 @@ def test_a_family_shows_one_request_and_means_all_there_is(records: list[dict[st
             expected *= count
         assert len(tasks) == expected
         assert len(of_term) == tasks[0]["open_points"]
+
+
+def test_neither_ids_nor_the_order_of_tasks_tell_what_is_meant() -> None:
+    concepts = demo_concepts()[0]
+    meanings = [Meaning(f"a > {k}", f"an a above {k}") for k in range(3)]
+    points = (Point("old", True, tuple(meanings[:2]), None), Point("new", True, tuple(meanings), None))
+    family = Family(concepts.database, concepts.entities[0], points, None, None)
+    follow_up = FollowUp("Now count.", "topic_pivot", 0, statements=("SELECT 1", "SELECT 2"))
+    first, numbers = set(), set()
+    for seed in range(60):
+        made = family_records(family, "coop_0001", "Old and new?", follow_up, Random(seed))
+        ids = [record["instance_id"] for record in made]
+        assert ids == sorted(set(ids), key=lambda name: int(name.rpartition("_")[2])) and len(ids) == 6
+        first.add(made[0]["sol_sql"][0])
+        numbers.add(ids[0])
+    assert first == {family.sql(combination) for combination in family.combinations}
+    assert len(numbers) > 10
 
 
 def test_families_leave_nothing_to_three_points_open_on_every_database(records: list[dict[str, Any]]) -> None:

@@ -6,11 +6,13 @@ which has processes of its own, count time by the clock on the wall.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import gymnasium
@@ -18,14 +20,27 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import birdenv  # noqa: F401 (registers the ids)
-from birdenv_baselines.bench._measure import Bar, Clock, Contender, Figure, Line, side_by_side, times_as_fast
+from birdenv_baselines.bench._databases import SIZES
+from birdenv_baselines.bench._measure import (
+    Bar,
+    Clock,
+    Contender,
+    Effort,
+    Figure,
+    Line,
+    Skip,
+    side_by_side,
+    times_as_fast,
+)
 from birdenv_baselines.bench._setting import Setting
 
 __all__ = ["lines"]
 
 _ID: Final = "birdenv/CInteractCandidates-v0"
 _SIZES: Final = (1, 8, 64, 512)
-_MOST_PROCESSES: Final = 8  # AsyncVectorEnv starts one for each episode
+_PROCESS_MB: Final = 25  # of memory; AsyncVectorEnv starts a process for each episode
+_MEMINFO: Final = Path("/proc/meminfo")
+_FEW_ROUNDS: Final = 2  # where there are so many processes that a step takes seconds
 _STEPS: Final = 4
 _LEAST: Final = 100_000.0
 
@@ -49,7 +64,6 @@ def lines(setting: Setting) -> list[Line]:
             Bar("at least", 1.0) if n >= 8 else None,
         )
         for n in _SIZES
-        if n <= _MOST_PROCESSES
     ]
     steps = f"candidate steps/s, {_SIZES[-1]} episodes at once, CPU"
     return [*found, Line(steps, "", partial(_steps_a_second, setting), Bar("at least", _LEAST))]
@@ -64,7 +78,20 @@ def _sync(n: int) -> Any:
 
 
 def _async(n: int) -> Any:
+    free = _available_mb()
+    if free is not None and free < n * _PROCESS_MB:
+        raise Skip(
+            f"{n} processes take about {n * _PROCESS_MB:,} MB of memory, and {free:,} MB are available"
+        )
     return AsyncVectorEnv([_single] * n, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
+
+
+def _available_mb() -> int | None:
+    """Memory that new processes can have, in MB; None where the system does not say."""
+    if not _MEMINFO.is_file():
+        return None
+    found = re.search(r"^MemAvailable:\s+(\d+) kB$", _MEMINFO.read_text(), re.MULTILINE)
+    return None if found is None else int(found[1]) * 1024 // 10**6
 
 
 def _batch(n: int) -> Any:
@@ -72,9 +99,14 @@ def _batch(n: int) -> Any:
 
 
 def _against(setting: Setting, n: int, make: Callable[[int], Any], clock: Clock) -> Figure:
+    effort = setting.effort
+    if make is _async and n == _SIZES[-1]:
+        if len(setting.sizes) < len(SIZES):
+            raise Skip(f"{n} processes are started with --sizes all only")
+        effort = Effort(min(effort.rounds, _FEW_ROUNDS), 0.0)
     with ExitStack() as stack:
         ours, theirs = stack.enter_context(closing(_batch(n))), stack.enter_context(closing(make(n)))
-        mine, other = side_by_side([_player(ours, n), _player(theirs, n)], setting.effort, clock)
+        mine, other = side_by_side([_player(ours, n), _player(theirs, n)], effort, clock)
     steps = n * _STEPS
     figure = times_as_fast(mine / steps, other / steps)
     return replace(figure, note=f"{steps / mine:,.0f} against {steps / other:,.0f} steps/s")

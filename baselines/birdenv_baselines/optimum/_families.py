@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import find_task_file, read_task_records
-from birdenv_baselines.optimum._meanings import best_return, submit_value
+from birdenv_baselines.optimum._beliefs import Worlds, best_returns, submit_value
 
 __all__ = ["FamilyOptimum", "family_optima"]
 
@@ -33,29 +37,52 @@ class FamilyOptimum(NamedTuple):
 
 
 def family_optima(
-    place: Path, prices: Sequence[float], refusals: float = 0.0, questions: int = 6
+    place: Path,
+    prices: Sequence[float],
+    refusals: float = 0.0,
+    questions: int = 6,
+    databases: Sequence[str] | None = None,
 ) -> list[FamilyOptimum]:
     """Return the optimum of each family: of the tasks that show the same request and candidates.
+
+    What the questions of the candidate setting bring is compiled once for a benchmark, as for its batches.
 
     Args:
         place: a benchmark's folder or task file.
         prices: the prices of a question.
         refusals: the share of points that the user cannot tell.
         questions: the budget of questions.
+        databases: families of these only; None for all.
 
     Raises:
         InputError: the file cannot be read, or the tasks of a family are not all combinations of meanings, so
             that what is optimal cannot be said.
     """
-    families: dict[tuple[object, ...], list[tuple[str, dict[str, str]]]] = {}
     file = find_task_file(place) if place.is_dir() else place
+    families = [each for each in _families(file) if databases is None or each[0] in databases]
+    settings: dict[str, Any] = {"data_dir": str(file.parent), "questions": questions}
+    settings |= {"data": str(file)} if place == file else {}
+    envs = CInteractCandidatesVectorEnv(**settings | ({"databases": databases} if databases else {}))
+    numbers = {name: number for number, name in enumerate(envs.instance_ids)}
+    made = []
+    for database, names, points in families:
+        worlds = _worlds(envs, [numbers[name] for name in names], refusals)
+        best = dict(zip(prices, best_returns(worlds, prices, questions), strict=True))
+        made.append(FamilyOptimum(database, names, points, submit_value(worlds.chances, worlds.right), best))
+    envs.close()
+    return made
+
+
+def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
+    """The database of each family, its tasks, and the number of meanings of each open point."""
+    found: dict[tuple[object, ...], list[tuple[str, dict[str, str]]]] = {}
     for record in read_task_records(file):
         shown = (record.selected_database, record.amb_user_query, record.candidates)
         annotated = (*record.user_query_ambiguity.critical_ambiguity, *record.knowledge_ambiguity)
         meant = {point.term: point.sql_snippet for point in annotated}
-        families.setdefault(shown, []).append((record.instance_id, meant))
+        found.setdefault(shown, []).append((record.instance_id, meant))
     made = []
-    for (database, *_), members in families.items():
+    for (database, *_), members in found.items():
         terms = members[0][1]
         points = tuple(len({meant.get(term) for _, meant in members}) for term in terms)
         differ = any(meant.keys() != terms.keys() for _, meant in members)
@@ -64,7 +91,24 @@ def family_optima(
                 f"{file}: {members[0][0]} and its like are not all combinations of meanings; the optimum is "
                 "known of generated benchmarks only (birdenv data generate)"
             )
-        best = {price: best_return(points, price, refusals, questions) for price in prices}
-        names = tuple(name for name, _ in members)
-        made.append(FamilyOptimum(str(database), names, points, submit_value(prod(points)), best))
+        made.append((str(database), tuple(name for name, _ in members), points))
     return made
+
+
+def _worlds(envs: CInteractCandidatesVectorEnv, tasks: Sequence[int], refusals: float) -> Worlds:
+    """What may be so while the request of these tasks is shown."""
+    tables = envs._tables
+    known = int(np.bitwise_or.reduce(tables.points[tasks], axis=None))
+    bits = [1 << place for place in range(known.bit_length()) if refusals]
+    chances, right, answers = [], [], []
+    for task, refused in product(tasks, product((False, True), repeat=len(bits))):
+        chances.append(prod(refusals if each else 1.0 - refusals for each in refused) / len(tasks))
+        right.append(tables.passes[task])
+        unknown = sum(bit for bit, each in zip(bits, refused, strict=True) if each)
+        is_refused = (tables.points[task] & unknown) != 0
+        answers.append(np.where(is_refused[:, None], tables.refused[task], tables.fits[task]))
+    shown = np.array(answers)
+    kinds = [
+        np.unique(shown[:, question], axis=0, return_inverse=True)[1] for question in range(shown.shape[1])
+    ]
+    return Worlds(np.array(chances), np.array(right), np.array(kinds).reshape(shown.shape[1], -1))

@@ -14,6 +14,7 @@ from rich.progress import Progress
 from birdenv.benchmarks import demo_folder
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
+from birdenv.envs.candidates._cache import code_digest
 from birdenv.errors import InputError
 from birdenv.tasks.c_interact import find_task_file, read_task_records
 
@@ -30,11 +31,14 @@ that no training task has, and the tasks of that database that people wrote."""
 
 
 def benchmark_folder(folder: Path | None = None) -> Path:
-    """Return a folder of generated families; without one, that of the cache, which is made if need be."""
+    """Return a folder of generated families; without one, that of the cache, which is made if need be.
+
+    Other code of birdenv makes another one, because its user may answer differently.
+    """
     if folder is not None:
         return folder
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    made = cache / "birdenv" / f"families-{TASKS}"
+    made = cache / "birdenv" / f"families-{TASKS}-{code_digest()[:8]}"
     if not made.exists():
         print(f"Making {TASKS} tasks in {made}: once, two minutes or more.", flush=True)
         with Progress(transient=True) as bar:

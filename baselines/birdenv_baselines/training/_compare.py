@@ -88,9 +88,8 @@ def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
         return None
     place = split.folder / NEW_FORMS_FILE if test == NEW_FORMS else split.folder
     prices = sorted({round(float(price), 6) for price in played.prices})
-    best = {
-        task: family.best for family in family_optima(place, prices, split.refusals) for task in family.tasks
-    }
+    families = family_optima(place, prices, split.refusals, databases=[split.held_out])
+    best = {task: family.best for family in families for task in family.tasks}
     return np.array([best[t][round(float(p), 6)] for t, p in zip(played.tasks, played.prices, strict=True)])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from birdenv.benchmarks.generator._concepts import Concepts, Entity
@@ -10,9 +11,10 @@ from birdenv.benchmarks.generator._families import Family, Values
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.dialogue import Dialogue, Move
 from birdenv.dialogue.episode import advance
+from birdenv.envs.candidates import MAX_SPANS, phrases, question_about
 from birdenv.errors import InputError
 from birdenv.grading.interact import InteractGrader
-from birdenv.tasks import SYSTEM
+from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import CInteractRules, CInteractTask, DatabaseNotes, parse_record, split_record
 from birdenv.users import RulePlayer
 
@@ -59,11 +61,16 @@ class Checker:
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
         """Return what is wrong with the tasks of a family; empty if nothing is.
 
-        The gold must earn everything. Each wrong candidate must fail, in both phases. Each open point must be
-        in the request, and asking about it must bring an answer about it that no leak guard stopped.
+        The gold must earn everything. Each wrong candidate must fail, in both phases. What the user answers
+        must be as `_fault_of_answers` says.
         """
-        for record in records:
-            task = split_record(parse_record(record, "generated"), 0, self._notes, self._source.dialect)
+        tasks = [
+            split_record(parse_record(record, "generated"), 0, self._notes, self._source.dialect)
+            for record in records
+        ]
+        if found := self._fault_of_answers(tasks):
+            return f"{records[0]['family']}: {found}"
+        for record, task in zip(records, tasks, strict=True):
             if found := self._fault_of(task):
                 return f"{record['instance_id']}: {found}"
         return ""
@@ -82,7 +89,7 @@ class Checker:
         lost = [sql for sql in follow_up.candidates if sql != later]
         if any(self._play(task, [gold, *pair]) > 0.7 for pair in _pairs(lost)):
             return "a wrong candidate of the follow-up passes"
-        return self._unanswered(task)
+        return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
         """The reward of submitting these statements."""
@@ -94,21 +101,42 @@ class Checker:
         dialogue.close()
         return dialogue.rewards[SYSTEM]
 
-    def _unanswered(self, task: CInteractTask) -> str:
-        points = task.private.brief.ambiguities
-        rules = CInteractRules(task, self._source, self._grader, questions=len(points))
-        dialogue = Dialogue(rules)
-        user = RulePlayer(rules.private_brief(1))
-        for point in points:
-            if point.term.lower() not in task.public.question.lower():
-                return f"{point.term!r} is not in the request"
-            dialogue.apply(SYSTEM, Move("clarify", f"What do you mean by '{point.term}'?"))
-            advance(dialogue, [None, user], SYSTEM)
-            entry = rules.private_log[-1]
-            if entry["target"] != point.term or entry["guard"]:
-                return f"asked about {point.term!r}, the user does not tell"
-        dialogue.close()
+    def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
+        """Say what is wrong with what the user of each task of a family answers; empty if nothing is.
+
+        Each open point must be in the request. The question about it, and that about a phrase of the request
+        with a word of it, must bring its meaning in every task.
+        """
+        request = tasks[0].public.question
+        points = [task.private.brief.ambiguities for task in tasks]
+        by_term = {point.term: _phrases_with(point.term, request) for point in points[0]}
+        asked = [question_about(text) for term, found in by_term.items() for text in (term, *found)]
+        heard = [self._answers(task, dict.fromkeys(asked)) for task in tasks]
+        for place, (term, found) in enumerate(by_term.items()):
+            meant = [each[place].snippet for each in points]
+            tell = [
+                text
+                for text in (term, *found)
+                if _bring([answers[question_about(text)] for answers in heard], term, meant)
+            ]
+            if term.lower() not in request.lower():
+                return f"{term!r} is not in the request"
+            if term not in tell or not set(found).intersection(tell):
+                return f"asked about {term!r}, the user does not tell"
         return ""
+
+    def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:
+        """What the user says to each question, and the point that it is about."""
+        rules = CInteractRules(task, self._source, self._grader, questions=len(questions))
+        dialogue = Dialogue(rules)
+        user = RulePlayer([replace(brief, converses=False) for brief in rules.private_brief(USER)])
+        given = {}
+        for question in questions:
+            dialogue.apply(SYSTEM, Move("clarify", question))
+            advance(dialogue, [None, user], SYSTEM)
+            given[question] = dialogue.view(SYSTEM).message, str(rules.private_log[-1]["target"])
+        dialogue.close()
+        return given
 
     def _values_of(self, entity: Entity) -> Values:
         found: dict[str, list[Any]] = {}
@@ -130,3 +158,16 @@ class Checker:
 def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
     """Two at a time: an episode has two attempts in a phase."""
     return [sqls[start : start + 2] for start in range(0, len(sqls), 2)]
+
+
+def _phrases_with(term: str, request: str) -> list[str]:
+    """The phrases of a request that the candidate setting can ask about, and that have a word of a term."""
+    words = set(term.lower().split())
+    return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
+
+
+def _bring(answers: Sequence[tuple[str, str]], term: str, meant: Sequence[str]) -> bool:
+    """Whether answers, one for each task, are about a term, and differ where what is meant differs."""
+    texts = [text for text, _ in answers]
+    about_it = all(target == term for _, target in answers)
+    return about_it and len(set(texts)) == len(set(meant)) == len(set(zip(texts, meant, strict=True)))

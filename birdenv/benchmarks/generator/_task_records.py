@@ -10,6 +10,7 @@ from birdenv.benchmarks.generator._follow_ups import FollowUp
 from birdenv.benchmarks.generator._wording import clear_request, term
 
 _TIERS: Final = ("Easy", "Easy", "Medium", "Hard")
+_NUMBERS: Final = 100  # of tasks of a family are below
 _CONDITIONS: Final = {"decimal": -1, "distinct": False, "order": False}
 
 
@@ -19,21 +20,25 @@ def family_records(
     """Return one record for each combination of meanings that the user may mean.
 
     Beside the fields of c-Interact a record has `family` and `open_points`, which birdenv does not read.
+    Neither the number in an id nor the order of the records tells what is meant, or how many tasks there are.
 
     Args:
         family: the family.
         name: its name; the tasks' ids begin with it.
         text: the request.
         follow_up: the follow-up.
-        order: shuffles the candidates, in the same way for all tasks.
+        order: shuffles the candidates, in the same way for all tasks, and draws the tasks' numbers.
         suffix: stands behind each id.
     """
     combinations = family.combinations
     order.shuffle(combinations)
     candidates = [family.sql(combination) for combination in combinations]
     opened = [point for point in family.points if point.is_open]
+    meanings = family.meant
+    order.shuffle(meanings)
+    numbers = sorted(order.sample(range(_NUMBERS), len(meanings)))
     records = []
-    for number, meant in enumerate(family.meant):
+    for number, meant in zip(numbers, meanings, strict=True):
         later = follow_up.candidates(family, meant)
         category = "Query" if family.change is None else "Management"
         records.append(

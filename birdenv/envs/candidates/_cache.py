@@ -58,12 +58,13 @@ def _digest(setting: CandidateSetting) -> str:
     tasks = setting.arena._tasks
     asked = {"ids": setting.ids, "first": [setting.first(name) for name in setting.ids]}
     settings = {"layout": repr(setting.layout), "questions": setting.questions}
-    known = json.dumps([tasks.config(), asked, settings, _code()], sort_keys=True, default=str)
+    known = json.dumps([tasks.config(), asked, settings, code_digest()], sort_keys=True, default=str)
     return hashlib.sha256(known.encode()).hexdigest()[:32]
 
 
 @cache
-def _code() -> str:
+def code_digest() -> str:
+    """Return a digest of birdenv's own code."""
     digest = hashlib.sha256()
     root = Path(birdenv.__file__).parent
     for path in sorted(root.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""Words of a request, an answer or a statement in comparable forms, and the phrases of a request."""
+"""Words of a request, an answer or a statement in comparable forms; a request's phrases, and questions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from birdenv.sql import tokens
+
+USELESS: Final = "Is there anything else that I should know?"
+"""The question about nothing."""
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9'’]*(?:-[A-Za-z0-9]+)*")
 _TOKEN: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[a-z]+")
@@ -38,9 +41,11 @@ _ONE_FORM: Final = {
     "most": "highest",
     "maximum": "highest",
     "largest": "highest",
+    "latest": "highest",
     "min": "lowest",
     "minimum": "lowest",
     "smallest": "lowest",
+    "earliest": "lowest",
     "greater": "more",
     "above": "more",
     "over": "more",
@@ -125,6 +130,11 @@ def phrases(request: str) -> tuple[Phrase, ...]:
                     number = any(c.isdigit() for c in clause[last[-1].end() :])
                     found.setdefault(text.lower(), Phrase(text, place, previous, number))
     return tuple(found.values())
+
+
+def question_about(span: str) -> str:
+    """Return the question about a span of the request."""
+    return f"What do you mean by '{span}'?"
 
 
 @lru_cache(maxsize=65536)

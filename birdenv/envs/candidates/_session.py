@@ -12,20 +12,13 @@ from birdenv.envs.candidates._phase import Stage, rows_shown
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
 from birdenv.envs.candidates._state import Board
 from birdenv.envs.candidates._user import UnsureUser, points_of
+from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.errors import InfrastructureError
 from birdenv.tasks import SYSTEM, USER
-
-USELESS = "Is there anything else that I should know?"
-"""The question about nothing."""
 
 _ONE = np.zeros(1, np.intp)
 _NOTHING = Move("none")
 """No action of the game, so that the rules price it as one that is not possible."""
-
-
-def question_about(span: str) -> str:
-    """Return the question about a span of the request."""
-    return f"What do you mean by '{span}'?"
 
 
 class Played(NamedTuple):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.envs.candidates._layout import MAX_POINTS
 from birdenv.envs.candidates._phase import Flags, Floats, Stage, rows_shown
-from birdenv.envs.candidates._session import USELESS, question_about
+from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._state import Indices
 from birdenv.envs.candidates._user import CANNOT_TELL, points_of, targets_of
