@@ -19,7 +19,7 @@ from birdenv.benchmarks import verify_records
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, demo_concepts, generate, read_concepts
 from birdenv.benchmarks.generator._families import Family, Meaning, Point
 from birdenv.benchmarks.generator._follow_ups import FollowUp
-from birdenv.benchmarks.generator._records import family_records
+from birdenv.benchmarks.generator._task_records import family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
 from birdenv.envs.candidates import phrases

@@ -9,10 +9,10 @@ import numpy as np
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.dialogue.episode import advance
 from birdenv.envs.candidates._phase import Stage, rows_shown
+from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
 from birdenv.envs.candidates._state import Board
 from birdenv.envs.candidates._user import UnsureUser, points_of
-from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.errors import InfrastructureError
 from birdenv.tasks import SYSTEM, USER
 
