@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from typing import Final
 
-_PHRASES: dict[str, str] = {
+PHRASES: Final[Mapping[str, str]] = {
     "meaning": r"""
         mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to
         count(?:s|ed)? as | qualif\w+ | consider(?:ed)? | regard(?:ed)? | who (?:is|are)
@@ -14,7 +15,7 @@ _PHRASES: dict[str, str] = {
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
         cut ?offs? | thresholds? | above | below
         (?:more|less|greater|bigger|higher|lower|fewer|larger|longer) than | over which | under which
-        positive | negative | even or | zero | = above | exceed\w* | must (?:\w+ ){0,4}?have
+        positive | negative | even or | zero | exceed\w* | must (?:\w+ ){0,4}?have
         does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s?
         FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
@@ -162,7 +163,7 @@ _PHRASES: dict[str, str] = {
         missing from
         (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
-        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
+        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field)) | titled?
         call (?:it|the|them|this)
         name (?:it|the|this)""",
     "filter": r"""
@@ -198,13 +199,9 @@ _PHRASES: dict[str, str] = {
         (?:status|state|value|level) (?:after|do they get|does it get) | get(?:s)? (?:which|what)
         (?:what|which) (?:status|state|value|level) (?:do|does|should|shall|will)""",
 }
-_FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
-_GRADE = (
-    "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
-)
-_NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
+"""For each kind the phrases that ask for it, as `users._phrases` reads them."""
 
-KINDS: tuple[str, ...] = tuple(_PHRASES)
+KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
@@ -226,23 +223,3 @@ PLAIN_KINDS = frozenset(
     }
 )
 """Kinds that can be asked for without naming anything."""
-
-
-def any_of(phrases: str) -> re.Pattern[str]:
-    """Compile a pattern for any of the phrases, which stand on lines of their own or between ` | `."""
-    joined = "|".join(re.split(r"\s+\|\s+|\s*\n\s*", phrases.strip()))
-    for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
-        joined = joined.replace(name, pattern)
-    return re.compile(rf"\b(?:{joined})\b")
-
-
-_PATTERNS = tuple((kind, any_of(phrases)) for kind, phrases in _PHRASES.items())
-
-
-def asked_kinds(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a question asks for.
-
-    Args:
-        text: The words of the question in lower case, one space between.
-    """
-    return frozenset(kind for kind, pattern in _PATTERNS if pattern.search(text))

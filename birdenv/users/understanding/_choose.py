@@ -24,7 +24,13 @@ from birdenv.users.understanding._question import (
     spaced_words,
     take_apart,
 )
-from birdenv.users.understanding._scope import asks_for_everything, asks_for_output, out_of_scope, quotes_sql
+from birdenv.users.understanding._scope import (
+    Said,
+    asks_for_everything,
+    asks_for_output,
+    out_of_scope,
+    quotes_sql,
+)
 from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
 
 
@@ -168,7 +174,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     action = min(costs)[1]
     if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
         return _unless_nameless(index, found, best)
-    if asks_for_output(asked.spaced.strip()):
+    if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0])
@@ -320,12 +326,10 @@ _GENERIC = frozenset(
 
 
 def _is_refused(named: _Named | None, asked: Question) -> bool:
-    rest, plainly = asked.spaced.strip(), False
-    if named is not None:
-        plainly = named.certain or not _GENERIC.issuperset(named.said.split())
-        without = asked.spaced.replace(f" {named.said} ", " ").strip()
-        if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
-            return True
-        rest = without if plainly else rest
-        return not named.certain and asks_for_everything(rest)
-    return out_of_scope(rest) or asks_for_everything(rest)
+    if named is None:
+        return out_of_scope(asked.said) or asks_for_everything(asked.said)
+    without = Said.of(asked.spaced.replace(f" {named.said} ", " ").strip())
+    if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
+        return True
+    plainly = not _GENERIC.issuperset(named.said.split())
+    return not named.certain and asks_for_everything(without if plainly else asked.said)

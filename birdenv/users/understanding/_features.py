@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
 
-from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
+from birdenv.users._phrases import any_of
+from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
@@ -265,7 +266,7 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
     values: Sequence[float] = (
         1.0,
-        asks_for_names(question.spaced),
+        asks_for_names(question.said),
         _IDENTIFIER.search(question.text) is not None,
         unknown,
         not best and not plain,

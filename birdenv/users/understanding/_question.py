@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from birdenv.users.understanding._asked import any_of, asked_kinds
+from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._scope import Said
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
@@ -30,14 +31,16 @@ _CONTEXT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, stems, telling stems, and the kinds it asks for.
+    """A question: its text made comparable, its words, stems and telling stems.
 
+    `said` are its words with what their phrases ask for, `kinds` what the question itself asks for.
     `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
     the question only proposes a number or a value, and names nothing that it may be the value of.
     """
 
     text: str
     spaced: str
+    said: Said
     stems: tuple[str, ...]
     content: tuple[str, ...]
     kinds: frozenset[str]
@@ -52,19 +55,29 @@ def take_apart(question: str) -> Question:
     """
     text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
-    said = words(" ".join(sentences))
+    all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
-    stems = tuple(map(stem, said))
-    telling = set(content_words(said))
-    content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
-    of_question = words(" ".join(asked)) or said
+    spaced = _spaced(all_words, guesses)
+    of_question = all_words if len(asked) == len(sentences) else words(" ".join(asked)) or all_words
+    stems = tuple(map(stem, all_words))
+    telling = set(content_words(all_words))
+    content = tuple(dict.fromkeys(one for one, word in zip(stems, all_words, strict=True) if word in telling))
     asked_stems = frozenset(map(stem, of_question))
-    context = frozenset(one for one in content if one not in asked_stems)
-    kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
+    whole = Said.of(spaced.strip())
+    asking = _VALUE.sub(" ", text) if guesses else " ".join(of_question)
+    kinds = (whole if asking == whole.text else Said.of(asking)).kinds
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
-    marked = (*stems, _CONFIRMS) if tags else stems
-    return Question(text, _spaced(said, guesses), marked, content, kinds, context, guesses)
+    return Question(
+        text=text,
+        spaced=spaced,
+        said=whole,
+        stems=(*stems, _CONFIRMS) if tags else stems,
+        content=content,
+        kinds=kinds,
+        context=frozenset(one for one in content if one not in asked_stems),
+        guesses=guesses,
+    )
 
 
 def spaced_words(question: str) -> str:
@@ -73,8 +86,8 @@ def spaced_words(question: str) -> str:
     return _spaced(words(" ".join(_sentences(text)[0])), _is_guess(text))
 
 
-def _spaced(said: Sequence[str], guesses: bool) -> str:
-    spaced = f" {' '.join(said)} "
+def _spaced(all_words: Sequence[str], guesses: bool) -> str:
+    spaced = f" {' '.join(all_words)} "
     return spaced.replace(" at most ", " ").replace(" at least ", " ") if guesses else spaced
 
 
