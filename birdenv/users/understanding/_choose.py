@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 from birdenv.users._brief import Ambiguity, Brief, Call
@@ -16,7 +16,7 @@ from birdenv.users.understanding._asked import PLAIN_KINDS
 from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
     Question,
@@ -67,13 +67,18 @@ REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
 
     values: tuple[float, ...]
     runs: Mapping[str, tuple[tuple[int, float], ...]]
     known: frozenset[str]
+
+    @cached_property
+    def of_runs(self) -> RunWeights:
+        """The weights of the runs as they are added up."""
+        return RunWeights(self.runs)
 
 
 @cache
@@ -234,11 +239,11 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     Rounded, so that machines agree.
     """
-    said = facet_scores(index, asked, weights.known, weights.runs)
+    said = facet_scores(index, asked, weights.known, weights.of_runs)
     values = weights.values
     facets = [*index.facets, (REFUSE,), (ASK_BACK,)]
     scores = [
-        sum(values[place] * value for place, value in vector) + sum(said[place] for place in places)
+        sum([values[place] * value for place, value in vector]) + sum([said[place] for place in places])
         for vector, places in zip(found.vectors, facets, strict=True)
     ]
     allowed = [*found.allowed, True, True]

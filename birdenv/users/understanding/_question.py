@@ -122,9 +122,9 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
     return rest, rest, tags
 
 
-def is_confirmed(question: str) -> bool:
-    """Return whether a question states something and asks to confirm it: "One row each. Is that right?"."""
-    return bool(_sentences(clean(question[:_LONGEST]))[2])
+def is_confirmed(text: str) -> bool:
+    """Return whether a cleaned text states something and asks to confirm it: "One row each. Right?"."""
+    return bool(_sentences(text[:_LONGEST])[2])
 
 
 _CONFIRMS = "=yes"
