@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from birdenv.users.understanding._asked import any_of, asked_kinds
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._thesaurus import SYNONYMS
+from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -23,6 +23,7 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
+_RELATED = 0.45
 _BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
@@ -228,6 +229,7 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
     found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
+    found = found or [(other, _RELATED) for other in RELATED.get(word, ()) if other in index.spoken]
     if found:
         return found
     return _spelt(index, word) if len(word) > 4 else _begun(index, word)
