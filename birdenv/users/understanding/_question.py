@@ -59,6 +59,8 @@ def take_apart(question: str) -> Question:
     telling = set(content_words(said))
     content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
     of_question = words(" ".join(asked)) or said
+    if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+        of_question = said  # "How do you wish them to be handled?" asks for what was said before it
     asked_stems = frozenset(map(stem, of_question))
     context = frozenset(one for one in content if one not in asked_stems)
     kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
@@ -213,8 +215,9 @@ def overlap(index: Index, question: Question) -> Overlap:
 def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
+    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS, RELATED)
     known = (
-        word in STOP_WORDS or any(stem(word) in known for known in (index.postings, GENERIC_STEMS, SYNONYMS))
+        word in STOP_WORDS or word.isdigit() or any(stem(word) in one for one in vocabularies)
         for word in said
     )
     return 2 * sum(known) >= len(said)
