@@ -77,6 +77,11 @@ class Candidate:
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
 
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """The SQL that an answer is read from."""
+        return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
+
 
 def facets_of(candidate: Candidate) -> tuple[int, ...]:
     """Return the places of a candidate's facets."""

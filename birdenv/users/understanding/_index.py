@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._content import stems_in, subject_stems
 from birdenv.users.understanding._open import mentioned_in
+from birdenv.users.understanding._parts import bare_text
 from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
 
 
@@ -41,6 +43,33 @@ class Index:
     mentioned: frozenset[str]
     linked: tuple[tuple[int, int], ...]
     facets: tuple[tuple[int, ...], ...]
+    covers: tuple[tuple[int, ...], ...]
+
+
+def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
+    """For each candidate, all whose answers its own answer holds: those that say the same, and pieces of it."""
+    said = [
+        frozenset(_SENTENCES.split(one.answer.removeprefix("As I said: "))) if one.group == "said" else None
+        for one in candidates
+    ]
+    sql = [
+        [f" {bare_text(text)} " for text in one.sql] if one.answer == "" else [] for one in candidates
+    ]
+    found = []
+    for i, one in enumerate(candidates):
+        found.append(
+            tuple(
+                j
+                for j, other in enumerate(candidates)
+                if one.same == other.same
+                or ((whole := said[i]) is not None and (part := said[j]) is not None and part <= whole)
+                or (sql[j] and sql[i] and all(any(p in w for w in sql[i]) for p in sql[j]))
+            )
+        )
+    return tuple(found)
+
+
+_SENTENCES = re.compile(r"(?<=[.?!]) ")
 
 
 def _telling(word: str, subjects: frozenset[str]) -> float:
@@ -97,6 +126,7 @@ def _indexed(
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
+        covers=_covers([candidate for candidate, _ in found]),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         linked=tuple(
             (number, other)
