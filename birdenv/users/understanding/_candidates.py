@@ -31,7 +31,7 @@ from birdenv.users.understanding._content import (
     stems_of,
     tables_joined,
 )
-from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, settled_kinds
+from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._open import kept, left_open, said_in, unused_columns
 from birdenv.users.understanding._parts import telling_parts
 from birdenv.users.understanding._words import clean, stem, words
@@ -245,7 +245,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
-            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}),
+            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}) | kinds_said(said_words),
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
