@@ -14,7 +14,16 @@ from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, ca
 from birdenv.users.understanding._content import stems_in, subject_stems
 from birdenv.users.understanding._open import mentioned_in
 from birdenv.users.understanding._parts import bare_text
-from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
+from birdenv.users.understanding._words import (
+    ASIDE_STEMS,
+    FRAME_STEMS,
+    GENERIC_STEMS,
+    MEASURE_WORDS,
+    clean,
+    stem,
+    trigrams,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +33,7 @@ class Index:
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
     `unused` those of columns that the gold SQL does not use; `request` those of the request;
+    `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
     those `mentioned`; `linked` are parts with
@@ -37,6 +47,7 @@ class Index:
     spoken: frozenset[str]
     unused: frozenset[str]
     request: frozenset[str]
+    named: frozenset[str]
     measures: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
@@ -122,6 +133,10 @@ def _indexed(
         spoken=spoken,
         unused=unused,
         request=frozenset(stems_in(request)),
+        named=frozenset(
+            stem(word) for word in words(clean(request)) if len(word) > 4 and stem(word) in GENERIC_STEMS
+        )
+        - FRAME_STEMS,
         measures=MEASURE_WORDS.intersection(words(clean(request))),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),

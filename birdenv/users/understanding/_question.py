@@ -190,6 +190,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         meant = _meant(index, word)
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        telling = telling or word in index.named
         if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
         if not meant:
