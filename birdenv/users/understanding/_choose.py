@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -187,7 +187,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     may be asked for in any words.
     """
     candidate = index.candidates[chosen]
-    spoken_of = index.mentioned | {"output", "limit"}
+    spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
     nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
     return UNCLEAR if nameless else choice_of(candidate)
 

@@ -16,9 +16,8 @@ from birdenv.users.understanding._open import mentioned_in
 from birdenv.users.understanding._parts import bare_text
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
-    FRAME_STEMS,
-    GENERIC_STEMS,
     MEASURE_WORDS,
+    NAMING_STEMS,
     clean,
     stem,
     trigrams,
@@ -63,9 +62,7 @@ def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
         frozenset(_SENTENCES.split(one.answer.removeprefix("As I said: "))) if one.group == "said" else None
         for one in candidates
     ]
-    sql = [
-        [f" {bare_text(text)} " for text in one.sql] if one.answer == "" else [] for one in candidates
-    ]
+    sql = [[f" {bare_text(text)} " for text in one.sql] if one.answer == "" else [] for one in candidates]
     found = []
     for i, one in enumerate(candidates):
         found.append(
@@ -133,10 +130,7 @@ def _indexed(
         spoken=spoken,
         unused=unused,
         request=frozenset(stems_in(request)),
-        named=frozenset(
-            stem(word) for word in words(clean(request)) if len(word) > 4 and stem(word) in GENERIC_STEMS
-        )
-        - FRAME_STEMS,
+        named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
         measures=MEASURE_WORDS.intersection(words(clean(request))),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),

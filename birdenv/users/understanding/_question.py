@@ -66,8 +66,19 @@ def take_apart(question: str) -> Question:
     kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
+    if _is_scaled(text):
+        kinds |= {"scale"}
     marked = (*stems, _CONFIRMS) if tags else stems
     return Question(text, _spaced(said, guesses), marked, content, kinds, context, guesses)
+
+
+def _is_scaled(text: str) -> bool:
+    """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
+    said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
+    return any(number and round(100 * number, 6) in said for number in said)
+
+
+_DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
 
 
 def spaced_words(question: str) -> str:
