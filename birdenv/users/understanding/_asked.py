@@ -50,7 +50,7 @@ PHRASES: Final[Mapping[str, str]] = {
         before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
         starts? | ended? | during | until | latest | earliest""",
     "order": r"""
-        sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
+        a to z | z to a | by name | biggest first | leads? the | sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
         (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|is|was))
         (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
@@ -92,7 +92,8 @@ PHRASES: Final[Mapping[str, str]] = {
         (?:treat|take|took|taken|count|counted|read|assume) (?:\w+ ){0,4}?(?:zero|nil|nothing|nought|0(?! \d))
         as (?:a )?(?:zero|nil|nothing|nought|0(?! \d))""",
     "tie": r"""
-        ties? | tied | tie ?break\w* | equal | second (?:sort )?key
+        equally | same \w+ for (?:two|both|several) | identical | (?:two|both|several) (?:\w+ ){0,3}?the same
+    ties? | tied | tie ?break\w* | equal | second (?:sort )?key
         same (?:value|score|share|number|rank|rate|total|amount)""",
     "distinct": r"""
         duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
@@ -101,7 +102,8 @@ PHRASES: Final[Mapping[str, str]] = {
         several \w+ of (?:the same|one)
         nothing twice""",
     "limit": r"""
-        how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
+        max(?:imum)? (?:rows|results|entries|number of)
+    how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
         how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have)
         (?<!at the )(?<!on the )(?<!over the )(?<!under the )limit(?:s|ed)?(?! value)
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
@@ -163,7 +165,8 @@ PHRASES: Final[Mapping[str, str]] = {
         missing from
         (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
-        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field)) | titled?
+        wording | caption | labell?ed | (?:what|which) (?:text|tag|wording|caption|label|heading|title)
+    (?:be )?(?:named|called) | names? (?!of the (?:table|column|field)) | titled?
         call (?:it|the|them|this)
         name (?:it|the|this)""",
     "filter": r"""
@@ -187,12 +190,13 @@ PHRASES: Final[Mapping[str, str]] = {
         restrict\w* (?:\w+ ){0,4}?(?:year|years|month|date|dates|period|time) | in (?:time|total)
         (?:of|over|from) (?:all|every) (?:\w+ )?(?:years?|months?)""",
     "scale": r"""
-        percent(?:ages?|s)? | fractions? | decimal (?:number|fraction) | out of (?:a )?(?:100|hundred)
+        number (?:out of|from 0) | percent(?:ages?|s)? | fractions? | decimal (?:number|fraction) | out of (?:a )?(?:100|hundred)
         (?:0|zero|nought) (?:(?:to|and|through) )?(?:1|one|100|a hundred|hundred)
         ratio or | or (?:a |as )?ratio | scale | unit
         per cent | (?:between|from) (?:0|zero|nought)""",
     "change": r"""
-        set | become | turned? into | chang\w* | updat\w*
+        set | becomes? | turned? into | (?:value|word|string|text) (?:do i |should i |to )(?:write|put|enter|use|store)
+    (?:write|put|enter|store)s? (?:in|into) | overwrit\w+ | filled? in | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
         delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into
         put into

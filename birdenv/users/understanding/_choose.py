@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
@@ -167,8 +167,8 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
     told = 0.0
     if best >= 0:
-        alike = _alike(index.candidates, best, asked)
-        told = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
+        alike = _alike(index, best, asked)
+        told = sum(shares[i] for i in alike)
     is_open = best >= 0 and index.candidates[best].group == "open"
     cost = _WRONGLY_OPEN if is_open else _WRONG
     costs = (
@@ -198,7 +198,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     may be asked for in any words.
     """
     candidate = index.candidates[chosen]
-    spoken_of = index.mentioned | {"output", "limit"}
+    spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
     nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
     return UNCLEAR if nameless else choice_of(candidate)
 
@@ -227,11 +227,14 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return found[0] if len(kinds) == 1 and len(found) == 1 else -1
 
 
-def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:
-    """Which candidates speak for the best one: those that say the same; of several named, all of them."""
-    same = candidates[best].same
-    named = [any(f" {name} " in asked.spaced for name in candidate.names) for candidate in candidates]
-    return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
+def _alike(index: Index, best: int, asked: Question) -> set[int]:
+    """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
+    named = [
+        number
+        for number, candidate in enumerate(index.candidates)
+        if any(f" {name} " in asked.spaced for name in candidate.names)
+    ]
+    return {*index.covers[best], *(named if best in named else ())}
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:

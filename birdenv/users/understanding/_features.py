@@ -149,7 +149,7 @@ def evidence(index: Index, question: Question) -> Evidence:
         vector += _named(start, candidate, question.spaced)
         if candidate.group == "open":
             vector += _numbers(start + _WORDS.index("restricted"), (restricted, unexplained, unknown))
-        if family != "open":
+        if candidate.group != "open":
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
             ]
@@ -164,13 +164,25 @@ def evidence(index: Index, question: Question) -> Evidence:
         for candidate in index.candidates
         for name in candidate.names
     )
+    of_time = "extent" in question.kinds or {"filter", "period"} <= question.kinds
     allowed = [
         ((known or found.names) and not guesses)
         or (candidate.group == "said" and _has_literal(candidate, question.spaced))
         or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
-        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
+        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known) or of_time))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
+    kinds = question.kinds & PLAIN_KINDS
+    if kinds:
+        allowed = [
+            may
+            and not (
+                candidate.answer
+                and candidate.group in ("open", "said")
+                and kinds.isdisjoint(candidate.main_kinds or kinds)
+            )
+            for may, candidate in zip(allowed, index.candidates, strict=True)
+        ]
     named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1

@@ -10,7 +10,7 @@ from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._scope import Said
-from birdenv.users.understanding._thesaurus import SYNONYMS
+from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -24,6 +24,7 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
+_RELATED = 0.45
 _BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
@@ -58,16 +59,22 @@ def take_apart(question: str) -> Question:
     all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
-    of_question = all_words if len(asked) == len(sentences) else words(" ".join(asked)) or all_words
     stems = tuple(map(stem, all_words))
     telling = set(content_words(all_words))
     content = tuple(dict.fromkeys(one for one, word in zip(stems, all_words, strict=True) if word in telling))
+    of_question = all_words
+    if len(asked) < len(sentences):
+        of_question = words(" ".join(asked))
+        if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+            of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
     asked_stems = frozenset(map(stem, of_question))
     whole = Said.of(spaced.strip())
     asking = _VALUE.sub(" ", text) if guesses else " ".join(of_question)
     kinds = (whole if asking == whole.text else Said.of(asking)).kinds
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
+    if _is_scaled(text):
+        kinds |= {"scale"}
     return Question(
         text=text,
         spaced=spaced,
@@ -78,6 +85,15 @@ def take_apart(question: str) -> Question:
         context=frozenset(one for one in content if one not in asked_stems),
         guesses=guesses,
     )
+
+
+def _is_scaled(text: str) -> bool:
+    """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
+    said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
+    return any(number and round(100 * number, 6) in said for number in said)
+
+
+_DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
 
 
 def spaced_words(question: str) -> str:
@@ -200,6 +216,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         meant = _meant(index, word)
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        telling = telling or word in index.named
         if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
         if not meant:
@@ -225,8 +242,9 @@ def overlap(index: Index, question: Question) -> Overlap:
 def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
+    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS, RELATED)
     known = (
-        word in STOP_WORDS or any(stem(word) in known for known in (index.postings, GENERIC_STEMS, SYNONYMS))
+        word in STOP_WORDS or word.isdigit() or any(stem(word) in one for one in vocabularies)
         for word in said
     )
     return 2 * sum(known) >= len(said)
@@ -241,6 +259,7 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
     found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
+    found = found or [(other, _RELATED) for other in RELATED.get(word, ()) if other in index.spoken]
     if found:
         return found
     return _spelt(index, word) if len(word) > 4 else _begun(index, word)

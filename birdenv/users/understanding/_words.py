@@ -106,6 +106,15 @@ MEASURE_WORDS = frozenset(
 )
 """Words among these that name what is measured, if the request itself has them."""
 
+NAMING_STEMS = frozenset(
+    map(
+        stem,
+        """active allowed average class cost current display group level needed price required score total
+        valid work""".split(),
+    )
+)
+"""Those of the words of any question that name something if the request has them."""
+
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
 FRAME_STEMS = frozenset(map(stem, _FRAMING))
 GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
