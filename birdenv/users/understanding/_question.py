@@ -68,8 +68,16 @@ def take_apart(question: str) -> Question:
         kinds |= {"limit"}
     if _is_scaled(text):
         kinds |= {"scale"}
+    if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
+        kinds -= {"output"}
     marked = (*stems, _CONFIRMS) if tags else stems
     return Question(text, _spaced(said, guesses), marked, content, kinds, context, guesses)
+
+
+_SHARPER = frozenset({"scale", "round", "tie", "threshold"})
+"""Where one of these is asked for, "show" and "list" do not ask what is shown."""
+
+_COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|information|else|nothing)\b")
 
 
 def _is_scaled(text: str) -> bool:
