@@ -45,10 +45,13 @@ _WORDS = (
     "restricted",
     "unexplained",
     "unknown",
+    "condition",
+    "condition_unknown",
 )
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_NEARLY = ("point", "part")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
 _REFUSE = (
     "always",
@@ -79,6 +82,7 @@ FEATURES: tuple[str, ...] = (
     *(f"plain_elsewhere:{name}" for name in sorted(PLAIN_KINDS)),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
     *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"{family}_{how}:{kind}" for family in _NEARLY for how in ("met", "missed") for kind in KINDS),
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
     *(f"ask_back:{name}" for name in _ASK),
@@ -88,6 +92,12 @@ FEATURES: tuple[str, ...] = (
 _AT = {name: place for place, name in enumerate(FEATURES)}
 _SETTLED = {kind: _AT[f"asked_and_settled:{kind}"] for kind in KINDS}
 _MISSED = {kind: _AT[f"asked_not_settled:{kind}"] for kind in KINDS}
+_MET = {
+    (family, how, kind): _AT[f"{family}_{how}:{kind}"]
+    for family in _NEARLY
+    for how in ("met", "missed")
+    for kind in KINDS
+}
 _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
 _GROUP = {name: _AT[f"group:{name}"] for name in GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
@@ -124,6 +134,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(index, found.by_field) / found.total
     unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
+    conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
     asked_plainly = sorted(question.kinds & index.plain_kinds)
     vectors = []
     for number, candidate in enumerate(index.candidates):
@@ -146,9 +157,23 @@ def evidence(index: Index, question: Question) -> Evidence:
                 _START_KIND[family],
                 (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
             )
+            if family in _NEARLY:
+                vector += [
+                    (_MET[family, "met" if kind in candidate.kinds else "missed", kind], near)
+                    for kind in question.kinds
+                ]
         vector += _named(start, candidate, question.spaced)
         if candidate.group == "open":
-            vector += _numbers(start + _WORDS.index("restricted"), (restricted, unexplained, unknown))
+            vector += _numbers(
+                start + _WORDS.index("restricted"),
+                (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
+            )
+        elif candidate.clause in _CONDITIONS and candidate.group == "part":
+            asks_who = not question.kinds.isdisjoint(_WHO)
+            vector += _numbers(
+                start + _WORDS.index("unknown"),
+                (asks_who * unknown, asks_who * (conditions == 1), asks_who * unknown * (conditions == 1)),
+            )
         if candidate.group != "open":
             vector += [
                 ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
@@ -189,6 +214,9 @@ def evidence(index: Index, question: Question) -> Evidence:
     names = found.names or any(found.known) or not _CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, allowed, lone, names)
 
+
+_CONDITIONS = ("where", "having")
+_WHO = frozenset({"filter", "category", "unmatched", "null"})
 
 _CLAUSE_STEMS = GENERIC_STEMS | frozenset(
     map(

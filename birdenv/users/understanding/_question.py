@@ -75,6 +75,8 @@ def take_apart(question: str) -> Question:
         kinds |= {"limit"}
     if _is_scaled(text):
         kinds |= {"scale"}
+    if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
+        kinds -= {"output"}
     return Question(
         text=text,
         spaced=spaced,
@@ -85,6 +87,12 @@ def take_apart(question: str) -> Question:
         context=frozenset(one for one in content if one not in asked_stems),
         guesses=guesses,
     )
+
+
+_SHARPER = frozenset({"scale", "round", "tie", "threshold"})
+"""Where one of these is asked for, "show" and "list" do not ask what is shown."""
+
+_COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|information|else|nothing)\b")
 
 
 def _is_scaled(text: str) -> bool:
