@@ -16,7 +16,7 @@ _LETTERS: Final = 3
 
 _ANY: Final = "*"
 _DIGIT: Final = "0"
-_WORD = re.compile(r"\w+")
+_BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
 _FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -51,7 +51,11 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
+
+    @cached_property
+    def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
+        """What was compiled so far, by the letters that it begins with."""
+        return dict.fromkeys(self._begun, ())
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -66,25 +70,24 @@ class Phrases:
 
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups that have a phrase in a text."""
-        found = {name for name, pattern in self._begun_with(_ANY) if pattern.search(text)}
-        begun = self._begun
-        for word in _WORD.finditer(text):
-            letters = _beginning(word[0])
-            if letters in begun:
-                for name, pattern in self._begun_with(letters):
-                    if name not in found and pattern.match(text, word.start()):
+        patterns = self._patterns
+        found = {name for name, pattern in patterns[_ANY] or self._compiled(_ANY) if pattern.search(text)}
+        for beginning in _BEGINNING.finditer(text):
+            letters = beginning[0]
+            if letters[0].isdecimal():
+                letters = _DIGIT
+            if letters in patterns:
+                at = beginning.start()
+                for name, pattern in patterns[letters] or self._compiled(letters):
+                    if name not in found and pattern.match(text, at):
                         found.add(name)
         return found
 
-    def _begun_with(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
         """The groups with phrases that begin with these letters, compiled when they are first needed."""
-        if letters not in self._patterns:
-            self._patterns[letters] = [(name, _any_of(some)) for name, some in self._begun[letters].items()]
-        return self._patterns[letters]
-
-
-def _beginning(word: str) -> str:
-    return _DIGIT if word[0].isdecimal() else word[:_LETTERS]
+        begun = self._begun[letters].items()
+        compiled = self._patterns[letters] = [(name, _any_of(phrases)) for name, phrases in begun]
+        return compiled
 
 
 _TOKEN = re.compile(r"\(\?<?[=!]|\(\?:|[()|^$]|\\.|\[[^]]*\]|(?:[?*+]|\{\d+(?:,\d*)?\})\??|.")

@@ -31,7 +31,7 @@ from birdenv.users.understanding._scope import (
     out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, has_any, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def named_points(brief: Brief, question: str) -> list[Choice]:
     found = [
         (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
         for number, candidate in enumerate(index_of(brief).candidates)
-        if candidate.items and any(f" {name} " in spaced for name in candidate.names)
+        if candidate.items and has_any(spaced, candidate.names)
     ]
     return [choice_of(index_of(brief).candidates[number]) for _, number in sorted(found)]
 
@@ -164,7 +164,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
-    best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
+    best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = 0.0
     if best >= 0:
         alike = _alike(index, best, asked)
@@ -229,12 +229,10 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 
 def _alike(index: Index, best: int, asked: Question) -> set[int]:
     """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
-    named = [
-        number
-        for number, candidate in enumerate(index.candidates)
-        if any(f" {name} " in asked.spaced for name in candidate.names)
-    ]
-    return {*index.covers[best], *(named if best in named else ())}
+    alike = set(index.covers[best])
+    if has_any(asked.spaced, index.candidates[best].names):
+        alike.update(i for i, one in enumerate(index.candidates) if has_any(asked.spaced, one.names))
+    return alike
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:

@@ -14,7 +14,7 @@ from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._words import GENERIC_STEMS, stem
+from birdenv.users.understanding._words import GENERIC_STEMS, has_any, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -135,13 +135,22 @@ def evidence(index: Index, question: Question) -> Evidence:
     restricted = _restricted(index, found.by_field) / found.total
     unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
     conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
-    asked_plainly = sorted(question.kinds & index.plain_kinds)
+    elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
+    kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
+    of_open = _numbers(
+        _START["open"] + _WORDS.index("restricted"),
+        (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
+    )
+    of_conditions: Vector = []
+    if not question.kinds.isdisjoint(_WHO):
+        values = (unknown, conditions == 1, unknown * (conditions == 1))
+        of_conditions = _numbers(_START["part"] + _WORDS.index("unknown"), values)
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.main_kinds:
             vector += _plain(candidate.main_kinds, question, found.known[number])
-        vector += [(_ELSEWHERE[kind], 1.0) for kind in asked_plainly if kind not in candidate.kinds]
+        vector += [feature for kind, feature in elsewhere_asked if kind not in candidate.kinds]
         family = _FAMILIES.get(candidate.group, "point")
         start = _START[family]
         if summed[number]:
@@ -151,11 +160,11 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector += _numbers(
                 start, (covered, *shares, covered > 0.95, 0, 0, near, summed[number] < best, only)
             )
-            settled = _share_settled(candidate, question)
-            missed = 1 - settled
+            share = _share_settled(candidate, question)
+            rest = 1 - share
             vector += _numbers(
                 _START_KIND[family],
-                (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
+                (share * near, rest * near, share * covered, rest * covered, number in elsewhere),
             )
             if family in _NEARLY:
                 vector += [
@@ -164,20 +173,12 @@ def evidence(index: Index, question: Question) -> Evidence:
                 ]
         vector += _named(start, candidate, question.spaced)
         if candidate.group == "open":
-            vector += _numbers(
-                start + _WORDS.index("restricted"),
-                (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
-            )
-        elif candidate.clause in _CONDITIONS and candidate.group == "part":
-            asks_who = not question.kinds.isdisjoint(_WHO)
-            vector += _numbers(
-                start + _WORDS.index("unknown"),
-                (asks_who * unknown, asks_who * (conditions == 1), asks_who * unknown * (conditions == 1)),
-            )
-        if candidate.group != "open":
-            vector += [
-                ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
-            ]
+            vector += of_open
+        else:
+            if candidate.clause in _CONDITIONS and candidate.group == "part":
+                vector += of_conditions
+            kinds = candidate.kinds
+            vector += [settled if kind in kinds else missed for kind, settled, missed in kinds_asked]
             if candidate.clause in _CLAUSE:
                 vector.append((_CLAUSE[candidate.clause], 1.0))
         vectors.append(vector)
@@ -192,7 +193,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     of_time = "extent" in question.kinds or {"filter", "period"} <= question.kinds
     allowed = [
         ((known or found.names) and not guesses)
-        or (candidate.group == "said" and _has_literal(candidate, question.spaced))
+        or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
         or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
         or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known) or of_time))
         for candidate, known in zip(index.candidates, found.known, strict=True)
@@ -268,17 +269,11 @@ def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
 
 def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
     vector: Vector = []
-    for name in candidate.names:
-        if name in spaced and f" {name} " in spaced:
-            vector.append((start + _NAMED, 1.0))
-            break
-    if _has_literal(candidate, spaced):
+    if has_any(spaced, candidate.names):
+        vector.append((start + _NAMED, 1.0))
+    if has_any(spaced, candidate.literals):
         vector.append((start + _LITERAL, 1.0))
     return vector
-
-
-def _has_literal(candidate: Candidate, spaced: str) -> bool:
-    return any(literal in spaced and f" {literal} " in spaced for literal in candidate.literals)
 
 
 def _share_settled(candidate: Candidate, question: Question) -> float:

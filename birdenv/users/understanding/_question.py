@@ -17,6 +17,7 @@ from birdenv.users.understanding._words import (
     STOP_WORDS,
     clean,
     content_words,
+    has_any,
     stem,
     trigrams,
     words,
@@ -241,7 +242,7 @@ def overlap(index: Index, question: Question) -> Overlap:
                 found.by_field[number][field] += weight
                 found.known[number] = found.known[number] or names
     for number, candidate in enumerate(index.candidates):
-        if any(f" {name} " in question.spaced for name in candidate.names):
+        if candidate.names and has_any(question.spaced, candidate.names):
             found.known[number] = True
     found.total = found.total or 1.0
     return found
