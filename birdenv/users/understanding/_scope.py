@@ -70,11 +70,17 @@ _EXERCISE = r"""
     official (?:answer|solution|result) | word for word | from now on you are | you are now
     when (?:do|would) you need (?:this|it) | in the (?:reference )?solution
     there was also a (?:request|question)
+    (?:answer|cheat) sheet | (?:finished|your|two) statements? | marked as (?:vague|ambiguous)
+    (?:you|would you|do you) (?:\w+ )?(?:trust|prefer|drive|ride|watch) (?:them|wired|to)
     (?:hidden|your|the author s|internal) (?:\w+ )?notes
     one best (?:\w+ )+in general | your (?:own|personal) (?:view|opinion|taste)"""
 """The exercise itself, its marking and its solution."""
 _TOOLS = r"""
     window (?:fns?|functions?) | exists or in | in or exists | ntile | percent rank | row number | dense rank
+    case (?:or|and) filter | (?:tables?|rows) (?:\w+ )?in (?:the )?(?:database|db) | rows in \w+$
+    (?:inside|in) the json | plain column | data ?types? | runs? (?:fast|quick\w*) enough
+    (?:path of|paths? between|key between|over how many) (?:\w+ )?(?:joins?|tables?)
+    (?:cols?|columns?|fields?) (?:that )?(?:joins?|links?) | joins? \w+ (?:to|with) | fields in the table
     b ?tree | hash (?:or|index) | pk | fk | (?:which|what) indexes exist | console
     how many (?:rows|records|entries) (?:has|have|does|are (?:there )?in|in) (?:\w+ ){1,3}?(?:table|relation)
     covering index | (?:partial|composite) ind(?:ex|ices)
