@@ -21,7 +21,6 @@ from birdenv.users.understanding._question import (
     SHORT_NAME,
     Question,
     questions_in,
-    spaced_words,
     take_apart,
 )
 from birdenv.users.understanding._scope import (
@@ -93,39 +92,40 @@ def load_weights() -> Weights:
     return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
 
 
-def understand(brief: Brief, question: str, weights: Weights | None = None) -> Choice:
+def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
     """Decide what a question is about, with the package's weights or others; no history is used.
 
     Of two questions in one, both are answered if both may be.
     """
-    whole = _understand_one(brief, question, weights)
+    asked = take_apart(question) if isinstance(question, str) else question
+    whole = _understand_one(brief, asked, weights)
     if whole == REFUSED:
         return whole
-    if whole.tells and " and " in question and (two := _two_named(brief, question)):
+    if whole.tells and " and " in asked.asked and (two := _two_named(brief, asked)):
         return _both(*two)
-    pieces = questions_in(question)
+    pieces = questions_in(asked.asked)
     if len(pieces) != 2:
         return whole
-    found = [choice for piece in pieces if (choice := _understand_one(brief, piece, weights)).tells]
+    choices = (_understand_one(brief, take_apart(piece), weights) for piece in pieces)
+    found = [choice for choice in choices if choice.tells]
     if len(found) == 2:
         return _both(*found)
     return whole if whole.tells or not found else found[0]
 
 
-def _two_named(brief: Brief, question: str) -> list[Choice]:
+def _two_named(brief: Brief, asked: Question) -> list[Choice]:
     """The two points of "what do you mean by X and Y?"."""
-    named = named_points(brief, question)
+    named = named_points(brief, asked)
     if len(named) != 2:
         return []
     one, other = (re.escape(clean(choice.target)) for choice in named)
-    return (
-        named if re.search(rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}", clean(question)) else []
-    )
+    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
+    return named if re.search(pair, asked.text) else []
 
 
-def named_points(brief: Brief, question: str) -> list[Choice]:
+def named_points(brief: Brief, asked: Question) -> list[Choice]:
     """Return the annotated points that a question names, in the order of the question."""
-    spaced = spaced_words(question)
+    spaced = asked.spaced
     found = [
         (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
         for number, candidate in enumerate(index_of(brief).candidates)
@@ -144,10 +144,9 @@ def _both(one: Choice, other: Choice) -> Choice:
     return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
 
 
-def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Choice:
+def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> Choice:
     index = index_of(brief)
-    asked = take_apart(question)
-    if not asked.spaced.strip() or quotes_sql(question) or _is_spelt(asked):
+    if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return REFUSED
     named = _named(index, asked)
     if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:

@@ -33,13 +33,14 @@ _CONTEXT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, stems and telling stems.
+    """A question: as it was asked, its text made comparable, its words, stems and telling stems.
 
     `said` are its words with what their phrases ask for, `kinds` what the question itself asks for.
     `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
     the question only proposes a number or a value, and names nothing that it may be the value of.
     """
 
+    asked: str
     text: str
     spaced: str
     said: Said
@@ -79,6 +80,7 @@ def take_apart(question: str) -> Question:
     if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
         kinds -= {"output"}
     return Question(
+        asked=question,
         text=text,
         spaced=spaced,
         said=whole,
@@ -103,12 +105,6 @@ def _is_scaled(text: str) -> bool:
 
 
 _DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
-
-
-def spaced_words(question: str) -> str:
-    """Return `spaced` of a question without the work for the rest of it."""
-    text = clean(question[:_LONGEST])
-    return _spaced(words(" ".join(_sentences(text)[0])), _is_guess(text))
 
 
 def _spaced(all_words: Sequence[str], guesses: bool) -> str:
