@@ -243,7 +243,7 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     values = weights.values
     facets = [*index.facets, (REFUSE,), (ASK_BACK,)]
     scores = [
-        sum([values[place] * value for place, value in vector]) + sum([said[place] for place in places])
+        sum([values[place] * value for place, value in vector]) + sum(map(said.__getitem__, places))
         for vector, places in zip(found.vectors, facets, strict=True)
     ]
     allowed = [*found.allowed, True, True]

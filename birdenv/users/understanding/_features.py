@@ -128,12 +128,13 @@ class Evidence:
 def evidence(index: Index, question: Question) -> Evidence:
     """Work out what speaks for each candidate."""
     found = overlap(index, question)
-    summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field]
+    summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) if any(shares) else 0.0 for shares in found.by_field]
+    shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
     best = max(summed, default=0.0)
     only = sum(value > 0 for value in summed) == 1
     elsewhere = _elsewhere(index, question)
-    restricted = _restricted(index, found.by_field) / found.total
-    unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
+    restricted = _restricted(shared) / found.total
+    unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
     conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
     elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
     kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
@@ -171,7 +172,8 @@ def evidence(index: Index, question: Question) -> Evidence:
                     (_MET[family, "met" if kind in candidate.kinds else "missed", kind], near)
                     for kind in question.kinds
                 ]
-        vector += _named(start, candidate, question.spaced)
+        if candidate.names or candidate.literals:
+            vector += _named(start, candidate, question.spaced)
         if candidate.group == "open":
             vector += of_open
         else:
@@ -190,12 +192,13 @@ def evidence(index: Index, question: Question) -> Evidence:
         for candidate in index.candidates
         for name in candidate.names
     )
-    of_time = "extent" in question.kinds or {"filter", "period"} <= question.kinds
+    is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
+    may_limit = is_known or "extent" in question.kinds or {"filter", "period"} <= question.kinds
     allowed = [
         ((known or found.names) and not guesses)
         or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
-        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
-        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known) or of_time))
+        or not asked_alone.isdisjoint(candidate.main_kinds)
+        or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
     kinds = question.kinds & PLAIN_KINDS
@@ -212,7 +215,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
     lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
-    names = found.names or any(found.known) or not _CLAUSE_STEMS.issuperset(question.content)
+    names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, allowed, lone, names)
 
 
@@ -232,26 +235,19 @@ _CLAUSE_STEMS = GENERIC_STEMS | frozenset(
 """Words that a question about a kind of clause has in any task."""
 
 
-def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
     """How much of a question is about values that some condition allows or rules out."""
     conditions = (
         shares[1] + shares[3]
-        for candidate, shares in zip(index.candidates, by_field, strict=True)
-        if candidate.clause in ("where", "having") or (candidate.items and "category" in candidate.kinds)
+        for candidate, shares in shared
+        if candidate.clause in _CONDITIONS or (candidate.items and "category" in candidate.kinds)
     )
     return max(conditions, default=0.0)
 
 
-def _explained(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
     """How much of a question is about the one point or part that has most of its words."""
-    return max(
-        (
-            max(shares)
-            for candidate, shares in zip(index.candidates, by_field, strict=True)
-            if candidate.group != "open"
-        ),
-        default=0.0,
-    )
+    return max((max(shares) for candidate, shares in shared if candidate.group != "open"), default=0.0)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
