@@ -42,10 +42,7 @@ _COMMANDS: Final = {
     "inspect": ("_evaluate:inspect", "Show what went wrong in an evaluation."),
     "summary": ("_analyse:summary", "Show a run's figures with 95 % intervals."),
     "compare": ("_analyse:compare", "Compare runs on the same tasks."),
-    "runs": (
-        "_analyse:runs",
-        "List the runs of a folder, oldest first: who played, how far, the first figure, and where.",
-    ),
+    "runs": ("_analyse:runs", "List the runs of a folder, oldest first."),
     "blame": (
         "_analyse:blame",
         "Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.",
