@@ -149,7 +149,9 @@ def _letters(token: str, before: str) -> list[str]:
         return [_DIGIT + _END]
     if "\\" in signs or token == "." or signs.startswith("^") or (token.startswith("[") and "-" in signs):
         return [_ANY]
+    if not before:
+        signs = "".join(_DIGIT if sign.isdecimal() else sign for sign in signs)
     return [
-        _END if not sign.isalnum() else _DIGIT + _END if sign.isdecimal() and not before else sign
+        sign + _END if sign == _DIGIT and not before else sign if sign.isalnum() or sign == "_" else _END
         for sign in signs
     ]

@@ -41,7 +41,9 @@ def test_on_any_words(text: list[str]) -> None:
 
 
 PIECES = st.recursive(
-    st.sampled_from(["a", "ab", "abcd", "b c", r"\w", r"\d", "[ab]", ".", "1", " c", r"\b", "(?!a)", "^"]),
+    st.sampled_from(
+        ["a", "ab", "abcd", "b c", r"\w", r"\d", "[ab]", ".", "1", " c", "_", r"\b", "(?!a)", "^"]
+    ),
     lambda piece: st.one_of(
         st.tuples(piece, piece).map("".join),
         st.tuples(piece, piece).map("(?:{0[0]}|{0[1]})".format),
@@ -51,7 +53,7 @@ PIECES = st.recursive(
 )
 
 
-@given(st.lists(PIECES, min_size=1, max_size=4), st.lists(st.text("abcd1", max_size=4), max_size=5))
+@given(st.lists(PIECES, min_size=1, max_size=4), st.lists(st.text("abcd1_", max_size=4), max_size=5))
 def test_any_pattern_is_found_where_the_plain_one_is(patterns: list[str], text: list[str]) -> None:
     phrases = " | ".join(patterns)
     found = Phrases({"some": phrases}).found_in(" ".join(text))
