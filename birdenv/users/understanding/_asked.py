@@ -50,7 +50,8 @@ PHRASES: Final[Mapping[str, str]] = {
         before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
         starts? | ended? | during | until | latest | earliest""",
     "order": r"""
-        a to z | z to a | by name | biggest first | leads? the | sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
+    a to z | z to a | by name | biggest first | leads? the | sort(?:s|ed|ing)? | order(?:ed|ing)
+    ^order$ | order (?:of|for) (?:the )?\w+
         (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|is|was))
         (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
@@ -190,12 +191,14 @@ PHRASES: Final[Mapping[str, str]] = {
         restrict\w* (?:\w+ ){0,4}?(?:year|years|month|date|dates|period|time) | in (?:time|total)
         (?:of|over|from) (?:all|every) (?:\w+ )?(?:years?|months?)""",
     "scale": r"""
-        number (?:out of|from 0) | percent(?:ages?|s)? | fractions? | decimal (?:number|fraction) | out of (?:a )?(?:100|hundred)
+    number (?:out of|from 0) | percent(?:ages?|s)? | fractions? | decimal (?:number|fraction)
+    out of (?:a )?(?:100|hundred)
         (?:0|zero|nought) (?:(?:to|and|through) )?(?:1|one|100|a hundred|hundred)
         ratio or | or (?:a |as )?ratio | scale | unit
         per cent | (?:between|from) (?:0|zero|nought)""",
     "change": r"""
-        set | becomes? | turned? into | (?:value|word|string|text) (?:do i |should i |to )(?:write|put|enter|use|store)
+    set | becomes? | turned? into
+    (?:value|word|string|text) (?:do i |should i |to )(?:write|put|enter|use|store)
     (?:write|put|enter|store)s? (?:in|into) | overwrit\w+ | filled? in | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
         delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into

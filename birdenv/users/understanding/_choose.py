@@ -56,7 +56,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.7, 0.4, 1.1
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.4, 1.1
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -176,7 +176,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
     )
     action = min(costs)[1]
-    if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
+    if action == 0 and best >= 0:
         return _unless_nameless(index, found, best)
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
@@ -184,7 +184,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
-    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    last = _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
@@ -202,28 +202,18 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
-    """Whether "no preference" would be said about something else than what is asked."""
-    kinds = asked.kinds & PLAIN_KINDS
-    return (
-        bool(kinds and best.main_kinds)
-        and not best.segments
-        and not best.items
-        and kinds.isdisjoint(best.main_kinds)
-    )
-
-
-_SURELY_REFUSED = 0.8
-"""Likelier than this, a refusal holds also if the question has most words of one term only."""
+_SURELY_REFUSED = 0.5
+"""Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """The one candidate of the one kind that is asked for, -1 if there are several or none."""
+    """The one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
-    return found[0] if len(kinds) == 1 and len(found) == 1 else -1
+    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
+    return found[0] if alone else -1
 
 
 def _alike(index: Index, best: int, asked: Question) -> set[int]:

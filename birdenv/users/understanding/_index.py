@@ -57,7 +57,7 @@ class Index:
 
 
 def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
-    """For each candidate, all whose answers its own answer holds: those that say the same, and pieces of it."""
+    """For each candidate, all whose answers its own holds: those that say the same, and pieces of it."""
     said = [
         frozenset(_SENTENCES.split(one.answer.removeprefix("As I said: "))) if one.group == "said" else None
         for one in candidates

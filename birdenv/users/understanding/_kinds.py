@@ -42,7 +42,8 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
 _SAID = {
     "threshold": r"\b(?:above|below|over|under|exceed\w*|least|most|than|up to|beyond|within)\b[^.]*\d"
     r"|\d+(?:\.\d+)? (?:or|and) (?:more|less|above|below|higher|lower)",
-    "period": r"\b(?:19|20)\d\d\b|\b(?:latest|recent|last|past|since|daily|monthly|date|month|year|week|day)s?\b",
+    "period": r"\b(?:19|20)\d\d\b|\b(?:latest|recent|last|past|since|daily|monthly)\b"
+    r"|\b(?:date|month|year|week|day)s?\b",
     "category": r"'[^']+'|\b(?:labell?ed|classif\w+|categor\w+|mark\w*|flag\w*)\b",
     "scale": r"\bpercent|%",
     "formula": r"\b(?:divided|times|ratio|minus|plus|calculat\w+|comput\w+)\b",

@@ -53,7 +53,8 @@ _SQL_WORDS = r"""
     (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists)
     (?:should|do|can|shall) (?:i|we) use group by"""
 _SHOUTED = re.compile(
-    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
+    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
+    r"|BETWEEN|LIKE|NULLIF|CHECK|OVER)\b"
     r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
 _ORDER_TO_WRITE = re.compile(
