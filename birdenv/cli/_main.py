@@ -8,43 +8,76 @@ from io import TextIOWrapper
 from typing import Any, Final, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import birdenv
 from birdenv.cli._terminal import visible
 from birdenv.errors import BirdenvError, InfrastructureError
 
 _COMMANDS: Final = {
-    "demo": "games._demo:demo",
-    "bird": "games._bird:bird",
-    "play": "games._play:play",
-    "selfplay": "games._selfplay:selfplay",
-    "web": "games._web:web",
-    "c-interact": "games._play:c_interact",
-    "a-interact": "games._play:a_interact",
-    "score": "_score:score",
-    "score-official": "_score:score_official",
-    "self-check": "benchmarks._data:self_check",
-    "regrade": "_regrade:regrade",
-    "evaluate": "_evaluate:evaluate",
-    "inspect": "_evaluate:inspect",
-    "summary": "_runs:summary",
-    "compare": "_runs:compare",
-    "runs": "_runs:runs",
-    "blame": "_runs:blame",
-    "export": "_runs:export",
-    "analyze": "_analyze:analyze",
-    "ratings": "_ratings:ratings",
-    "scenarios": "games._scenarios:scenarios",
-    "train-player": "games._train_player:train_player",
-    "test-player": "games._train_player:test_player",
-    "doctor": "_doctor:doctor",
-    "data": "benchmarks._data:app",
-    "db": "benchmarks._db:app",
-    "users": "_users:app",
-    "baselines": "_baselines:app",
+    "demo": ("games._demo:demo", "Play the built-in benchmark."),
+    "bird": ("games._bird:bird", "Play BIRD: question -> SQL, scored by EX."),
+    "play": ("games._play:play", "Play any registered game."),
+    "selfplay": (
+        "games._selfplay:selfplay",
+        "Let two players talk, and keep and sum up their dialogues as any run.",
+    ),
+    "web": (
+        "games._web:web",
+        "Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.",
+    ),
+    "c-interact": ("games._play:c_interact", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
+    "a-interact": (
+        "games._play:a_interact",
+        "Play a-Interact: ambiguous question -> tools on a budget -> SQL.",
+    ),
+    "score": ("_score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
+    "score-official": ("_score:score_official", "Score official c-Interact result files."),
+    "self-check": (
+        "benchmarks._data:self_check",
+        "Check a benchmark's golds: each against itself, in every mode of comparison.",
+    ),
+    "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
+    "evaluate": ("_evaluate:evaluate", "Score the pairs of a run by EM and ESM."),
+    "inspect": ("_evaluate:inspect", "Show what went wrong in an evaluation."),
+    "summary": ("_runs:summary", "Show a run's figures with 95 % intervals."),
+    "compare": ("_runs:compare", "Compare runs on the same tasks."),
+    "runs": ("_runs:runs", "List the runs of a folder, oldest first."),
+    "blame": (
+        "_runs:blame",
+        "Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.",
+    ),
+    "export": (
+        "_runs:export",
+        "Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.",
+    ),
+    "analyze": (
+        "_analyze:analyze",
+        "Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.",
+    ),
+    "ratings": (
+        "_ratings:ratings",
+        "Show how far raters agree, what they answered, and how comparisons rank the players.",
+    ),
+    "scenarios": ("games._scenarios:scenarios", "Write scenarios: drawn ones, or the tasks of a benchmark."),
+    "train-player": (
+        "games._train_player:train_player",
+        "Train a player on dialogues, and test it on those that were held out.",
+    ),
+    "test-player": (
+        "games._train_player:test_player",
+        "Test a player on recorded dialogues: does it do what was done there? And let it play.",
+    ),
+    "doctor": ("_doctor:doctor", "Try what this machine offers for isolating episodes."),
+    "data": ("benchmarks._data:app", "Merge ground truth; check benchmark data; generate some."),
+    "db": ("benchmarks._db:app", "The PostgreSQL server, and the databases on it."),
+    "users": ("_users:app", "Measure a simulated user."),
+    "baselines": ("_baselines:app", "Baselines of the candidate setting."),
 }
-"""Where each command is. Only the module of the command that was asked for is imported."""
+"""For each command where it is, and the first sentence of its help for the list of all.
+
+Only the module of the command that was asked for is imported.
+"""
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 _SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA, "web": _EXTRA}
@@ -60,7 +93,7 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in _COMMANDS:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = _COMMANDS[cmd_name][0].partition(":")
         found = getattr(import_module(f"birdenv.cli.{module}"), name)
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
@@ -68,6 +101,13 @@ class _Commands(TyperGroup):
         else:
             made.command(cmd_name, context_settings=_SETTINGS.get(cmd_name))(found)
         return typer.main.get_group(made).commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without importing any."""
+        room = formatter.width - 6 - max(map(len, _COMMANDS))
+        with formatter.section("Commands"):
+            listed = [TyperCommand(name, help=about) for name, (_, about) in _COMMANDS.items()]
+            formatter.write_dl([(each.name, each.get_short_help_str(room)) for each in listed])
 
 
 app = typer.Typer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
@@ -12,6 +13,8 @@ from birdenv.dialogue._rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
 
 NOT_NOW: Final = "It is not your turn."
+_event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
+_view = partial(tuple.__new__, View)
 _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
 
 
@@ -43,6 +46,7 @@ class Dialogue:
         self._since = [0] * count  # in what a seat has heard: its last move
         self._by_name = [seat.by_name for seat in rules.seats]
         self._has_choices = [seat.items > 0 for seat in rules.seats]
+        self._phase = rules.phase if type(rules).phase is not Rules.phase else None
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
     @property
@@ -95,19 +99,21 @@ class Dialogue:
         is_open = seat in self.open
         message, sender = self._words(seat, self._since[seat])
         heard = self._heard[seat]
-        view = views[seat] = View(
-            seat,
-            instruction,
-            message,
-            sender,
-            rules.legal(seat) if is_open else (),
-            rules.phase(),
-            rules.gauges(seat),
-            Heard(heard, len(heard)),
-            is_open and len(self.open) > 1,
-            knowledge,
-            rules.choices(seat) if self._has_choices[seat] else (),
-            rules.extras(seat),
+        view = views[seat] = _view(
+            (
+                seat,
+                instruction,
+                message,
+                sender,
+                rules.legal(seat) if is_open else (),
+                1 if self._phase is None else self._phase(),
+                rules.gauges(seat),
+                Heard(heard, len(heard)),
+                is_open and len(self.open) > 1,
+                knowledge,
+                rules.choices(seat) if self._has_choices[seat] else (),
+                rules.extras(seat),
+            )
         )
         return view
 
@@ -154,7 +160,7 @@ class Dialogue:
             if action not in (rules.legal(seat) if view is None else view.legal):
                 fault = "illegal"
             else:
-                fault = declared.fault(data, rules.choices(seat) if self._has_choices[seat] else ())
+                fault = declared.check(data, rules.choices(seat) if self._has_choices[seat] else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
         text, sender, replaced, refused = reply
         if replaced is not AS_MADE:
@@ -165,7 +171,7 @@ class Dialogue:
         if refused and metadata is not None:
             metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
-        event = Event(seat, stamp, action, data, start_time, metadata)
+        event = _event((seat, stamp, action, data, start_time, metadata))
         self._append(event, only=seat if refused else None)
         heard = len(self._heard[seat])
         self._since[seat] = heard - 1 if heard else 0

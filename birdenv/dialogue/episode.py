@@ -277,7 +277,8 @@ class Episode:
         action = self._game.seats[self._seat].by_name.get(move.action)
         self._pending_call = self._pending_call or f"call_{self._turns}"
         arguments = action.arguments_of(move.data) if action else {}
-        function = {"name": move.action, "arguments": _json(arguments)}
+        texts = [f"{_json(name)}: {_json(value)}" for name, value in arguments.items()]
+        function = {"name": move.action, "arguments": f"{{{', '.join(texts)}}}"}
         call = {"id": self._pending_call, "type": "function", "function": function}
         self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 

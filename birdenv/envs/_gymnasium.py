@@ -175,7 +175,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             round(earned, 10) if earned else 0.0,
             not (dialogue.open or truncated),
             truncated,
-            self._info(dialogue, view),
+            {**self._title, **view.extras} if dialogue.open else self._info(dialogue, view),
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:

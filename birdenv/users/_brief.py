@@ -62,6 +62,10 @@ class Brief:
     first_line: bool = False
     style: UserStyle = "plain"
 
+    def __hash__(self) -> int:
+        """Return the hash of the two questions: strings remember theirs, and few briefs share them."""
+        return hash((self.clear_query, self.request))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

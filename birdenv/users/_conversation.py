@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from birdenv.users._brief import Brief
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._lexer import tokenize
-from birdenv.users.understanding import Choice, named_points, understand
+from birdenv.users.understanding import Choice, named_points, take_apart, understand
 from birdenv.users.understanding._words import GENERIC_STEMS, clean, content_words, stem, words
 
 _REFERS = re.compile(
@@ -43,10 +43,11 @@ class Conversation:
 
     def understand(self, question: str) -> Choice:
         """Decide what a question is about, with what was said before in mind."""
-        choice = understand(self.brief, question)
-        if choice.call == "unclear" or (choice.call == "unanswerable" and _OTHER.search(clean(question))):
-            choice = self._referred(clean(question)) or choice
-        named = named_points(self.brief, question)
+        asked = take_apart(question)
+        choice = understand(self.brief, asked)
+        if choice.call == "unclear" or (choice.call == "unanswerable" and _OTHER.search(asked.text)):
+            choice = self._referred(asked.text) or choice
+        named = named_points(self.brief, asked)
         if len(named) > 1:
             self.open_names = named
         if choice.tells:

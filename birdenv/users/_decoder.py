@@ -24,6 +24,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """What a user says to a question that it does not understand."""
 
 _QUOTES = "'\""
+_OTHERS = "All others stay as they are."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -48,7 +49,15 @@ def decode(choice: Choice, brief: Brief) -> str:
             _of_clause(part.clause, reading, brief.identifiers)
             or _sentence(reading, "", brief.identifiers, brief.style)
         )
+    if brief.style != "terse" and _chooses_what_is_changed(choice, brief):
+        sentences.append(_OTHERS)
     return " ".join(sentences)
+
+
+def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
+    """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
+    changes = any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in brief.gold)
+    return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
 
 
 _CLAUSES = {

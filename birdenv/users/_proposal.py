@@ -18,6 +18,7 @@ _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
     r"|must|has|have|may|you said|you mean|i take)\b"
+    r"|^so\b"
     r"|\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
 )
 _CHOICE = re.compile(
@@ -55,8 +56,10 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
     >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
     'Yes'
     """
+    if len(snippets) != 1:
+        return ""
     text = clean(question)
-    if len(snippets) != 1 or not _proposes(question, text) or _CHOICE.search(text):
+    if not _proposes(text) or _CHOICE.search(text):
         return ""
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")
@@ -83,8 +86,8 @@ def _tokens(snippet: str) -> tuple[Token, ...]:
     return tuple(tokenize(snippet))
 
 
-def _proposes(question: str, text: str) -> bool:
-    return bool(_PROPOSAL.search(text) or re.match(r"so\b", text) or is_confirmed(question))
+def _proposes(text: str) -> bool:
+    return _PROPOSAL.search(text) is not None or is_confirmed(text)
 
 
 def _names(text: str, listed: str, all_of_them: bool) -> Verdict:

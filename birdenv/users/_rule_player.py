@@ -42,14 +42,15 @@ class RulePlayer:
         at = min(view.phase, len(self._briefs)) - 1
         asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
         question = asked if isinstance(asked, str) else ""
-        if self._briefs[at].converses:
+        brief = self._briefs[at]
+        if brief.converses:
             answer = self._in_conversation(self._conversations[at], question)
         else:
-            answer = RuleUser().answer(self._briefs[at], question)
+            answer = RuleUser().answer(brief, question)
             if answer.call == "unclear":
                 answer = Answer(OUT_OF_SCOPE, "unanswerable")
         text = answer.text
-        if self._briefs[at].style == "chatty" and answer.granted:
+        if brief.style == "chatty" and answer.granted:
             text = chatty(text, self._rng)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
         return Move("answer", text, trace)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from samples import EVERY_TENTH
 
+from birdenv.cli import _main
 from birdenv.cli.games import _demo
 from birdenv.dialogue import Arena, make_game
 
@@ -57,6 +60,23 @@ def test_help(birdenv: Command, command: list[str]) -> None:
     ran = birdenv(*command, "--help")
     assert ran.code == 0
     assert "Usage:" in ran.out
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_each_help() -> None:
+    group = _main._Commands(name="birdenv")
+    for name, (_, about) in _main._COMMANDS.items():
+        command = group.get_command(None, name)
+        assert command.get_short_help_str(limit=1_000) == about, name
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    script = "import sys, birdenv.cli as cli\ntry: cli.main()\nexcept SystemExit: print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "Play the built-in benchmark." in ran
+    assert {"birdenv.cli._main", "numpy", "pydantic"} & set(ran.split()) == {"birdenv.cli._main"}
+    assert "birdenv.cli.games" not in ran
 
 
 def test_the_first_help_leads_to_postgres(birdenv: Command) -> None:

@@ -182,7 +182,7 @@ class BirdRules(Rules):
     def _used(self, text: str, sender: str = "judge") -> Reply:
         """A reply after an action was used up; the last one that is no submission ends the episode."""
         self._turns_left -= 1
-        if not self.status and self._turns_left <= 0:
+        if self._turns_left <= 0 and not self.status:
             self.truncated = True
             self._finish("task limit reached")
             text += "\nThat was the last action; nothing was submitted."

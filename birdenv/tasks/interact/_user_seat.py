@@ -103,7 +103,7 @@ def filter_answer(
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
     """Return a user's trace, `{"call", "target", "granted"}`; None for anything else."""
-    if not isinstance(trace, Mapping):
+    if not isinstance(trace, dict | Mapping):  # a dict mostly: `Mapping` alone takes longer to see it
         return None
     call, target, granted = trace.get("call"), trace.get("target"), trace.get("granted")
     are_texts = isinstance(call, str) and isinstance(target, str)

@@ -10,5 +10,6 @@ weights are in `weights.json`; `birdenv_baselines.user_questions.train` makes th
 """
 
 from birdenv.users.understanding._choose import Choice, named_points, understand
+from birdenv.users.understanding._question import take_apart
 
-__all__ = ["Choice", "named_points", "understand"]
+__all__ = ["Choice", "named_points", "take_apart", "understand"]

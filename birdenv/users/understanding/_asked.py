@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from typing import Final
 
-_PHRASES: dict[str, str] = {
+PHRASES: Final[Mapping[str, str]] = {
     "meaning": r"""
         mean(?:s|t|ing)? | interpret\w* | defin\w* | clarify | explain\w* | refers? to
         count(?:s|ed)? as | qualif\w+ | consider(?:ed)? | regard(?:ed)? | who (?:is|are)
@@ -14,7 +15,7 @@ _PHRASES: dict[str, str] = {
         how (?:early|often|few|strong|serious|severe|bad) | minimum | maximum | at (?:least|most)
         cut ?offs? | thresholds? | above | below
         (?:more|less|greater|bigger|higher|lower|fewer|larger|longer) than | over which | under which
-        positive | negative | even or | zero | = above | exceed\w* | must (?:\w+ ){0,4}?have
+        positive | negative | even or | zero | exceed\w* | must (?:\w+ ){0,4}?have
         does it take | has to be | minimal | boundar\w+ | bounds? | FROM(?:value|amount)s?
         FROM(?:level|number|score)s?
         FROM(?:speed|percentage)s? | FROM(?:share|price|ratio|size) | from (?:what|which|when|how)
@@ -49,7 +50,8 @@ _PHRASES: dict[str, str] = {
         before which | past | last | calendar | quarter | season | o'clock | time of day | begin | began
         starts? | ended? | during | until | latest | earliest""",
     "order": r"""
-        sort(?:s|ed|ing)? | order(?:ed|ing) | ^order$ | order (?:of|for) (?:the )?\w+
+    a to z | z to a | by name | biggest first | leads? the | sort(?:s|ed|ing)? | order(?:ed|ing)
+    ^order$ | order (?:of|for) (?:the )?\w+
         (?:in|the|an|any|some|what|which|particular|preferred) order(?! (?:status|lines?|dates?|days?|is|was))
         (?:specific|certain|do|shall i|should i|i) order | order (?:by|of|them|the|it|matter)
         rank(?:s|ed|ing)? | ascending | descending | sequence | arrang\w* | alphabetical\w*
@@ -91,7 +93,8 @@ _PHRASES: dict[str, str] = {
         (?:treat|take|took|taken|count|counted|read|assume) (?:\w+ ){0,4}?(?:zero|nil|nothing|nought|0(?! \d))
         as (?:a )?(?:zero|nil|nothing|nought|0(?! \d))""",
     "tie": r"""
-        ties? | tied | tie ?break\w* | equal | second (?:sort )?key
+        equally | same \w+ for (?:two|both|several) | identical | (?:two|both|several) (?:\w+ ){0,3}?the same
+    ties? | tied | tie ?break\w* | equal | second (?:sort )?key
         same (?:value|score|share|number|rank|rate|total|amount)""",
     "distinct": r"""
         duplicat\w* | distinct | unique\w* | once | twice | repeat(?:s|ed|edly)? | different
@@ -100,7 +103,8 @@ _PHRASES: dict[str, str] = {
         several \w+ of (?:the same|one)
         nothing twice""",
     "limit": r"""
-        how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
+        max(?:imum)? (?:rows|results|entries|number of)
+    how many (?:\w+ ){0,3}?(?:rows|results|records|entries|lines|items)
         how many (?:\w+ ){1,4}?(?:return\w*|list(?:ed)?|shown?|see|want|have)
         (?<!at the )(?<!on the )(?<!over the )(?<!under the )limit(?:s|ed)?(?! value)
         cap(?:ped)? | top (?:\w+ )?(?:n|few|results|ones|NUMBER)
@@ -162,7 +166,8 @@ _PHRASES: dict[str, str] = {
         missing from
         (?:still|even) (?:in|on) | close the ranking | w o | mentioned | nobody""",
     "name": r"""
-        (?:be )?(?:named|called) | names? (?!of the (?:table|column|field))| titled?
+        wording | caption | labell?ed | (?:what|which) (?:text|tag|wording|caption|label|heading|title)
+    (?:be )?(?:named|called) | names? (?!of the (?:table|column|field)) | titled?
         call (?:it|the|them|this)
         name (?:it|the|this)""",
     "filter": r"""
@@ -186,25 +191,24 @@ _PHRASES: dict[str, str] = {
         restrict\w* (?:\w+ ){0,4}?(?:year|years|month|date|dates|period|time) | in (?:time|total)
         (?:of|over|from) (?:all|every) (?:\w+ )?(?:years?|months?)""",
     "scale": r"""
-        percent(?:ages?|s)? | fractions? | decimal (?:number|fraction) | out of (?:a )?(?:100|hundred)
+    number (?:out of|from 0) | percent(?:ages?|s)? | fractions? | decimal (?:number|fraction)
+    out of (?:a )?(?:100|hundred)
         (?:0|zero|nought) (?:(?:to|and|through) )?(?:1|one|100|a hundred|hundred)
         ratio or | or (?:a |as )?ratio | scale | unit
         per cent | (?:between|from) (?:0|zero|nought)""",
     "change": r"""
-        set | become | turned? into | chang\w* | updat\w*
+    set | becomes? | turned? into
+    (?:value|word|string|text) (?:do i |should i |to )(?:write|put|enter|use|store)
+    (?:write|put|enter|store)s? (?:in|into) | overwrit\w+ | filled? in | chang\w* | updat\w*
         new (?:\w+ )?(?:value|status|state|level|price|amount)
         delet\w* | remov\w* | insert\w* | add(?:ed)? | move | copy | copying | afterwards | write into
         put into
         (?:status|state|value|level) (?:after|do they get|does it get) | get(?:s)? (?:which|what)
         (?:what|which) (?:status|state|value|level) (?:do|does|should|shall|will)""",
 }
-_FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
-_GRADE = (
-    "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
-)
-_NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
+"""For each kind the phrases that ask for it, as `users._phrases` reads them."""
 
-KINDS: tuple[str, ...] = tuple(_PHRASES)
+KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that are asked for or settled, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
@@ -226,23 +230,3 @@ PLAIN_KINDS = frozenset(
     }
 )
 """Kinds that can be asked for without naming anything."""
-
-
-def any_of(phrases: str) -> re.Pattern[str]:
-    """Compile a pattern for any of the phrases, which stand on lines of their own or between ` | `."""
-    joined = "|".join(re.split(r"\s+\|\s+|\s*\n\s*", phrases.strip()))
-    for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
-        joined = joined.replace(name, pattern)
-    return re.compile(rf"\b(?:{joined})\b")
-
-
-_PATTERNS = tuple((kind, any_of(phrases)) for kind, phrases in _PHRASES.items())
-
-
-def asked_kinds(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a question asks for.
-
-    Args:
-        text: The words of the question in lower case, one space between.
-    """
-    return frozenset(kind for kind, pattern in _PATTERNS if pattern.search(text))

@@ -18,7 +18,9 @@ from birdenv.users.understanding._content import (
     clear_stems,
     function_stems,
     literals_of,
+    long_names,
     meaning_stems,
+    named_stems,
     names_of,
     noted_stems,
     numbers_in,
@@ -29,7 +31,7 @@ from birdenv.users.understanding._content import (
     stems_of,
     tables_joined,
 )
-from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, settled_kinds
+from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._open import kept, left_open, said_in, unused_columns
 from birdenv.users.understanding._parts import telling_parts
 from birdenv.users.understanding._words import clean, stem, words
@@ -75,6 +77,11 @@ class Candidate:
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
 
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """The SQL that an answer is read from."""
+        return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
+
 
 def facets_of(candidate: Candidate) -> tuple[int, ...]:
     """Return the places of a candidate's facets."""
@@ -99,6 +106,7 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if clean(item.term):
             by_term.setdefault(clean(item.term), []).append(item)
     contents: dict[frozenset[str], int] = {}
+    long = long_names(brief)
     for term, items in by_term.items():
         spoken = spoken_stems(" ".join(item.snippet for item in items), brief.identifiers)
         content = frozenset(
@@ -109,6 +117,7 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         notes = set[str]()
         if items[0].kind != "non_critical":
             notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
+        notes |= named_stems(" ".join(item.snippet for item in items), long)
         kinds = frozenset[str]().union(*map(settled_kinds, items))
         main_kinds = _main_kinds(items)
         candidate = Candidate(
@@ -146,6 +155,7 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
     if not any(brief.gold):
         return
     parts = gold_parts(brief.gold, brief.dialect)
+    long = long_names(brief)
     for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
         if part.clause == "join":
             continue
@@ -162,6 +172,8 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
+        if part.clause not in ("output", "group"):
+            notes |= named_stems(part.sql, long)
         if part.clause not in ("output", "group", "order"):
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
@@ -233,7 +245,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
-            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}),
+            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}) | kinds_said(said_words),
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 from birdenv.users._brief import Ambiguity, Brief, Call
@@ -16,16 +16,21 @@ from birdenv.users.understanding._asked import PLAIN_KINDS
 from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, facet_scores
+from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
     Question,
     questions_in,
-    spaced_words,
     take_apart,
 )
-from birdenv.users.understanding._scope import asks_for_everything, asks_for_output, out_of_scope, quotes_sql
-from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._scope import (
+    Said,
+    asks_for_everything,
+    asks_for_output,
+    out_of_scope,
+    quotes_sql,
+)
+from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, has_any, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.7, 0.4, 1.1
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.4, 1.1
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -61,13 +66,18 @@ REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
 
     values: tuple[float, ...]
     runs: Mapping[str, tuple[tuple[int, float], ...]]
     known: frozenset[str]
+
+    @cached_property
+    def of_runs(self) -> RunWeights:
+        """The weights of the runs as they are added up."""
+        return RunWeights(self.runs)
 
 
 @cache
@@ -82,43 +92,44 @@ def load_weights() -> Weights:
     return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
 
 
-def understand(brief: Brief, question: str, weights: Weights | None = None) -> Choice:
+def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
     """Decide what a question is about, with the package's weights or others; no history is used.
 
     Of two questions in one, both are answered if both may be.
     """
-    whole = _understand_one(brief, question, weights)
+    asked = take_apart(question) if isinstance(question, str) else question
+    whole = _understand_one(brief, asked, weights)
     if whole == REFUSED:
         return whole
-    if whole.tells and " and " in question and (two := _two_named(brief, question)):
+    if whole.tells and " and " in asked.asked and (two := _two_named(brief, asked)):
         return _both(*two)
-    pieces = questions_in(question)
+    pieces = questions_in(asked.asked)
     if len(pieces) != 2:
         return whole
-    found = [choice for piece in pieces if (choice := _understand_one(brief, piece, weights)).tells]
+    choices = (_understand_one(brief, take_apart(piece), weights) for piece in pieces)
+    found = [choice for choice in choices if choice.tells]
     if len(found) == 2:
         return _both(*found)
     return whole if whole.tells or not found else found[0]
 
 
-def _two_named(brief: Brief, question: str) -> list[Choice]:
+def _two_named(brief: Brief, asked: Question) -> list[Choice]:
     """The two points of "what do you mean by X and Y?"."""
-    named = named_points(brief, question)
+    named = named_points(brief, asked)
     if len(named) != 2:
         return []
     one, other = (re.escape(clean(choice.target)) for choice in named)
-    return (
-        named if re.search(rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}", clean(question)) else []
-    )
+    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
+    return named if re.search(pair, asked.text) else []
 
 
-def named_points(brief: Brief, question: str) -> list[Choice]:
+def named_points(brief: Brief, asked: Question) -> list[Choice]:
     """Return the annotated points that a question names, in the order of the question."""
-    spaced = spaced_words(question)
+    spaced = asked.spaced
     found = [
         (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
         for number, candidate in enumerate(index_of(brief).candidates)
-        if candidate.items and any(f" {name} " in spaced for name in candidate.names)
+        if candidate.items and has_any(spaced, candidate.names)
     ]
     return [choice_of(index_of(brief).candidates[number]) for _, number in sorted(found)]
 
@@ -133,10 +144,9 @@ def _both(one: Choice, other: Choice) -> Choice:
     return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
 
 
-def _understand_one(brief: Brief, question: str, weights: Weights | None) -> Choice:
+def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> Choice:
     index = index_of(brief)
-    asked = take_apart(question)
-    if not asked.spaced.strip() or quotes_sql(question) or _is_spelt(asked):
+    if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return REFUSED
     named = _named(index, asked)
     if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
@@ -153,11 +163,11 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
-    best = max(range(len(index.candidates)), key=lambda i: (shares[i], -i), default=-1)
+    best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = 0.0
     if best >= 0:
-        alike = _alike(index.candidates, best, asked)
-        told = sum(s for s, is_one in zip(shares, alike, strict=False) if is_one)
+        alike = _alike(index, best, asked)
+        told = sum(shares[i] for i in alike)
     is_open = best >= 0 and index.candidates[best].group == "open"
     cost = _WRONGLY_OPEN if is_open else _WRONG
     costs = (
@@ -166,15 +176,15 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
     )
     action = min(costs)[1]
-    if action == 0 and best >= 0 and not _is_of_another_kind(index.candidates[best], asked):
+    if action == 0 and best >= 0:
         return _unless_nameless(index, found, best)
-    if asks_for_output(asked.spaced.strip()):
+    if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
-    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    last = _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
@@ -187,40 +197,31 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     may be asked for in any words.
     """
     candidate = index.candidates[chosen]
-    spoken_of = index.mentioned | {"output", "limit"}
+    spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
     nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-def _is_of_another_kind(best: Candidate, asked: Question) -> bool:
-    """Whether "no preference" would be said about something else than what is asked."""
-    kinds = asked.kinds & PLAIN_KINDS
-    return (
-        bool(kinds and best.main_kinds)
-        and not best.segments
-        and not best.items
-        and kinds.isdisjoint(best.main_kinds)
-    )
-
-
-_SURELY_REFUSED = 0.8
-"""Likelier than this, a refusal holds also if the question has most words of one term only."""
+_SURELY_REFUSED = 0.5
+"""Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """The one candidate of the one kind that is asked for, -1 if there are several or none."""
+    """The one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
-    return found[0] if len(kinds) == 1 and len(found) == 1 else -1
+    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
+    return found[0] if alone else -1
 
 
-def _alike(candidates: Sequence[Candidate], best: int, asked: Question) -> list[bool]:
-    """Which candidates speak for the best one: those that say the same; of several named, all of them."""
-    same = candidates[best].same
-    named = [any(f" {name} " in asked.spaced for name in candidate.names) for candidate in candidates]
-    return [c.same == same or (named[best] and named[i]) for i, c in enumerate(candidates)]
+def _alike(index: Index, best: int, asked: Question) -> set[int]:
+    """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
+    alike = set(index.covers[best])
+    if has_any(asked.spaced, index.candidates[best].names):
+        alike.update(i for i, one in enumerate(index.candidates) if has_any(asked.spaced, one.names))
+    return alike
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
@@ -228,11 +229,11 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     Rounded, so that machines agree.
     """
-    said = facet_scores(index, asked, weights.known, weights.runs)
+    said = facet_scores(index, asked, weights.known, weights.of_runs)
     values = weights.values
     facets = [*index.facets, (REFUSE,), (ASK_BACK,)]
     scores = [
-        sum(values[place] * value for place, value in vector) + sum(said[place] for place in places)
+        sum([values[place] * value for place, value in vector]) + sum(map(said.__getitem__, places))
         for vector, places in zip(found.vectors, facets, strict=True)
     ]
     allowed = [*found.allowed, True, True]
@@ -320,12 +321,10 @@ _GENERIC = frozenset(
 
 
 def _is_refused(named: _Named | None, asked: Question) -> bool:
-    rest, plainly = asked.spaced.strip(), False
-    if named is not None:
-        plainly = named.certain or not _GENERIC.issuperset(named.said.split())
-        without = asked.spaced.replace(f" {named.said} ", " ").strip()
-        if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
-            return True
-        rest = without if plainly else rest
-        return not named.certain and asks_for_everything(rest)
-    return out_of_scope(rest) or asks_for_everything(rest)
+    if named is None:
+        return out_of_scope(asked.said) or asks_for_everything(asked.said)
+    without = Said.of(asked.spaced.replace(f" {named.said} ", " ").strip())
+    if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
+        return True
+    plainly = not _GENERIC.issuperset(named.said.split())
+    return not named.certain and asks_for_everything(without if plainly else asked.said)

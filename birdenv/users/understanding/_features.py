@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
 
-from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS, any_of
+from birdenv.users._phrases import any_of
+from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._words import GENERIC_STEMS, stem
+from birdenv.users.understanding._words import GENERIC_STEMS, has_any, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -44,10 +45,13 @@ _WORDS = (
     "restricted",
     "unexplained",
     "unknown",
+    "condition",
+    "condition_unknown",
 )
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 _MIXED = ("overlap_settled", "overlap_missed", "covers_settled", "covers_missed", "elsewhere")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_NEARLY = ("point", "part")
 _CLAUSES = ("where", "having", "select", "join", "assign", "create")
 _REFUSE = (
     "always",
@@ -78,6 +82,7 @@ FEATURES: tuple[str, ...] = (
     *(f"plain_elsewhere:{name}" for name in sorted(PLAIN_KINDS)),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
     *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"{family}_{how}:{kind}" for family in _NEARLY for how in ("met", "missed") for kind in KINDS),
     *(f"clause:{name}" for name in _CLAUSES),
     *(f"refuse:{name}" for name in _REFUSE),
     *(f"ask_back:{name}" for name in _ASK),
@@ -87,6 +92,12 @@ FEATURES: tuple[str, ...] = (
 _AT = {name: place for place, name in enumerate(FEATURES)}
 _SETTLED = {kind: _AT[f"asked_and_settled:{kind}"] for kind in KINDS}
 _MISSED = {kind: _AT[f"asked_not_settled:{kind}"] for kind in KINDS}
+_MET = {
+    (family, how, kind): _AT[f"{family}_{how}:{kind}"]
+    for family in _NEARLY
+    for how in ("met", "missed")
+    for kind in KINDS
+}
 _CLAUSE = {name: _AT[f"clause:{name}"] for name in _CLAUSES}
 _GROUP = {name: _AT[f"group:{name}"] for name in GROUPS}
 _KIND = {name: _AT[f"plain_kind:{name}"] for name in PLAIN_KINDS}
@@ -103,33 +114,42 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
-    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..).
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
-    only: int
     names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
     """Work out what speaks for each candidate."""
     found = overlap(index, question)
-    summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field]
+    summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) if any(shares) else 0.0 for shares in found.by_field]
+    shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
     best = max(summed, default=0.0)
     only = sum(value > 0 for value in summed) == 1
     elsewhere = _elsewhere(index, question)
-    restricted = _restricted(index, found.by_field) / found.total
-    unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
-    asked_plainly = sorted(question.kinds & index.plain_kinds)
+    restricted = _restricted(shared) / found.total
+    unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
+    conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
+    elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
+    kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
+    of_open = _numbers(
+        _START["open"] + _WORDS.index("restricted"),
+        (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
+    )
+    of_conditions: Vector = []
+    if not question.kinds.isdisjoint(_WHO):
+        values = (unknown, conditions == 1, unknown * (conditions == 1))
+        of_conditions = _numbers(_START["part"] + _WORDS.index("unknown"), values)
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.main_kinds:
             vector += _plain(candidate.main_kinds, question, found.known[number])
-        vector += [(_ELSEWHERE[kind], 1.0) for kind in asked_plainly if kind not in candidate.kinds]
+        vector += [feature for kind, feature in elsewhere_asked if kind not in candidate.kinds]
         family = _FAMILIES.get(candidate.group, "point")
         start = _START[family]
         if summed[number]:
@@ -139,19 +159,26 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector += _numbers(
                 start, (covered, *shares, covered > 0.95, 0, 0, near, summed[number] < best, only)
             )
-            settled = _share_settled(candidate, question)
-            missed = 1 - settled
+            share = _share_settled(candidate, question)
+            rest = 1 - share
             vector += _numbers(
                 _START_KIND[family],
-                (settled * near, missed * near, settled * covered, missed * covered, number in elsewhere),
+                (share * near, rest * near, share * covered, rest * covered, number in elsewhere),
             )
-        vector += _named(start, candidate, question.spaced)
+            if family in _NEARLY:
+                vector += [
+                    (_MET[family, "met" if kind in candidate.kinds else "missed", kind], near)
+                    for kind in question.kinds
+                ]
+        if candidate.names or candidate.literals:
+            vector += _named(start, candidate, question.spaced)
         if candidate.group == "open":
-            vector += _numbers(start + _WORDS.index("restricted"), (restricted, unexplained, unknown))
-        if family != "open":
-            vector += [
-                ((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0) for kind in question.kinds
-            ]
+            vector += of_open
+        else:
+            if candidate.clause in _CONDITIONS and candidate.group == "part":
+                vector += of_conditions
+            kinds = candidate.kinds
+            vector += [settled if kind in kinds else missed for kind, settled, missed in kinds_asked]
             if candidate.clause in _CLAUSE:
                 vector.append((_CLAUSE[candidate.clause], 1.0))
         vectors.append(vector)
@@ -163,19 +190,32 @@ def evidence(index: Index, question: Question) -> Evidence:
         for candidate in index.candidates
         for name in candidate.names
     )
+    is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
+    may_limit = is_known or "extent" in question.kinds or {"filter", "period"} <= question.kinds
     allowed = [
         ((known or found.names) and not guesses)
-        or (candidate.group == "said" and _has_literal(candidate, question.spaced))
-        or not question.kinds.isdisjoint(candidate.main_kinds - {"filter", "extent"})
-        or (candidate.group == "open" and (candidate.clause != "filter" or any(found.known)))
+        or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
+        or not asked_alone.isdisjoint(candidate.main_kinds)
+        or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
         for candidate, known in zip(index.candidates, found.known, strict=True)
     ]
-    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
-    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
-    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
-    names = found.names or any(found.known) or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names)
+    kinds = question.kinds & PLAIN_KINDS
+    if kinds:
+        allowed = [
+            may
+            and not (
+                candidate.answer
+                and candidate.group in ("open", "said")
+                and kinds.isdisjoint(candidate.main_kinds or kinds)
+            )
+            for may, candidate in zip(allowed, index.candidates, strict=True)
+        ]
+    names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(vectors, allowed, names)
 
+
+_CONDITIONS = ("where", "having")
+_WHO = frozenset({"filter", "category", "unmatched", "null"})
 
 _CLAUSE_STEMS = GENERIC_STEMS | frozenset(
     map(
@@ -190,26 +230,19 @@ _CLAUSE_STEMS = GENERIC_STEMS | frozenset(
 """Words that a question about a kind of clause has in any task."""
 
 
-def _restricted(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
     """How much of a question is about values that some condition allows or rules out."""
     conditions = (
         shares[1] + shares[3]
-        for candidate, shares in zip(index.candidates, by_field, strict=True)
-        if candidate.clause in ("where", "having") or (candidate.items and "category" in candidate.kinds)
+        for candidate, shares in shared
+        if candidate.clause in _CONDITIONS or (candidate.items and "category" in candidate.kinds)
     )
     return max(conditions, default=0.0)
 
 
-def _explained(index: Index, by_field: Sequence[Sequence[float]]) -> float:
+def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
     """How much of a question is about the one point or part that has most of its words."""
-    return max(
-        (
-            max(shares)
-            for candidate, shares in zip(index.candidates, by_field, strict=True)
-            if candidate.group != "open"
-        ),
-        default=0.0,
-    )
+    return max((max(shares) for candidate, shares in shared if candidate.group != "open"), default=0.0)
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
@@ -227,17 +260,11 @@ def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
 
 def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
     vector: Vector = []
-    for name in candidate.names:
-        if name in spaced and f" {name} " in spaced:
-            vector.append((start + _NAMED, 1.0))
-            break
-    if _has_literal(candidate, spaced):
+    if has_any(spaced, candidate.names):
+        vector.append((start + _NAMED, 1.0))
+    if has_any(spaced, candidate.literals):
         vector.append((start + _LITERAL, 1.0))
     return vector
-
-
-def _has_literal(candidate: Candidate, spaced: str) -> bool:
-    return any(literal in spaced and f" {literal} " in spaced for literal in candidate.literals)
 
 
 def _share_settled(candidate: Candidate, question: Question) -> float:
@@ -265,7 +292,7 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
     values: Sequence[float] = (
         1.0,
-        asks_for_names(question.spaced),
+        asks_for_names(question.said),
         _IDENTIFIER.search(question.text) is not None,
         unknown,
         not best and not plain,

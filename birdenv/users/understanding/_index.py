@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,7 +13,16 @@ from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._content import stems_in, subject_stems
 from birdenv.users.understanding._open import mentioned_in
-from birdenv.users.understanding._words import ASIDE_STEMS, MEASURE_WORDS, clean, trigrams, words
+from birdenv.users.understanding._parts import bare_text
+from birdenv.users.understanding._words import (
+    ASIDE_STEMS,
+    MEASURE_WORDS,
+    NAMING_STEMS,
+    clean,
+    stem,
+    trigrams,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +32,7 @@ class Index:
     `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
     `unused` those of columns that the gold SQL does not use; `request` those of the request;
+    `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
     those `mentioned`; `linked` are parts with
@@ -35,12 +46,38 @@ class Index:
     spoken: frozenset[str]
     unused: frozenset[str]
     request: frozenset[str]
+    named: frozenset[str]
     measures: frozenset[str]
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
     linked: tuple[tuple[int, int], ...]
     facets: tuple[tuple[int, ...], ...]
+    covers: tuple[tuple[int, ...], ...]
+
+
+def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
+    """For each candidate, all whose answers its own holds: those that say the same, and pieces of it."""
+    said = [
+        frozenset(_SENTENCES.split(one.answer.removeprefix("As I said: "))) if one.group == "said" else None
+        for one in candidates
+    ]
+    sql = [[f" {bare_text(text)} " for text in one.sql] if one.answer == "" else [] for one in candidates]
+    found = []
+    for i, one in enumerate(candidates):
+        found.append(
+            tuple(
+                j
+                for j, other in enumerate(candidates)
+                if one.same == other.same
+                or ((whole := said[i]) is not None and (part := said[j]) is not None and part <= whole)
+                or (sql[j] and sql[i] and all(any(p in w for w in sql[i]) for p in sql[j]))
+            )
+        )
+    return tuple(found)
+
+
+_SENTENCES = re.compile(r"(?<=[.?!]) ")
 
 
 def _telling(word: str, subjects: frozenset[str]) -> float:
@@ -93,10 +130,12 @@ def _indexed(
         spoken=spoken,
         unused=unused,
         request=frozenset(stems_in(request)),
+        named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
         measures=MEASURE_WORDS.intersection(words(clean(request))),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
+        covers=_covers([candidate for candidate, _ in found]),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         linked=tuple(
             (number, other)

@@ -39,6 +39,22 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
+_SAID = {
+    "threshold": r"\b(?:above|below|over|under|exceed\w*|least|most|than|up to|beyond|within)\b[^.]*\d"
+    r"|\d+(?:\.\d+)? (?:or|and) (?:more|less|above|below|higher|lower)",
+    "period": r"\b(?:19|20)\d\d\b|\b(?:latest|recent|last|past|since|daily|monthly)\b"
+    r"|\b(?:date|month|year|week|day)s?\b",
+    "category": r"'[^']+'|\b(?:labell?ed|classif\w+|categor\w+|mark\w*|flag\w*)\b",
+    "scale": r"\bpercent|%",
+    "formula": r"\b(?:divided|times|ratio|minus|plus|calculat\w+|comput\w+)\b",
+}
+
+
+def kinds_said(text: str) -> frozenset[str]:
+    """Find the kinds of thing that a sentence of a request settles, beside its own clause."""
+    return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
+
+
 def clause_kinds(sql: str) -> frozenset[str]:
     """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
     text = " ".join(token.key for token in tokenize(sql))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from struct import Struct
 
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._index import Index
@@ -46,17 +47,40 @@ def scale(runs: int) -> float:
     return round(4 / math.sqrt(runs + 20), 6)
 
 
+class RunWeights:
+    """What each run of words says for each facet, in hundredths.
+
+    The numbers of one run stand side by side in one large integer, so that those of a question's runs are
+    added up for all facets at once, and exactly.
+
+    Args:
+        weights: for each run the places of facets and what it says for them, of two decimals.
+    """
+
+    def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+        self._side_by_side = {
+            run: sum(round(100 * weight) << _BITS * place for place, weight in said)
+            for run, said in weights.items()
+        }
+
+    def scores(self, runs: Sequence[str]) -> list[float]:
+        """Add up what runs say for each facet, in proportion to how many there are."""
+        known = self._side_by_side
+        total = sum([known[run] for run in runs if run in known], _ZEROS)
+        share = scale(len(runs)) / 100
+        return [(number - _ZERO) * share for number in _LANES.unpack(total.to_bytes(_LANES.size, "little"))]
+
+
+_BITS = 32
+_ZERO = 1 << _BITS - 1
+_ZEROS = sum(_ZERO << _BITS * place for place in range(len(FACETS)))
+"""Added, so that no sum is negative."""
+
+_LANES = Struct(f"<{len(FACETS)}I")
+
+
 def facet_scores(
-    index: Index,
-    question: Question,
-    known: Collection[str],
-    weights: Mapping[str, Sequence[tuple[int, float]]],
+    index: Index, question: Question, known: Collection[str], weights: RunWeights
 ) -> list[float]:
     """Add up what a question's words say for each facet."""
-    scores = [0.0] * len(FACETS)
-    runs = word_runs(index, question, known)
-    for run in runs:
-        for place, weight in weights.get(run, ()):
-            scores[place] += weight
-    share = scale(len(runs))
-    return [score * share for score in scores]
+    return weights.scores(word_runs(index, question, known))

@@ -9,7 +9,10 @@ from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
 
 _NO_PREFERENCE = "I have no preference about that."
-_ALL = "I have no preference about that: take all of them, there is no further restriction or limit."
+_ALL = (
+    "I have no preference about that: take all of them, any will do, there is no minimum,"
+    " no further restriction and no limit."
+)
 _OPEN = {
     "order": _NO_PREFERENCE,
     "limit": _ALL,

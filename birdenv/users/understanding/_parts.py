@@ -117,6 +117,11 @@ def _core(snippet: str) -> tuple[str, ...]:
     return tuple(map(_comparable, tokens))
 
 
+def bare_text(snippet: str) -> str:
+    """A snippet so that snippets can be compared: one space between tokens, names without qualifiers."""
+    return " ".join(_core(snippet))
+
+
 def _comparable(token: Token) -> str:
     return f"'{token.text}'" if token.kind == "string" else token.text.lower().replace("!=", "<>")
 

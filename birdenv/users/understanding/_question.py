@@ -6,16 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from birdenv.users.understanding._asked import any_of, asked_kinds
+from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._thesaurus import SYNONYMS
+from birdenv.users.understanding._scope import Said
+from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
 from birdenv.users.understanding._words import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,
     clean,
     content_words,
+    has_any,
     stem,
     trigrams,
     words,
@@ -23,6 +25,7 @@ from birdenv.users.understanding._words import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
+_RELATED = 0.45
 _BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
@@ -30,14 +33,17 @@ _CONTEXT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its text made comparable, its words, stems, telling stems, and the kinds it asks for.
+    """A question: as it was asked, its text made comparable, its words, stems and telling stems.
 
+    `said` are its words with what their phrases ask for, `kinds` what the question itself asks for.
     `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
     the question only proposes a number or a value, and names nothing that it may be the value of.
     """
 
+    asked: str
     text: str
     spaced: str
+    said: Said
     stems: tuple[str, ...]
     content: tuple[str, ...]
     kinds: frozenset[str]
@@ -52,29 +58,57 @@ def take_apart(question: str) -> Question:
     """
     text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
-    said = words(" ".join(sentences))
+    all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
-    stems = tuple(map(stem, said))
-    telling = set(content_words(said))
-    content = tuple(dict.fromkeys(one for one, word in zip(stems, said, strict=True) if word in telling))
-    of_question = words(" ".join(asked)) or said
+    spaced = _spaced(all_words, guesses)
+    stems = tuple(map(stem, all_words))
+    telling = set(content_words(all_words))
+    content = tuple(dict.fromkeys(one for one, word in zip(stems, all_words, strict=True) if word in telling))
+    of_question = all_words
+    if len(asked) < len(sentences):
+        of_question = words(" ".join(asked))
+        if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+            of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
     asked_stems = frozenset(map(stem, of_question))
-    context = frozenset(one for one in content if one not in asked_stems)
-    kinds = asked_kinds(_VALUE.sub(" ", text) if guesses else " ".join(of_question))
+    whole = Said.of(spaced.strip())
+    asking = _VALUE.sub(" ", text) if guesses else " ".join(of_question)
+    kinds = (whole if asking == whole.text else Said.of(asking)).kinds
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
-    marked = (*stems, _CONFIRMS) if tags else stems
-    return Question(text, _spaced(said, guesses), marked, content, kinds, context, guesses)
+    if _is_scaled(text):
+        kinds |= {"scale"}
+    if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
+        kinds -= {"output"}
+    return Question(
+        asked=question,
+        text=text,
+        spaced=spaced,
+        said=whole,
+        stems=(*stems, _CONFIRMS) if tags else stems,
+        content=content,
+        kinds=kinds,
+        context=frozenset(one for one in content if one not in asked_stems),
+        guesses=guesses,
+    )
 
 
-def spaced_words(question: str) -> str:
-    """Return `spaced` of a question without the work for the rest of it."""
-    text = clean(question[:_LONGEST])
-    return _spaced(words(" ".join(_sentences(text)[0])), _is_guess(text))
+_SHARPER = frozenset({"scale", "round", "tie", "threshold"})
+"""Where one of these is asked for, "show" and "list" do not ask what is shown."""
+
+_COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|information|else|nothing)\b")
 
 
-def _spaced(said: Sequence[str], guesses: bool) -> str:
-    spaced = f" {' '.join(said)} "
+def _is_scaled(text: str) -> bool:
+    """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
+    said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
+    return any(number and round(100 * number, 6) in said for number in said)
+
+
+_DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
+
+
+def _spaced(all_words: Sequence[str], guesses: bool) -> str:
+    spaced = f" {' '.join(all_words)} "
     return spaced.replace(" at most ", " ").replace(" at least ", " ") if guesses else spaced
 
 
@@ -109,9 +143,9 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
     return rest, rest, tags
 
 
-def is_confirmed(question: str) -> bool:
-    """Return whether a question states something and asks to confirm it: "One row each. Is that right?"."""
-    return bool(_sentences(clean(question[:_LONGEST]))[2])
+def is_confirmed(text: str) -> bool:
+    """Return whether a cleaned text states something and asks to confirm it: "One row each. Right?"."""
+    return bool(_sentences(text[:_LONGEST])[2])
 
 
 _CONFIRMS = "=yes"
@@ -187,6 +221,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         meant = _meant(index, word)
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        telling = telling or word in index.named
         if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
         if not meant:
@@ -203,7 +238,7 @@ def overlap(index: Index, question: Question) -> Overlap:
                 found.by_field[number][field] += weight
                 found.known[number] = found.known[number] or names
     for number, candidate in enumerate(index.candidates):
-        if any(f" {name} " in question.spaced for name in candidate.names):
+        if candidate.names and has_any(question.spaced, candidate.names):
             found.known[number] = True
     found.total = found.total or 1.0
     return found
@@ -212,8 +247,9 @@ def overlap(index: Index, question: Question) -> Overlap:
 def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
+    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS, RELATED)
     known = (
-        word in STOP_WORDS or any(stem(word) in known for known in (index.postings, GENERIC_STEMS, SYNONYMS))
+        word in STOP_WORDS or word.isdigit() or any(stem(word) in one for one in vocabularies)
         for word in said
     )
     return 2 * sum(known) >= len(said)
@@ -228,6 +264,7 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
     found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
+    found = found or [(other, _RELATED) for other in RELATED.get(word, ()) if other in index.spoken]
     if found:
         return found
     return _spelt(index, word) if len(word) > 4 else _begun(index, word)

@@ -8,56 +8,60 @@ for a request for SQL.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from birdenv.users.understanding._asked import any_of
+from birdenv.users._phrases import Phrases, any_of
+from birdenv.users.understanding._asked import KINDS, PHRASES
 
-_OWN_WORK = re.compile(
-    r"\b(?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?"
-    r"(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
-    r"|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?) (?:\w+ ){0,4}?"
-    r"(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)s?(?: (?:query|statement|code))?\b"
-    r"|\b(?:in|for|of) my (?:sql|query)(?: query)?\b"
-    r"|\b(?:the|your) (?:schema|database|ddl) (?:has|shows|lists|contains|offers|knows|says|gives)\b"
-)
-_SECRET = re.compile(
-    r"\b(?:sql|ground truth|gold(?:en)? (?:answer|query|standard|solution)"
-    r"|(?:reference|sample|model) (?:answer|query|solution)|annotat\w*|snippets?"
-    r"|system prompt"
-    r"|(?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim)"
-    r"|(?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)"
-    r"|(?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)"
-    r"|(?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?"
-    r"|(?:full|clear|entire|whole|complete|original|unambiguous|exact) (?:\w+ )?(?:questions?|requests?|task)"
-    r"|(?:give|tell|show|provide|reveal|what is|what s|send|write) (?:\w+ ){0,3}?"
-    r"(?:answer|solution|code|query|queries|statement|clear question|original question))\b"
-)
-_NAMES = re.compile(
-    r"\b(?:schema|ddl|primary key|foreign key|database (?:structure|name|layout)"
-    r"|(?:correct|expected) (?:result|output)s?"
-    r"|(?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?"
-    r"(?:tables?|columns?|fields?|relations?|attributes?|databases?)"
-    r"|(?:table|column|field|attribute|database) names?"
-    r"|(?:table|column|field|attribute|database)s? (?:is|are) (?:called|named))\b"
-)
-_SQL_WORDS = any_of(
+_OWN_WORK = (
     r"""
+    (?:to|i|we|before|when|while|for|so) (?:(?!you\b)\w+ ){0,2}?WRITE (?:\w+ ){0,4}?WORKs?(?: SORT)?
+    (?:in|for|of) my (?:sql|query)(?: query)?
+    (?:the|your) (?:schema|database|ddl) (?:has|shows|lists|contains|offers|knows|says|gives)""".replace(
+        "WRITE",
+        "(?:writ(?:e|ing)|build(?:ing)?|generat(?:e|ing)|construct(?:ing)?|compos(?:e|ing)|produc(?:e|ing)"
+        "|creat(?:e|ing)|formulat(?:e|ing)|prepar(?:e|ing)|get(?:ting)?)",
+    )
+    .replace("WORK", "(?:sql|quer(?:y|ies)|statement|code|answer|solution|result)")
+    .replace("SORT", "(?:query|statement|code)")
+)
+_SECRET = r"""
+    sql | ground truth | gold(?:en)? (?:answer|query|standard|solution)
+    (?:reference|sample|model) (?:answer|query|solution) | annotat\w* | snippets?
+    system prompt
+    (?:repeat|reprint|echo|print|recite|quote) (?:\w+ ){0,3}?(?:above|word for word|verbatim)
+    (?:ignore|disregard|forget|override) (?:\w+ ){0,3}?(?:instructions?|rules?|prompts?)
+    (?:your|hidden|secret) (?:\w+ )?(?:instructions?|prompts?)
+    (?:correct|final|expected|right|full|complete) (?:answer|solution|query|code|statement)s?
+    (?:full|clear|entire|whole|complete|original|unambiguous|exact) (?:\w+ )?(?:questions?|requests?|task)
+    (?:give|tell|show|provide|reveal|what is|what s|send|write) (?:\w+ ){0,3}?REFERENCE""".replace(
+    "REFERENCE", "(?:answer|solution|code|query|queries|statement|clear question|original question)"
+)
+_NAMES = r"""
+    schema | ddl | primary key | foreign key | database (?:structure|name|layout)
+    (?:correct|expected) (?:result|output)s?
+    (?:which|what|names? of the|name the|list (?:the|all)|all the) (?:\w+ ){0,2}?PLACEs?
+    (?:table|column|field|attribute|database) names?
+    (?:table|column|field|attribute|database)s? (?:is|are) (?:called|named)""".replace(
+    "PLACE", "(?:table|column|field|relation|attribute|database)"
+)
+_SQL_WORDS = r"""
     (?:where|having|from|select|join|case|group by|order by|with) (?:clause|condition|statement)s?
     (?:where|having|from|select|join|case|group by|order by|with) (?:expression|part)s?
     sub ?quer(?:y|ies) | cte | ctes | window functions? | case when
     (?:left|inner|outer|right|full|cross) join | pseudo ?code
     (?:should|do|can|shall) (?:i|we) (?:use )?(?:join|(?:a|an) (?:cte|join|group by)|exists)
     (?:should|do|can|shall) (?:i|we) use group by"""
-)
 _SHOUTED = re.compile(
-    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE)\b"
+    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
+    r"|BETWEEN|LIKE|NULLIF|CHECK|OVER)\b"
     r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
     r"(?:write(?! off)|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
 )
-_EXERCISE = any_of(
-    r"""
+_EXERCISE = r"""
     (?:scored|graded|marked|evaluated|assessed) (?:at the end|row by row|afterwards)
     how (?:will|is|are|shall) my (?:\w+ )?(?:answers?|results?|submissions?|work)
     how (?:will|does) (?:it|this|that) (?:be |get )?(?:marked|scored|graded|judged|evaluated)
@@ -67,13 +71,17 @@ _EXERCISE = any_of(
     official (?:answer|solution|result) | word for word | from now on you are | you are now
     when (?:do|would) you need (?:this|it) | in the (?:reference )?solution
     there was also a (?:request|question)
+    (?:answer|cheat) sheet | (?:finished|your|two) statements? | marked as (?:vague|ambiguous)
+    (?:you|would you|do you) (?:\w+ )?(?:trust|prefer|drive|ride|watch) (?:them|wired|to)
     (?:hidden|your|the author s|internal) (?:\w+ )?notes
     one best (?:\w+ )+in general | your (?:own|personal) (?:view|opinion|taste)"""
-)
 """The exercise itself, its marking and its solution."""
-_TOOLS = any_of(
-    r"""
+_TOOLS = r"""
     window (?:fns?|functions?) | exists or in | in or exists | ntile | percent rank | row number | dense rank
+    case (?:or|and) filter | (?:tables?|rows) (?:\w+ )?in (?:the )?(?:database|db) | rows in \w+$
+    (?:inside|in) the json | plain column | data ?types? | runs? (?:fast|quick\w*) enough
+    (?:path of|paths? between|key between|over how many) (?:\w+ )?(?:joins?|tables?)
+    (?:cols?|columns?|fields?) (?:that )?(?:joins?|links?) | joins? \w+ (?:to|with) | fields in the table
     b ?tree | hash (?:or|index) | pk | fk | (?:which|what) indexes exist | console
     how many (?:rows|records|entries) (?:has|have|does|are (?:there )?in|in) (?:\w+ ){1,3}?(?:table|relation)
     covering index | (?:partial|composite) ind(?:ex|ices)
@@ -83,10 +91,8 @@ _TOOLS = any_of(
     sqlite | postgres\w* | mysql
     how (?:do|would|can|should) (?:i|you|we) (?:pivot|code|implement|program|query)
     by what key | (?:fields|columns) that the \w+ table | run ?time | execution plan"""
-)
 """How the query is built, and what is in the database."""
-_OPINION = any_of(
-    r"""
+_OPINION = r"""
     do you (?:\w+ )?(?:think|believe|feel|find)(?! (?:only )?of)
     in your (?:own )?(?:opinion|view|experience)
     (?:which|what|who) (?:\w+ ){0,4}?should (?:we|i) (?:drop|buy|sell|invest|close|promote|fire|hire|praise)
@@ -96,9 +102,7 @@ _OPINION = any_of(
     your (?:opinion|advice) | would you (?:recommend|advise)
     isn t (?:it|this|that) (?:\w+ )?(?:harsh|unfair|cruel|wrong|strange|odd) | (?:too|rather) harsh
     is (?:it|this|that) (?:fair|harsh|ethical|legal|right to|wise|moral|justified|worth)"""
-)
-_RESULTS = any_of(
-    r"""
+_RESULTS = r"""
     (?:tell|give|show) me (?:\w+ ){0,2}?how many (?:\w+ ){1,4}?(?:come|there|are)
     (?:will|would|should) (?:\w+ ){0,2}?come out
     NUMBER (?:\w+ )?come out
@@ -114,9 +118,7 @@ _RESULTS = any_of(
     so (?:that )?i can (?:check|test|verify|compare|see)
     i (?:get|got|find|found|count|counted) \d\w*
     my (?:query|result|sql) (?:returns|returned|gives|gave|has|shows)"""
-)
-_COLUMN_OF = any_of(
-    r"""
+_COLUMN_OF = r"""
     WHICH (?:holds?|stores?|contains?|represents?|corresponds?|indicates?|denotes?|used|i use|to use)
     WHICH (?:needed|i need|compared|stored|found|in the (?:database|schema|table))
     (?:table|column|field) names? | names? of the (?:table|column|field)s?
@@ -128,11 +130,9 @@ _COLUMN_OF = any_of(
     as an? (?:\w+ )?(?:column|field)
     the OWN(?:column|field)(?! (?:should|in the (?:result|output|list|view)))
     (?:which|what) (?:ids?|keys?) links?""".replace(
-        "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
-    ).replace("OWN", r"(?!new |last |first |second |third |final |extra )\w+ ")
-)
-_OUTPUT_COLUMNS = any_of(
-    r"""
+    "WHICH", r"(?:which|what) (?:\w+ ){0,3}?(?:columns?|fields?|tables?|keys?)(?: \w+){0,6}?"
+).replace("OWN", r"(?!new |last |first |second |third |final |extra )\w+ ")
+_OUTPUT_COLUMNS = r"""
     WHICH (?:should|shall|must|can|do) the (?:\w+ )?(?:result|output|list|report|table|answer)
     WHICH (?:should|shall|must|can) (?:come|appear|be|go|stand)
     WHICH (?:should|shall|must|can|do) (?:i|we) (?:show|include|return|list|display)
@@ -151,79 +151,109 @@ _OUTPUT_COLUMNS = any_of(
     (?:table|view|archive) (?:gets?|ha(?:s|ve)|holds?) which (?:columns|fields)
     WHICH the (?:archive|view|new table)
     (?:result|output|report)s? (?:\w+ ){0,3}?(?:columns?|fields?|attributes?)""".replace(
-        "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
-    ).replace("OUTPUT", "(?:result|output|list|report)s?")
-)
+    "WHICH", r"(?:which|what) (?:\w+ ){0,2}?(?:columns?|fields?|attributes?)(?: or \w+)?"
+).replace("OUTPUT", "(?:result|output|list|report)s?")
 
 
-_WRITTEN_INTO = any_of(
-    r"""
+_WRITTEN_INTO = r"""
     WRITE (?:\w+ ){0,3}?(?:in|into|to) (?:\w+ ){1,3}?(?:column|field|attribute)
     (?:column|field|attribute) (?:is |be |get |to )?(?:set|filled|become)""".replace(
-        "WRITE", "(?:put|write|written|enter|entered|set|fill|filled|goes?|stored?)"
-    )
+    "WRITE", "(?:put|write|written|enter|entered|set|fill|filled|goes?|stored?)"
 )
 """What is written into a column is a fair question."""
 
 
-_EVERYTHING = re.compile(
-    r"\b(?:(?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?"
-    r"(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
-    r"|ambiguit(?:y|ies)|clarifications?|logic)"
-    r"|(?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?"
-    r"(?:everything|it all|all of it)"
-    r"|everything (?:you|that you|about (?:your|the) (?:question|request|task)))\b"
+_EVERYTHING = r"""
+    (?:full|complete|entire|exact|whole|all|every|all of|all the|each of) (?:\w+ ){0,2}?DETAILS
+    (?:tell|give|show|list|explain|reveal|dump|print|share|send) (?:me |us )?(?:everything|it all|all of it)
+    everything (?:you|that you|about (?:your|the) (?:question|request|task))""".replace(
+    "DETAILS",
+    "(?:requirements?|specifications?|specs?|filters?|conditions?|clauses?|constraints?|criteria|details|steps?"
+    "|ambiguit(?:y|ies)|clarifications?|logic)",
 )
-_KINDS = tuple(
-    re.compile(rf"\b(?:{kind})\b")
-    for kind in (
-        r"filter(?:s|ed|ing)?|conditions?|where|restrictions?",
-        r"sort(?:s|ed|ing)?|order(?:s|ed|ing)?|order by",
-        r"group(?:s|ed|ing)?|group by|aggregations?|aggregates?",
-        r"limits?|limited|row counts?",
-        r"joins?|joined",
-        r"columns?|fields?|outputs?",
-        r"round(?:ed|ing)?|decimals?|precision",
-        r"distinct|duplicates?",
-        r"having|thresholds?",
-    )
-)
+_CLAUSES = {
+    "where clause": "filter(?:s|ed|ing)? | conditions? | where | restrictions?",
+    "order clause": "sort(?:s|ed|ing)? | order(?:s|ed|ing)? | order by",
+    "group clause": "group(?:s|ed|ing)? | group by | aggregations? | aggregates?",
+    "limit clause": "limits? | limited | row counts?",
+    "join clause": "joins? | joined",
+    "output clause": "columns? | fields? | outputs?",
+    "round clause": "round(?:ed|ing)? | decimals? | precision",
+    "distinct clause": "distinct | duplicates?",
+    "having clause": "having | thresholds?",
+}
 
 
-def out_of_scope(text: str, about_a_term: bool = False) -> bool:
-    """Whether `text` (words of a question, lower case, one space between) asks for what a user never tells.
+_NEVER_TOLD = {
+    "secret": _SECRET,
+    "SQL": _SQL_WORDS,
+    "opinion": _OPINION,
+    "results": _RESULTS,
+    "exercise": _EXERCISE,
+    "tools": _TOOLS,
+}
+_PLACES = {"column of": _COLUMN_OF, "names": _NAMES, "everything": _EVERYTHING}
+_FAIR = {"own work": _OWN_WORK, "written": _WRITTEN_INTO, "output columns": _OUTPUT_COLUMNS}
+"""What is no request for such things by itself: it is taken out before the rest is looked at."""
+
+_FAIR_PATTERNS = {name: any_of(phrases) for name, phrases in _FAIR.items()}
+ALL_PHRASES = Phrases({**PHRASES, **_NEVER_TOLD, **_PLACES, **_FAIR, **_CLAUSES})
+_KINDS = frozenset(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of a question, in lower case with one space between, and the groups of phrases in them."""
+
+    text: str
+    found: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Said:
+        """Find what words ask for."""
+        return cls(text, frozenset(ALL_PHRASES.found_in(text)))
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of thing that are asked for."""
+        return self.found & _KINDS
+
+    def without(self, fair: str) -> Said:
+        """The same without what is fair."""
+        return Said.of(_FAIR_PATTERNS[fair].sub(" ", self.text)) if fair in self.found else self
+
+
+def out_of_scope(said: Said, about_a_term: bool = False) -> bool:
+    """Whether words ask for what a user never tells.
 
     An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
     should have is a fair question. In a question `about_a_term` a mention of columns does no harm, if it does
     not ask which of them holds the term: the answer is the term's meaning in plain words.
     """
-    text = _OWN_WORK.sub(" ", text)
-    if any(
-        pattern.search(text)
-        for pattern in (_SECRET, _SQL_WORDS, _ORDER_TO_WRITE, _OPINION, _RESULTS, _EXERCISE, _TOOLS)
-    ):
+    said = said.without("own work")
+    if not said.found.isdisjoint(_NEVER_TOLD) or _ORDER_TO_WRITE.match(said.text):
         return True
-    text = _WRITTEN_INTO.sub(" ", text)
-    if _COLUMN_OF.search(_OUTPUT_COLUMNS.sub(" ", text)):
-        return True
-    return not about_a_term and asks_for_names(text)
+    said = said.without("written").without("output columns")
+    return "column of" in said.found or (not about_a_term and "names" in said.found)
 
 
-def asks_for_output(text: str) -> bool:
-    """Whether `text` asks for the columns of the output, which is a fair question."""
-    return _OUTPUT_COLUMNS.search(text) is not None
+def asks_for_output(said: Said) -> bool:
+    """Whether words ask for the columns of the output, which is a fair question."""
+    return "output columns" in said.found
 
 
-def asks_for_names(text: str) -> bool:
-    """Whether `text` asks for names or the structure of the database."""
-    return _NAMES.search(_OUTPUT_COLUMNS.sub(" ", text)) is not None
+def asks_for_names(said: Said) -> bool:
+    """Whether words ask for names or the structure of the database.
+
+    "Which columns?" alone may ask for them, so a question for the output is left out in longer ones only.
+    """
+    inside = Said(f" {said.text} ", said.found)
+    return "names" in said.found and "names" in inside.without("output columns").found
 
 
-def asks_for_everything(text: str) -> bool:
-    """Whether `text` asks for all there is to know, or for several kinds of clause at once."""
-    if _EVERYTHING.search(text):
-        return True
-    return sum(kind.search(text) is not None for kind in _KINDS) > 2
+def asks_for_everything(said: Said) -> bool:
+    """Whether words ask for all there is to know, or for several kinds of clause at once."""
+    return "everything" in said.found or len(said.found & _CLAUSES.keys()) > 2
 
 
 def quotes_sql(question: str) -> bool:

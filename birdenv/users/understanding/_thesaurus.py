@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import resources
 
 from birdenv.users.understanding._words import stem
 
@@ -326,13 +327,18 @@ person rider member household people
 
 
 def _read(groups: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for line in groups.strip().splitlines():
-        stems = list(dict.fromkeys(stem(word) for word in line.split()))
+        stems = dict.fromkeys(stem(word) for word in line.split() if word != "|")
         for one in stems:
-            found.setdefault(one, []).extend(other for other in stems if other != one)
-    return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
+            found.setdefault(one, {}).update(stems)
+    return {one: tuple(other for other in others if other != one) for one, others in found.items()}
 
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = _read(_GROUPS)
 """For a stem, the stems that may stand for it."""
+
+RELATED: Mapping[str, tuple[str, ...]] = _read(
+    resources.files(__package__).joinpath("thesaurus.txt").read_text(encoding="utf-8")
+)
+"""For a stem, those of words that mean about the same, or the opposite: more of them, and less surely."""
