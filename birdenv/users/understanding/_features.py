@@ -113,12 +113,14 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..).
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
+    only: int
     names: bool
 
 
@@ -131,6 +133,12 @@ def evidence(index: Index, question: Question) -> Evidence:
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(index, found.by_field) / found.total
     unexplained, unknown = 1 - _explained(index, found.by_field) / found.total, found.unknown / found.total
+    names_a_point = any(
+        len(name) > SHORT_NAME and f" {name} " in question.spaced
+        for candidate in index.candidates
+        if candidate.items
+        for name in candidate.names
+    )
     conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
     asked_plainly = sorted(question.kinds & index.plain_kinds)
     vectors = []
@@ -165,6 +173,7 @@ def evidence(index: Index, question: Question) -> Evidence:
                 start + _WORDS.index("restricted"),
                 (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
             )
+            vector += _numbers(start + _NAMED, (names_a_point,))
         elif candidate.clause in _CONDITIONS and candidate.group == "part":
             asks_who = not question.kinds.isdisjoint(_WHO)
             vector += _numbers(
@@ -186,7 +195,9 @@ def evidence(index: Index, question: Question) -> Evidence:
         for candidate in index.candidates
         for name in candidate.names
     )
-    of_time = "extent" in question.kinds or {"filter", "period"} <= question.kinds
+    of_time = "extent" in question.kinds or (
+        {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
+    )
     allowed = [
         ((known or found.names) and not guesses)
         or (candidate.group == "said" and _has_literal(candidate, question.spaced))
@@ -205,8 +216,11 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
+    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
+    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     names = found.names or any(found.known) or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, names)
+    return Evidence(vectors, allowed, lone, names)
 
 
 _CONDITIONS = ("where", "having")
