@@ -24,6 +24,7 @@ LONGEST_README = 7_000
 
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_TEST = re.compile(r"^(?:async )?(?:def )?(test_\w+)", re.MULTILINE)
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -63,6 +64,12 @@ def test_every_relative_link_resolves(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             dead.append(link)
     assert not dead
+
+
+def test_every_test_that_shows_something_exists() -> None:
+    named = re.findall(r"`(test_\w+)`", prose(ROOT / "docs" / "cocoa-checks.md"))
+    known = {name for file in (ROOT / "tests").rglob("test_*.py") for name in _TEST.findall(text(file))}
+    assert len(named) > 80 and set(named) <= known
 
 
 @each_page

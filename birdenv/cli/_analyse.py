@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.games._web import web_extra
+from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes, write_records
 from birdenv.runs import run_folder
@@ -82,7 +82,10 @@ def _write_plot(plot: Path | None, picture: bytes | None) -> None:
 def runs(
     root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
 ) -> None:
-    """List the runs of a folder, oldest first: who played, how far, the first figure, and where.
+    """List the runs of a folder, oldest first.
+
+    A line has the folder, the game, who played, settings that are not the default ones, how many episodes are
+    finished, and the first figure.
 
     Example: birdenv runs results
     """
@@ -104,7 +107,38 @@ def _run_line(path: Path) -> str:
     figure = made.figures[0]
     first = "" if figure.value is None else f"{figure.measure.title} {100 * figure.value:.1f} %"
     players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
-    return f"{shown}  {run.game}  {players}  {len(run.outcomes)}/{run.expected} episodes  {first}".rstrip()
+    parts = [str(shown), run.game, players, *_settings_changed(run.game, run.config)]
+    return "  ".join([*parts, f"{len(run.outcomes)}/{run.expected} episodes", first]).rstrip()
+
+
+_NOT_OF_THE_GAME = {
+    "isolation",
+    "image",
+    "data",
+    "data_dir",
+    "data_file",
+    "db_dir",
+    "limit",
+    "offset",
+    "databases",
+    "instances",
+}
+
+
+def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
+    """The game's settings that are not the default ones as `name=value`, and data that are not the demo's."""
+    if game not in game_names():
+        return []
+    defaults = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in find_game(game).settings.model_fields.items()
+        if name not in _NOT_OF_THE_GAME
+    }
+    changed = [
+        f"{name}={config[name]}" for name, value in defaults.items() if config.get(name, value) != value
+    ]
+    data = Path(str(config.get("data_file") or ""))
+    return [*changed, str(data)] if data.name and not data.parent.name.startswith("demo-") else changed
 
 
 def summary(
@@ -199,8 +233,8 @@ def export(
     )
 
     if form in ("ratings", "pairs"):
-        with web_extra():
-            from birdenv.web.ratings import write_ratings
+        from birdenv.web.ratings import write_ratings
+
         print(f"{write_ratings(output, runs, form)} rows: {output}")
         return
     for whole in DIALOGUE_FORMATS:
@@ -230,7 +264,7 @@ def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) ->
     from birdenv.runs.export import dialogue_rows
 
     if (folder / "study.sqlite").is_file():
-        with web_extra():
-            from birdenv.web import study_rows
+        from birdenv.web import study_rows
+
         return study_rows(folder, form, min_reward)
     return dialogue_rows(run_folder(folder), form, min_reward)

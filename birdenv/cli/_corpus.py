@@ -11,7 +11,6 @@ import typer
 
 from birdenv.cli._ratings import judged_folder, read_source
 from birdenv.cli._terminal import visible
-from birdenv.cli.games._web import web_extra
 from birdenv.files import check_writable, is_directory, write_text
 from birdenv.runs import run_folder
 from birdenv.runs.corpus import (
@@ -67,6 +66,6 @@ def _dialogues(path: Path) -> list[Dialogue]:
         return file_dialogues(path)
     if not (path / "study.sqlite").is_file():
         return run_dialogues(run_folder(path))
-    with web_extra():
-        from birdenv.web import study_rows
+    from birdenv.web import study_rows
+
     return listed_dialogues(study_rows(path, "cocoa"), path.name)

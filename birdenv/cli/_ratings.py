@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.games._web import web_extra
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, is_directory, write_bytes
 from birdenv.runs import run_folder
@@ -105,8 +104,8 @@ def judged_folder(path: Path) -> Judgements:
     found = read_folder(folder)
     if not exists(folder / _ROUND):
         return found
-    with web_extra():
-        from birdenv.web.ratings import rating_rows
+    from birdenv.web.ratings import rating_rows
+
     told = (
         listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
     )
@@ -116,5 +115,13 @@ def judged_folder(path: Path) -> Judgements:
 def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs one folder, of a run or of a study")
-    counts = import_judgements(_folder(sources[0]), joined(map(read_judgements, added)))
-    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons", file=sys.stderr)
+    found = joined(map(read_judgements, added))
+    before = judged_folder(sources[0])
+    both = joined([before, found])
+    import_judgements(_folder(sources[0]), found)
+    counts = (
+        len(both.ratings) - len(before.ratings),
+        len(both.comparisons) - len(before.comparisons),
+    )
+    known = len(found.ratings) + len(found.comparisons) - sum(counts)
+    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons; {known} known before", file=sys.stderr)

@@ -97,6 +97,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode of a random task, or of one that `options` allow.
 
+        Where a partner speaks first and ends the dialogue with it, it starts again and the agent begins:
+        there is no episode that is over before its first step.
+
         Options are those of `sample_tasks`, or `index`, the place of a task in `instance_ids`.
 
         Raises:
@@ -121,19 +124,27 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if seed is not None:
             self._seed, self._episodes = seed, 0
         name = self._sampler.draw(self.np_random, options)
-        self._close_episode()
-        dialogue = self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
-        self._players = self._arena.seat_players(
-            dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
-        )
-        self._episodes += 1
+        dialogue = self._start(name)
+        may_begin = self._index in dialogue.open
         advance(dialogue, self._players, self._index)
+        if may_begin and not dialogue.open:
+            dialogue = self._start(name)
+        self._episodes += 1
         view = dialogue.view(self._index)
         self._printed = 0
         if self.render_mode == "human":
             self.render()
         return view, self._info(dialogue, view)
+
+    def _start(self, name: str) -> Dialogue:
+        """Seat the players of a new dialogue about a task."""
+        self._close_episode()
+        dialogue = self._dialogue = self._arena.start(name)
+        self._players = self._arena.seat_players(
+            dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
+        )
+        return dialogue
 
     def _play(self, action: Any) -> tuple[View, float, bool, bool, dict[str, Any]]:
         dialogue = self._dialogue

@@ -2,8 +2,9 @@
 
 * `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`.
 * `Study`: people and dialogues over a `Store`, under any clock; no network.
-* `make_app`: pages, forms, sockets and the admin page of a study.
 * `study_rows`: the dialogues of a study as transcripts.
+* `make_app`, `make_replay_app`, `make_rating_app`: the pages of a study, of recorded dialogues, of a round of
+  rating. These, and `Doors`, need the extra `web`; to read what was collected needs none.
 
 `birdenv.web.study` is a study without network, `birdenv.web.replay` shows recorded dialogues, and
 `birdenv.web.ratings` lets third parties judge them.
@@ -12,13 +13,21 @@ The stages of a person are `instructions`, `waiting`, `chat`, `survey` and `fini
 whose partner left.
 """
 
-from birdenv.web._app import make_app
-from birdenv.web._doors import Doors
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from birdenv.web.study._config import Partner, StudyConfig
 from birdenv.web.study._export import is_study, study_rows
 from birdenv.web.study._files import read_config
+from birdenv.web.study._game import study_arena
 from birdenv.web.study._store import Store, held_study, open_store
-from birdenv.web.study._study import Study, study_arena
+from birdenv.web.study._study import Study
+
+if TYPE_CHECKING:
+    from birdenv.web._app import make_app
+    from birdenv.web._doors import Doors
+    from birdenv.web.ratings._pages import make_rating_app
+    from birdenv.web.replay._pages import make_replay_app
 
 __all__ = [
     "Doors",
@@ -29,8 +38,24 @@ __all__ = [
     "held_study",
     "is_study",
     "make_app",
+    "make_rating_app",
+    "make_replay_app",
     "open_store",
     "read_config",
     "study_arena",
     "study_rows",
 ]
+
+_SERVED = {
+    "Doors": "_doors",
+    "make_app": "_app",
+    "make_rating_app": "ratings._pages",
+    "make_replay_app": "replay._pages",
+}
+"""Names that need the extra, and their modules."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SERVED:
+        return getattr(importlib.import_module(f"birdenv.web.{_SERVED[name]}"), name)
+    raise AttributeError(f"module 'birdenv.web' has no attribute {name!r}")

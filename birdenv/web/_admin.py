@@ -33,6 +33,15 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
         response.set_cookie(ADMIN_COOKIE, cookie, httponly=True, samesite="strict", path="/admin")
         return response
 
+    @app.post("/admin/link")
+    async def link(request: Request) -> Response:
+        if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):
+            raise refused()
+        asked = (await read_fields(request)).get("person", "").strip()
+        person = study.store.person_named(asked)
+        told = f"nobody is known as {asked}" if person is None else f"/link/{doors.link(person.id)}"
+        return HTMLResponse(pages.admin(True, told), 404 if person is None else 200)
+
     @app.get("/admin/export")
     async def export(request: Request) -> Response:
         if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):

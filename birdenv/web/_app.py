@@ -15,9 +15,10 @@ from fastapi.responses import HTMLResponse, Response
 from birdenv.errors import InputError
 from birdenv.web._admin import add_admin
 from birdenv.web._doors import FOREIGN, Doors, Newcomers, is_own_origin
-from birdenv.web._forms import address_of, back, read_form, signed_in
+from birdenv.web._forms import add_link, address_of, back, read_form, signed_in
 from birdenv.web._guard import guarded_app
-from birdenv.web._pages import Pages, external_of, platform_of
+from birdenv.web._pages import Pages
+from birdenv.web._platform import external_of, is_other_visit, platform_of
 from birdenv.web._sockets import STRANGER, Hub
 from birdenv.web.study._study import Study
 
@@ -46,6 +47,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
     pages = Pages(study, doors)
     _add_entrance(app, study, doors, pages)
     _add_steps(app, study, doors, pages)
+    add_link(app, doors, lambda id: study.store.person(id) is not None)
     add_admin(app, study, doors)
 
     @app.websocket("/ws")
@@ -76,7 +78,7 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
         person = None if id is None else study.store.person(id)
         if person is not None and external is not None and person.external != external:
             id = person = None  # somebody else at the same computer
-        if person is not None:
+        if person is not None and not is_other_visit(person.platform, platform):
             return HTMLResponse(pages.of(person))
         id = id or study.new_id()
         return signed_in(HTMLResponse(pages.consent(id, platform)), doors, id, request)
@@ -87,7 +89,10 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
         if study.store.person(id) is None and not newcomers.take(address_of(request)):
             raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
         platform = platform_of(fields)
-        person = study.agree(id, external_of(platform), platform)
+        try:
+            person = study.agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
         return signed_in(back(), doors, person.id, request)
 
 

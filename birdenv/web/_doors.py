@@ -46,6 +46,7 @@ class Doors:
         self.cookie = cookie
         self._people = URLSafeSerializer(secret, salt=cookie)
         self._forms = URLSafeSerializer(secret, salt=f"{cookie} form")
+        self._links = URLSafeSerializer(secret, salt=f"{cookie} link")
         self._admins = URLSafeSerializer(secret, salt="admin")
         self.admin_token = hmac.new(secret.encode(), b"admin token", "sha256").hexdigest()[:32]
 
@@ -64,6 +65,14 @@ class Doors:
     def is_form_of(self, person: str, token: str) -> bool:
         """Return True if a form came from this person's page."""
         return _loaded(self._forms, token) == person
+
+    def link(self, person: str) -> str:
+        """Return the end of the link with which a person goes on in another browser."""
+        return _dumped(self._links, person)
+
+    def person_of_link(self, end: str) -> str | None:
+        """Return the person whose link ends so; None for a forged one."""
+        return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:
         """Return the cookie of the admin page for the right token."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qsl
 
-from fastapi import HTTPException, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from birdenv.web._doors import Doors, is_own_origin
@@ -72,6 +73,17 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
         secure=request.url.scheme == "https",
     )
     return response
+
+
+def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
+    """Add the link with which a person goes on in another browser."""
+
+    @app.get("/link/{end}")
+    async def link(request: Request, end: str) -> Response:
+        id = doors.person_of_link(end)
+        if id is None or not is_known(id):
+            raise refused()
+        return signed_in(back(), doors, id, request)
 
 
 def address_of(request: Request) -> str:

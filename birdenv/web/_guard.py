@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
@@ -14,8 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from birdenv.web._doors import FOREIGN, LOOPBACK
-from birdenv.web._pages import MTURK_HOSTS, render
+from birdenv.web._doors import FOREIGN, LOOPBACK, is_own_origin
+from birdenv.web._pages import render
+from birdenv.web._platform import MTURK_HOSTS
 
 _HEADERS: Final = {
     "content-security-policy": (
@@ -54,10 +56,21 @@ def guarded_app(
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
 
     @app.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> Response:
-        return HTMLResponse(render("refused", title=title, problem=error.detail), error.status_code)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        shown = render("refused", title=title, problem=error.detail, back=_page_before(request))
+        return HTMLResponse(shown, error.status_code)
 
     return app
+
+
+def _page_before(request: Request) -> str:
+    """Our own page that led here, with what a platform told it; else the first one."""
+    headers = request.headers
+    referer = headers.get("referer")
+    if not is_own_origin(referer, headers.get("host")):
+        return "/"
+    parts = urlsplit(referer or "")
+    return f"{parts.path}?{parts.query}" if parts.path == "/" and parts.query else "/"
 
 
 class _Guard:

@@ -4,61 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._doors import Doors
+from birdenv.web._platform import is_preview, way_back
+from birdenv.web.study._game import seats_of_people
 from birdenv.web.study._store import Person
-from birdenv.web.study._study import TRIES, Study, seats_of_people
+from birdenv.web.study._study import TRIES, Study
 
-PLATFORM_FIELDS: Final = (
-    "PROLIFIC_PID",
-    "STUDY_ID",
-    "SESSION_ID",
-    "workerId",
-    "assignmentId",
-    "hitId",
-    "turkSubmitTo",
-)
-"""Parameters with which Prolific and Mechanical Turk send people."""
-
-MTURK_HOSTS: Final = ("https://www.mturk.com", "https://workersandbox.mturk.com")
-_PREVIEW: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
-_PROLIFIC: Final = "https://app.prolific.com/submissions/complete?cc="
-_MOST_FIELD: Final = 200
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("birdenv.web"), autoescape=select_autoescape(default=True), trim_blocks=True
 )
-
-
-def platform_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a platform, cut to a sensible length."""
-    return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
-
-
-def external_of(platform: Mapping[str, str]) -> str | None:
-    """Return a person's id on their platform."""
-    if "PROLIFIC_PID" in platform:
-        return f"prolific:{platform['PROLIFIC_PID']}"
-    return f"mturk:{platform['workerId']}" if "workerId" in platform else None
-
-
-def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True on the preview of a platform, where nothing can be sent."""
-    return platform.get("assignmentId") == _PREVIEW
-
-
-def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return where a platform expects people with their code, for the page `finished`."""
-    if code and "PROLIFIC_PID" in platform:
-        return {"link": _PROLIFIC + quote(code, safe="")}
-    if code and platform.get("turkSubmitTo") in MTURK_HOSTS:
-        return {
-            "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
-            "assignment": platform.get("assignmentId", ""),
-        }
-    return {}
 
 
 def render(name: str, **facts: Any) -> str:
@@ -85,12 +42,13 @@ class Pages:
 
     def of(self, person: Person, problem: str = "") -> str:
         """Return the page of a person."""
-        return self._render(person.status, person.id, problem=problem, **self._facts(person))
+        link = self._doors.link(person.id)
+        return self._render(person.status, person.id, problem=problem, link=link, **self._facts(person))
 
-    def admin(self, signed_in: bool) -> str:
-        """Return the admin page, or its sign-in."""
+    def admin(self, signed_in: bool, told: str = "") -> str:
+        """Return the admin page, or its sign-in; `told` answers the question for a person's link."""
         store = self._study.store
-        facts: dict[str, Any] = {"signed_in": signed_in}
+        facts: dict[str, Any] = {"signed_in": signed_in, "told": told}
         if signed_in:
             now = self._study.clock()
             facts |= {

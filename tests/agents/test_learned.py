@@ -10,11 +10,14 @@ from statistics import mean
 import pytest
 from birdenv_agents.learned import train_policy
 from birdenv_agents.learned._policy import PolicyFile, write_policy
+from birdenv_agents.rulebased import rulebased
 
-from birdenv.dialogue import Dialogue, Move, make_game, play
-from birdenv.dialogue.cocoa import ExampleRecord
+from birdenv.dialogue import Dialogue, make_game, play
+from birdenv.dialogue.cocoa import ExampleRecord, write_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
+from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
+from birdenv.web.study._room import PARTNER_ERROR
 
 GAMES = ("mutual-friends", "bargain", "deal-or-no-deal")
 
@@ -50,6 +53,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             )
             for scenario, dialogue in zip(scenarios, made, strict=True)
         ]
+        write_examples(folder / f"{game}.dialogues", examples)
         train_policy(find_game(game), examples, folder / f"{game}.json", 0, lambda share: None)
     return {game: folder / f"{game}.json" for game in GAMES}
 
@@ -121,30 +125,33 @@ def test_a_file_that_cannot_be_used_is_told(
         dialogues("deal-or-no-deal", "learned", 1, 0)
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("player", ["learned", "hybrid"])
-def test_it_plays_with_people_in_studies(player: str, policies: dict[str, Path]) -> None:
-    pytest.importorskip("itsdangerous")
-    from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
-
-    config = StudyConfig(
-        seat="seller", partners={"bot": Partner(player=f"{player}:{policies['bargain']}", chats=1)}
-    )
-    with study_arena("bargain", config, {"limit": 1}) as arena:
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("player", ["rulebased", "learned", "hybrid", "retrieval"])
+def test_it_plays_with_people_in_studies(game: str, player: str, policies: dict[str, Path]) -> None:
+    """The person does what the rules would."""
+    if player == "retrieval":
+        pytest.importorskip("bm25s")
+    file = {"rulebased": "", "retrieval": f":{policies[game].with_suffix('.dialogues')}"}
+    spec = player + file.get(player, f":{policies[game]}")
+    seat = find_game(game).seat_names[1]
+    config = StudyConfig(seat=seat, partners={"bot": Partner(player=spec)})
+    with study_arena(game, config, {"limit": 4, "scenario_seed": 3}) as arena:
         study = Study(arena, config, Store(":memory:"))
-        study.agree("p")
-        study.understood("p", {})
-        study.presence.connect("p")
-        study.tick()
-        [stored] = study.store.dialogues()
-        room = study.room(stored.id)
-        price = room.setup(1)["knowledge"]["personal"]["Target"]
-        moves = [Move("message", "Hi, it is in good shape."), Move("offer", {"price": price, "sides": ""})]
-        for number, move in enumerate(moves):
-            if (made := room.next_move()) is not None:
-                room.play_for(*made)
-            study.play("p", move, str(number))
-        made = room.next_move()
-        assert made is not None and made[1].action in ("accept", "reject")
-        room.play_for(*made)
-        assert room.shown(1).state["over"]
+        for number in range(4):
+            study.agree(f"p{number}")
+            study.understood(f"p{number}", {})
+            study.presence.connect(f"p{number}")
+        rooms = study.tick()
+        for room in rooms:
+            [person] = study.store.seated(room.stored.id).values()
+            dialogue = room._dialogue
+            likely = rulebased("", arena.context(dialogue, room.stored.task, 1))
+            while not room.is_over:
+                if (made := room.next_move()) is not None:
+                    room.play_for(*made)
+                elif (move := likely.move(dialogue.view(1))) is not None:
+                    study.play(person, move, str(len(dialogue.events)))
+                else:
+                    room.stop("silence")
+        assert {room.status for room in rooms} & {"completed"}, [room.status for room in rooms]
+        assert PARTNER_ERROR not in {room.status for room in rooms}

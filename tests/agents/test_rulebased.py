@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from birdenv_agents.sharing import agrees, read_share
 
 from birdenv.dialogue import Dialogue, PlayerContext, make_game, play, replay
 from birdenv.dialogue.arena import Arena
+from birdenv.dialogue.cocoa import read_schema
 from birdenv.errors import InputError
 
 BANKS = Path(__file__).parent / "banks"
@@ -169,6 +171,41 @@ def test_what_people_say_of_their_friends(text: str, claims: str) -> None:
         for claim in Reader(FRIENDS).read(text)
     ]
     assert "; ".join(found) == claims
+
+
+def claimed(friends: list[dict[str, str]], text: str) -> set[str]:
+    return {value for claim in Reader(friends).read(text) for each in claim.values.values() for value in each}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["anyone who went to Yale University?", "who works at a21, Inc.?", "Is it the one who likes Dance?"],
+)
+def test_little_words_name_nobody(text: str) -> None:
+    others = dict(
+        zip(
+            FRIENDS[0],
+            ("Ian Torres", "Wentworth Institute", "World History", "Ann Taylor", "", ""),
+            strict=False,
+        )
+    )
+    assert len(claimed([*FRIENDS, others], text)) == 1
+
+
+def test_the_values_of_the_real_schema_are_read_whole(shared_data: Path) -> None:
+    """Also those with commas, signs or digits, and those that begin as others do."""
+    schema = read_schema(shared_data / "cocoa" / "mutualfriends" / "schema.json")
+    for kind, text in (
+        ("company", "who works at {}?"),
+        ("school", "anyone who went to {}?"),
+        ("major", "{}?"),
+    ):
+        values = schema.distinct(kind)
+        odd = [value for value in values if re.search(r"[^A-Za-z ]", value)]
+        for own in (odd[i : i + 8] for i in range(0, len(odd), 8)):
+            friends = [{"Name": "Ann", kind.title(): value} for value in [*own, *values[:8]]]
+            for value in own:
+                assert claimed(friends, text.format(value)) == {value}
 
 
 TITLE = "Road bike 2014 size 54 (like new)"

@@ -97,13 +97,15 @@ def test_runs_are_listed(birdenv: Command, tmp_path: Path, monkeypatch: pytest.M
     ran = birdenv("runs")
     assert ran.code == 2 and "results holds no run" in ran.err
     assert birdenv("c-interact", "--agent", "oracle", "-n", "2").code == 0
+    assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "--user-style", "terse").code == 0
     assert birdenv("bird", "--agent", "oracle", "-n", "2").code == 0
     [damaged] = (tmp_path / "results" / "oracle-bird").glob("run-*")
     ran = birdenv("runs")
     assert ran.code == 0
-    assert len(ran.out.splitlines()) == 2
+    assert len(ran.out.splitlines()) == 3
     assert "results/oracle+rule-c-interact/run-" in ran.out
     assert "c-interact  oracle + rule  2/2 episodes  Phase 1, first try 100.0 %" in ran.out
+    assert "c-interact  oracle + rule  user_style=terse  1/1 episodes" in ran.out
     assert "EX 100.0 %" in ran.out
     (damaged / "config.json").write_text("{")
     assert "not JSON" in birdenv("runs", tmp_path / "results").out

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from birdenv.dialogue import Event
 from birdenv.dialogue.cocoa import (
     ExampleRecord,
     Scenario,
+    Schema,
     read_dataset,
     read_examples,
     read_scenarios,
@@ -200,6 +202,64 @@ def test_times_are_made_unique_and_judgements_move_along() -> None:
     assert [event["time"] for event in written] == [1, 1.001, 1.002, 3, 1.001]
 
 
+def test_a_judgement_is_read_with_the_message_that_it_is_about(tmp_path: Path) -> None:
+    first = {**MESSAGE, "agent": 1, "data": "hello"}
+    write_examples(tmp_path / "e.json", [read(example(first, MESSAGE, JUDGED), tmp_path)])
+    [written] = json.loads((tmp_path / "e.json").read_text())
+    assert as_cocoa_reads(written) == [("hello", []), ("hi", ["ok"])]
+
+
+def as_cocoa_reads(record: Mapping[str, Any]) -> list[tuple[Any, list[str]]]:
+    """The moves with their labels, by what CoCoA's own reader asks of a record: it fails where that would."""
+    scenario = record["scenario"]
+    assert all(each["name"] and each["value_type"] for each in scenario["attributes"])
+    assert {"uuid", "scenario_uuid", "outcome"} <= set(record) and len(scenario["kbs"]) == 2
+    if isinstance(scenario["kbs"][0], dict):
+        assert {"post_id", "category"} <= set(scenario)
+    if "alphas" in scenario:
+        assert all(value.lower() for kb in scenario["kbs"] for item in kb for value in item.values())
+    if "agents" in record:
+        assert set(map(int, record["agents"])) <= {0, 1}
+    moves = {event["time"]: (event["data"], []) for event in record["events"] if event["action"] != "eval"}
+    for event in record["events"]:
+        assert {"agent", "time", "action", "data"} <= set(event)
+        if event["action"] == "eval":
+            moves[event["time"]][1].extend(tag for tag, is_set in event["data"]["labels"].items() if is_set)
+    return [moves[time] for time in sorted(moves, key=float)]
+
+
+@pytest.mark.parametrize("game", ["mutual-friends", "bargain", "deal-or-no-deal"])
+def test_scenarios_and_dialogues_of_each_shape_are_read_as_they_were_written(
+    game: str, tmp_path: Path
+) -> None:
+    from birdenv.dialogue import make_game, play
+
+    with make_game(game, limit=2) as arena:
+        scenarios = [arena._tasks.scenario(id) for id in arena.ids]
+        dialogue = arena.start(arena.ids[0])
+        play(dialogue, arena.seat_players(dialogue, arena.ids[0]))
+    made = [example(*(event.to_json() for event in dialogue.events), scenario=scenarios[0])]
+    for write, read_back, rows in (
+        (write_scenarios, read_scenarios, scenarios),
+        (write_examples, read_examples, made),
+    ):
+        write(tmp_path / "one.json", rows)  # type: ignore[operator]
+        write(tmp_path / "two.json", read_back(tmp_path / "one.json"))  # type: ignore[operator]
+        assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    [written] = json.loads((tmp_path / "one.json").read_text())
+    assert [data for data, _ in as_cocoa_reads(written)] == [event.data for event in dialogue.events]
+
+
+def test_the_order_of_columns_is_the_scenarios(tmp_path: Path) -> None:
+    columns = [{"name": name, "value_type": "number"} for name in ("Bottomline", "Target")]
+    schema = Schema.model_validate({"values": {}, "attributes": columns[::-1]})
+    rows = [SCENARIO | {"attributes": columns}, SCENARIO | {"uuid": "S_2"}]
+    (tmp_path / "s.json").write_text(json.dumps(rows))
+    own, without_any = read_scenarios(tmp_path / "s.json", schema)
+    assert [each.name for each in own.attributes] == ["Bottomline", "Target"]
+    assert [each.name for each in without_any.attributes] == ["Target", "Bottomline"]
+
+
 def test_what_the_house_did_and_refused_moves_are_left_out() -> None:
     refused = Event(0, 2, "fly", None, None, {"sender": "judge", "reply": "No.", "refused": True})
     events = (Event(0, 1, "message", "hi"), refused, Event(-1, 3, "stop", "left"))
@@ -274,3 +334,35 @@ def test_what_is_written_has_unique_times_and_every_move(made: list[dict[str, An
     times = [event["time"] for event in moves]
     assert times == sorted(set(times))
     assert all(event["time"] in times for event in written)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+json_values = (
+    st.none() | st.booleans() | st.integers(-9, 9) | texts | st.dictionaries(texts, texts, max_size=2)
+)
+records = st.builds(
+    lambda made, further: example(events=made, **further),
+    st.lists(events, max_size=5),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "agents": st.none() | st.dictionaries(st.sampled_from("01"), texts | st.none()),
+            "agents_info": st.none() | st.dictionaries(texts, json_values, max_size=2),
+            "outcome": st.none() | st.dictionaries(texts, json_values, max_size=2),
+            "scenario": st.none() | st.just(SCENARIO | {"alphas": [0.3]}),
+            "mood": json_values,
+        },
+    ),
+)
+
+
+@settings(max_examples=20)
+@given(st.lists(records, min_size=1, max_size=3))
+def test_what_is_read_is_written_and_read_the_same(made: list[dict[str, Any]]) -> None:
+    with TemporaryDirectory() as folder:
+        raw, one, two = (Path(folder) / name for name in ("raw.json", "one.json", "two.json"))
+        raw.write_text(json.dumps(made))
+        write_examples(one, read_examples(raw))
+        write_examples(two, read_examples(one))
+        assert one.read_bytes() == two.read_bytes()
+        assert [each["uuid"] for each in json.loads(one.read_text())] == ["E_1"] * len(made)

@@ -13,8 +13,8 @@ from test_killed_server import Server
 from test_ratings import Round, compared
 from web_browser import listening, served
 
-from birdenv.web import Doors, StudyConfig, study_rows
-from birdenv.web.ratings import make_rating_app, rating_rows
+from birdenv.web import Doors, StudyConfig, make_rating_app, study_rows
+from birdenv.web.ratings import rating_rows
 
 pytestmark = pytest.mark.slow
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -73,6 +73,10 @@ class Person:
 
     def finish(self) -> str:
         self.page.wait_for_selector("#end")
+        self.page.click("text=Send")  # the browser asks for what is needed, and sends nothing
+        assert (
+            self.page.locator("fieldset:invalid").count() == 2 and not self.page.locator(".problem").count()
+        )
         for name in ("humanlike", "cooperative"):
             self.page.check(f"input[name={name}][value='4']")
         self.page.click("text=Send")

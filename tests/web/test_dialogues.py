@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,8 @@ def test_two_people_are_paired_and_each_sees_their_own_list(tmp_path: Path) -> N
                     chat.until(lambda: chat.status == "survey")  # noqa: B023
         for person in people:
             assert person.status() == "survey"
-            assert person.post("/survey", SURVEY) == 200
+        for number, person in enumerate(people, 1):
+            assert person.post("/survey", SURVEY | {"comments": f"from {number}"}) == 200
         codes = [code_of(person) for person in people]
         assert all(codes) and codes[0] != codes[1]
         assert f"https://app.prolific.com/submissions/complete?cc={codes[1]}" in people[1].page
@@ -164,9 +166,68 @@ def test_two_people_are_paired_and_each_sees_their_own_list(tmp_path: Path) -> N
         assert row.outcome == {"reward": 1.0}
     (example,) = study_rows(tmp_path, "cocoa")
     assert example["agents"] == {"0": "human", "1": "human"}
-    assert set(example["agents_info"]["surveys"]) == {"0", "1"}
+    rated = {seat: answers["comments"] for seat, answers in example["agents_info"]["surveys"].items()}
+    seat_of_one = next(event["agent"] for event in example["events"] if event["action"] == "message")
+    assert rated == {str(1 - seat_of_one): "from 1", str(seat_of_one): "from 2"}  # of the one who is rated
     first, second = study_rows(tmp_path, "openai")
     assert first["messages"] and second["tools"]
+
+
+def test_one_whose_connection_was_cut_hears_what_was_said_meanwhile_once(tmp_path: Path) -> None:
+    with served(tmp_path, "mutual-friends", StudyConfig(), limit=1) as (_, port):
+        people = [Browser(port), Browser(port)]
+        for person in people:
+            person.enter()
+        one, two = (Chat(person) for person in people)
+        with two:
+            for chat in (one, two):
+                chat.wait_turn()
+            two.play("message", "before")
+            one.wait_for(1)
+            one.socket.socket.close()  # no closing words
+            for words in ("first", "second", "third"):
+                two.play("message", words)
+            two.wait_for(4)
+            with Chat(people[0], after=1) as back:
+                back.wait_for(4)
+                assert [each["data"] for each in back.events] == ["first", "second", "third"]
+            with Chat(people[0]) as reloaded:
+                reloaded.wait_for(4)
+                assert [each["data"] for each in reloaded.events] == [each["data"] for each in two.events]
+
+
+def test_a_player_is_not_told_from_a_person_and_seems_to_type(tmp_path: Path) -> None:
+    config = against("test_dialogues:Keeper", "guesser")
+    config = config.model_copy(update={"typing_speed": 50.0})
+    with served(tmp_path, TOY, config) as (_, port):
+        person = Browser(port)
+        pages = [person.page]
+        person.enter()
+        with Chat(person) as chat:
+            chat.wait_turn()
+            pages.append(person.page)
+            begun = time.monotonic()
+            chat.play("ask", "is it above 50?")
+            chat.wait_for(2)
+            took = time.monotonic() - begun
+            typing = [frame for frame in chat.frames if '"typing"' in frame]
+            assert '"on": true' in typing[0]
+            chat.until(lambda: '"on": false' in "".join(chat.frames))
+        assert took >= 1 + len("colder") / 50  # it reads, and then it types
+        told = "".join([*pages, *chat.frames]).lower()
+        assert "keeper:" not in told and "test_dialogues" not in told and "bot" not in told
+
+
+def test_the_time_limit_of_a_dialogue_sends_both_browsers_to_the_survey(tmp_path: Path) -> None:
+    with served(tmp_path, "mutual-friends", StudyConfig(limits={"chat": 0.5}), limit=1) as (_, port):  # type: ignore[arg-type]
+        people = [Browser(port), Browser(port)]
+        for person in people:
+            person.enter()
+        with Chat(people[0]) as one, Chat(people[1]) as two:
+            for chat in (one, two):
+                chat.until(lambda: chat.status == "survey")  # noqa: B023
+        for person in people:
+            assert person.status() == "survey" and "The talk is over: time limit" in person.page
 
 
 def test_a_dialogue_in_two_browsers_replays_through_gymnasium_to_the_same_rewards(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from birdenv.web import Doors, Partner, Study, StudyConfig, held_study
 from birdenv.web._database import Database
 from birdenv.web._doors import Newcomers
 from birdenv.web._frames import MAX_FRAME, as_json, read_frame
-from birdenv.web._pages import external_of, platform_of
+from birdenv.web._platform import external_of, platform_of
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 
@@ -34,6 +36,16 @@ def closed_with(socket: Any) -> int:
             socket.recv(10)
     assert found.value.rcvd is not None
     return int(found.value.rcvd.code)
+
+
+def until_gone(study: Study, browser: Browser) -> None:
+    """Wait until the server has seen that a person's last tab is closed."""
+    id = Doors(Path(study.store.path).parent).person(browser.cookie.partition("=")[2])
+    assert id is not None
+    deadline = time.monotonic() + 20
+    while study.presence.tabs(id):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -183,15 +195,87 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     assert (folder / "secret").stat().st_mode & 0o077 == 0
 
 
+WORKER = "workerId=W{0}&assignmentId=A{0}&turkSubmitTo=https://www.mturk.com"
+
+
 def test_a_worker_who_comes_again_is_the_same_person(study: tuple[Study, int]) -> None:
-    query = "workerId=W1&assignmentId=A1&turkSubmitTo=https://www.mturk.com"
-    first = Browser(study[1], query)
+    first = Browser(study[1], WORKER.format(1))
     first.enter()
-    again = Browser(study[1], query)
-    again.post("/consent")
+    again = Browser(study[1], WORKER.format(1))
+    assert again.post("/consent") == 200
     assert again.status() == "waiting"
     preview = Browser(study[1], "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W2")
     assert "<form" not in preview.page
+
+
+def test_one_who_takes_the_task_anew_goes_back_to_the_new_one(study: tuple[Study, int]) -> None:
+    anew = WORKER.format(7).replace("A7", "A8")
+    worker = Browser(study[1], WORKER.format(7))
+    worker.enter()
+    worker.get(f"/?{anew}")
+    assert "I agree" in worker.page and worker.status() == "waiting"  # a link that was opened changes nothing
+    assert Browser(study[1], anew).post("/consent") == 409
+    worker.get(f"/?{anew}")
+    worker.post("/consent")
+    assert worker.status() == "waiting"
+    person = study[0].store.person_named("W7")
+    assert person is not None and person.platform["assignmentId"] == "A8"
+    assert Browser(study[1], WORKER.format(7)).post("/consent") == 409
+    assert Browser(study[1], anew).post("/consent") == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["workerId=W3", "workerId=W3&assignmentId=A4", "workerId=W3&assignmentId="],
+    ids=["no visit", "another visit", "an empty visit"],
+)
+def test_the_id_of_a_platform_alone_opens_nobody_elses_dialogue(study: tuple[Study, int], query: str) -> None:
+    owner = Browser(study[1], WORKER.format(3))
+    if owner.post("/consent") == 200:  # of another case otherwise: the same worker
+        owner.post("/instructions")
+    thief = Browser(study[1], query)
+    assert thief.post("/consent") == 409
+    assert "under your platform's id already" in thief.page
+    assert (
+        thief.post("/step/leave") == 200 and thief.status() == "consent"
+    )  # a stranger, with a form of their own
+    with thief.socket() as socket:
+        assert closed_with(socket) == 4401
+
+
+def test_a_second_browser_must_wait_until_the_first_is_closed(study: tuple[Study, int]) -> None:
+    owner = Browser(study[1], WORKER.format(5))
+    owner.enter()
+    with Chat(owner) as chat:
+        chat.until(lambda: chat.status)
+        second = Browser(study[1], WORKER.format(5))
+        came = f"{second.origin}/?{WORKER.format(5)}"
+        assert second.post("/consent", referer=came) == 409 and second.status() == "consent"
+        second.get(f"/?{WORKER.format(5)}")
+        assert second.post("/consent", referer=came) == 409
+    (back,) = re.findall('href="(/[^"]*)">To the first page', second.page)
+    until_gone(study[0], owner)
+    second.get(back)
+    assert second.post("/consent") == 200
+    assert second.status() == owner.status()
+
+
+def test_a_link_of_ones_own_opens_another_browser(study: tuple[Study, int]) -> None:
+    running, port = study
+    owner, other, admin = Browser(port, WORKER.format(6)), Browser(port), Browser(port)
+    owner.enter()
+    owner.get()
+    (link,) = re.findall(r'href="(/link/[^"]+)"', owner.page)
+    assert other.get(link[:-2] + "xx") == 403
+    assert other.get(f"/link/{owner.cookie.partition('=')[2]}") == 403
+    assert admin.post("/admin/link", {"person": "W6"}) == 403
+    admin.post("/admin", {"token": Doors(Path(running.store.path).parent).admin_token})
+    assert admin.post("/admin/link", {"person": "W0"}) == 404
+    assert admin.post("/admin/link", {"person": "W6"}) == 200 and link in admin.page
+    assert other.get(link) == 200
+    assert other.status() == owner.status() != "consent"
+    assert other.post("/step/leave") == 200
+    assert owner.status() == "finished" and link not in owner.page
 
 
 def test_newcomers_from_one_address_are_limited(tmp_path: Path) -> None:

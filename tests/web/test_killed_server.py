@@ -48,9 +48,9 @@ class Server:
                 time.sleep(0.05)
         raise AssertionError("the server does not listen")
 
-    def kill(self) -> None:
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
         assert self._process is not None
-        self._process.send_signal(signal.SIGKILL)
+        self._process.send_signal(number)
         self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
@@ -154,3 +154,19 @@ def test_two_people_with_sql_go_on_after_each_kill(tmp_path: Path) -> None:
     told = [(move.event.metadata or {}).get("reply", "") for move in moves]
     assert "4" in told[-1].split()  # each statement was felt once
     assert all(not (move.event.metadata or {}).get("refused") for move in moves)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_asked_to_end_leaves_one_file_with_every_move(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    server = Server(tmp_path, "mutual-friends")
+    burst: Burst = [(0, "message", "hello"), (1, "message", "hi")]
+    pair = Pair(server.port)
+    pair.send(burst, 0)
+    pair.wait_for(burst, 0)
+    server.kill(number)  # while both are connected
+    assert {path.name for path in tmp_path.iterdir()} == {"secret", "study.sqlite"}
+    store = open_store(tmp_path)
+    assert [move.event.data for move in store.moves(store.running()[0].id)] == ["hello", "hi"]
+    store.close()

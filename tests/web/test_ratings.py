@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,14 +17,16 @@ import pytest
 from web_browser import Browser, listening
 
 from birdenv.cli import main
+from birdenv.cli._ratings import judged_folder
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
+from birdenv.runs.ratings import import_judgements, read_judgements
+from birdenv.web import make_rating_app
 from birdenv.web.ratings import (
     RatingConfig,
     Ratings,
     RatingStore,
     items_of,
-    make_rating_app,
     rating_rows,
     read_rating_config,
 )
@@ -200,7 +203,7 @@ def test_raters_come_from_consent_to_code_and_do_not_see_who_talked(folder: Path
     made = Round(folder, compared(2, 2), compare=compare, seats=("agent_0",), raters=1)
     fields = {"winner": "tie", "justification": "alike"} if compare else ANSWERS
     with listening(make_rating_app(made.ratings, folder)) as port:
-        rater, stranger = Browser(port, "PROLIFIC_PID=p1"), Browser(port)
+        rater, stranger = Browser(port, "PROLIFIC_PID=p1&SESSION_ID=s1"), Browser(port)
         assert stranger.get("/item") == 403
         assert rater.post("/consent", origin="http://evil.example") == 403
         told = [rater.page]
@@ -222,7 +225,8 @@ def test_raters_come_from_consent_to_code_and_do_not_see_who_talked(folder: Path
         code = re.search(r'<code id="code">([^<]+)<', rater.page)
         assert code and f"cc={code[1]}" in rater.page
         assert "secret-system" not in "".join(told)
-        again = Browser(port, "PROLIFIC_PID=p1")
+        assert Browser(port, "PROLIFIC_PID=p1").post("/consent") == 409
+        again = Browser(port, "PROLIFIC_PID=p1&SESSION_ID=s1")
         again.post("/consent")
         assert code[0] in again.page
     assert len(rating_rows(folder, "pairs" if compare else "ratings")) == (2 if compare else 16)
@@ -250,7 +254,28 @@ def test_the_command_exports_ratings_and_pairs(
         assert read[f"{form}.csv"] == as_text and as_text
     assert {"dialogue", "rater", "question", "value"} <= set(read["ratings.jsonl"][0])
     assert {"left", "right", "winner", "rater", "justification"} <= set(read["pairs.jsonl"][0])
+    collected = judged_folder(folder)
+    for file in ("ratings.csv", "pairs.jsonl"):  # what comes back is known
+        import_judgements(folder, read_judgements(folder / file))
+    assert judged_folder(folder) == collected and collected.comparisons
     monkeypatch.setattr(sys, "argv", ["birdenv", "export", str(folder.parent), "--format", "pairs"])
     with pytest.raises(SystemExit):
         main()
     assert "holds no ratings" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_what_was_collected_is_read_without_the_packages_that_serve(folder: Path) -> None:
+    Round(folder, [record(1)], raters=1).finish("a", ANSWERS)
+    program = f"""
+import sys
+for name in ("fastapi", "itsdangerous", "starlette", "uvicorn", "websockets"):
+    sys.modules[name] = None
+import birdenv.web.study, birdenv.web.replay
+from birdenv.cli import main
+sys.argv = ["birdenv", "export", {str(folder)!r}, "--format", "ratings", "-o", {str(folder / "r.csv")!r}]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    assert len((folder / "r.csv").read_text().splitlines()) == 1 + len(ANSWERS)

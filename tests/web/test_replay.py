@@ -16,9 +16,9 @@ from birdenv.dialogue import Event, Move, make_game
 from birdenv.dialogue.cocoa import write_examples
 from birdenv.dialogue.example import Example
 from birdenv.errors import InputError
-from birdenv.web import Store
+from birdenv.web import Store, make_replay_app
 from birdenv.web.ratings import RatingConfig, items_of
-from birdenv.web.replay import Record, Records, make_replay_app
+from birdenv.web.replay import Record, Records
 from birdenv.web.replay._pages import as_seen
 from birdenv.web.study._store import FILE
 

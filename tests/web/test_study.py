@@ -43,7 +43,7 @@ class World:
         return Study(self.arena, self.config, self.store, clock=self.clock, rng=self.rng)
 
     def come(self, name: str) -> None:
-        self.study.agree(name)
+        self.study.agree(name, f"prolific:{name}", {"SESSION_ID": name})
         self.study.understood(name, {})
         self.study.presence.connect(name)
 
@@ -123,6 +123,20 @@ def test_the_stand_by_player_comes_when_nobody_did(store: Store) -> None:
     world.pass_time(2)
     assert world.status("a") == "chat"
     assert store.dialogues()[0].partner == "bot"
+
+
+def test_fifty_one_at_once_are_twenty_five_dialogues_and_one_with_the_stand_by_player(store: Store) -> None:
+    partners = {"human": Partner(), "bot": Partner(player="rulebased", chats=0)}
+    world = World(store, 30, partners=partners, standby="bot", limits={**LIMITS, "idle": None})
+    names = [f"p{number:02}" for number in range(51)]
+    for name in names:
+        world.come(name)
+    world.pass_time(1)
+    seated = [person for each in store.dialogues() for person in store.seated(each.id).values()]
+    assert len(store.dialogues()) == 25 and sorted(seated) == names[:50]
+    assert world.status("p50") == "waiting"
+    world.pass_time(60)
+    assert world.status("p50") == "chat" and store.dialogues()[-1].partner == "bot"
 
 
 def test_one_who_went_is_not_paired_and_one_who_came_back_must_stay(store: Store) -> None:
@@ -247,6 +261,30 @@ def test_a_player_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Pa
     assert said[0] == said[1]
 
 
+def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_was_heard(
+    tmp_path: Path,
+) -> None:
+    config = StudyConfig(partners={"human": Partner()})
+    path = tmp_path / "study.sqlite"
+    with study_arena("c-interact", config, {"limit": 1, "leak_guard": "filter"}) as arena:
+        study = Study(arena, config, Store(path), rng=Random(1))
+        for name in "ab":
+            study.agree(name)
+            study.understood(name, {})
+            study.presence.connect(name)
+        [room] = study.tick()
+        system, user = (study.store.seated(room.stored.id)[seat] for seat in (0, 1))
+        study.play(system, Move("clarify", "What is roomy?"), "1")
+        study.play(user, Move("answer", "I mean b.seats >= 40."), "2")
+        before = [room.shown(seat) for seat in (0, 1)]
+        again = Study(arena, config, Store(path))
+        assert [again.room(room.stored.id).shown(seat) for seat in (0, 1)] == before
+        sent = again.store.rows("SELECT data FROM move ORDER BY number")
+        heard = [move.event.data for move in again.store.moves(room.stored.id)]
+    assert sent[1][0] == '"I mean b.seats >= 40."'
+    assert "seats" not in heard[1] and before[0].events[1]["data"] == heard[1] == before[1].events[1]["data"]
+
+
 def test_a_player_that_fails_costs_its_own_dialogue(store: Store) -> None:
     world = World(store, partners={"bad": Partner(player="test_study:Failing")})
     world.come("a")
@@ -302,6 +340,18 @@ class People(RuleBasedStateMachine):
         if name not in self.here:
             self.world.study.presence.connect(name)
             self.here.add(name)
+
+    @rule(name=names)
+    def come_under_the_same_id(self, name: str) -> None:
+        """In a browser that is not theirs; or in another one of theirs."""
+        for visit, is_free in ((name, not self.world.study.presence.tabs(name)), ("another", False)):
+            came = "thief", f"prolific:{name}", {"SESSION_ID": visit}
+            if is_free:
+                assert self.world.study.agree(*came).id == name
+            else:
+                with pytest.raises(InputError, match="takes part under your platform's id"):
+                    self.world.study.agree(*came)
+        assert self.world.store.person("thief") is None
 
     @rule(name=names, text=st.text(min_size=1, max_size=5), cid=st.sampled_from("12"))
     def talk(self, name: str, text: str, cid: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_study import World
 
 from birdenv.cli import main
-from birdenv.dialogue import Move
+from birdenv.dialogue import Move, replay
+from birdenv.dialogue.cocoa import read_dataset
 from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena, study_rows
 
 
@@ -49,11 +52,16 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_leaves_one_file_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_end_from_outside_leaves_one_file_with_everything(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import uvicorn
 
     def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(number)  # as uvicorn does after it has ended
+
+    before = signal.getsignal(number)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(uvicorn.Server, "run", interrupted)
@@ -61,6 +69,7 @@ def test_ctrl_c_leaves_one_file_with_everything(tmp_path: Path, monkeypatch: pyt
     with pytest.raises((SystemExit, KeyboardInterrupt)):
         main()
     assert {path.name for path in (tmp_path / "study-bargain").iterdir()} == {"secret", "study.sqlite"}
+    assert signal.getsignal(number) == before
 
 
 def test_without_the_extra_the_command_names_it(
@@ -99,6 +108,40 @@ def test_a_study_is_exported_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
     assert [event["data"] for event in dialogue["events"]] == ["hello"]
     assert exported["openai"]["seat"] == "seller"
     assert exported["potato"]["text"] == "seller: hello"
+
+
+def test_what_a_running_study_exports_is_a_dataset_that_replays_to_the_same_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "study")
+    world = World(store)
+    for name in "abcdef":
+        world.come(name)
+    world.pass_time(1)
+    for name in "af":
+        world.study.play(name, Move("message", "hello"), "1")
+    world.win("a")
+    world.study.leave("c")
+    file = tmp_path / "transcripts.json"
+    monkeypatch.setattr(
+        sys, "argv", ["birdenv", "export", str(tmp_path / "study"), "-f", "cocoa", "-o", str(file)]
+    )
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    ended = [each for each in store.dialogues() if each.ended is not None]
+    assert len(ended) == 2 and len(store.running()) == 1
+    dataset = read_dataset([file], [])
+    for stored, example in zip(ended, dataset.train, strict=True):
+        heard = [move.event for move in store.moves(stored.id) if move.event.agent >= 0]
+        assert [(e.agent, e.action, e.data) for e in example.events] == [
+            (e.agent, e.action, e.data) for e in heard
+        ]
+        again = replay(world.arena.start(stored.task).rules, example.example().events)
+        assert example.outcome is not None and again.outcome()["reward"] == example.outcome["reward"]
+        assert list(again.rewards) == stored.rewards and again.terminated == (stored.status == "completed")
+    store.close()
+    world.arena.close()
 
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:

@@ -121,6 +121,12 @@ _USUAL: Final = frozenset(
     "them".split()
 )
 """Words that stand for no value by themselves."""
+_LITTLE: Final = frozenset(
+    "a an as be been by did for from get go goes going had he hey hi his how if it's its know let no of "
+    "off or our out she so than then up us use used want was wait went were what when where which who why "
+    "will would yet you your".split()
+).union(_BARE, _USUAL)
+"""Words of any message: no first letters or beginning of a value (`at` is no Ann Taylor)."""
 
 
 class Reader:
@@ -260,7 +266,7 @@ def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
     forms: dict[Form, Meanings] = {}
     for words, meanings in whole.items():
         for form in dict.fromkeys(_short_forms(words, shares)):
-            if form not in whole:
+            if form not in whole and not (len(form) == 1 and form[0] in _LITTLE):
                 forms[form] = [] if form in forms else meanings  # of two values: neither
     return {form: meanings for form, meanings in (forms | whole).items() if form and meanings}
 

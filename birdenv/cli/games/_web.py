@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -83,7 +85,7 @@ def web(
         return
     if game is None:
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
-    with web_extra():
+    with _web_extra():
         from birdenv.web import Doors, Study, held_study, make_app, open_store, study_arena
     from birdenv.dialogue.games import find_game
 
@@ -102,7 +104,6 @@ def web(
     for note in notes:
         print(f"Note: {note.message}")
     with arena, held_study(folder), closing(open_store(folder)) as store:
-        # Ctrl-C closes the store, too: its file is whole by itself.
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
         with _served(app, host, port) as address:
@@ -111,8 +112,10 @@ def web(
 
 
 def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
-    with web_extra():
-        from birdenv.web.replay import Records, make_replay_app
+    with _web_extra():
+        from birdenv.web import make_replay_app
+    from birdenv.web.replay import Records
+
     with Records(paths, private=private) as records:
         for note in records.notes:
             print(f"Note: {note}")
@@ -123,17 +126,11 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
     """Ratings of a study lie in its folder."""
-    with web_extra():
-        from birdenv.web import is_study
-        from birdenv.web.ratings import (
-            RatingConfig,
-            Ratings,
-            RatingStore,
-            items_of,
-            make_rating_app,
-            read_rating_config,
-        )
-        from birdenv.web.replay import Records
+    with _web_extra():
+        from birdenv.web import is_study, make_rating_app
+    from birdenv.web.ratings import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
+    from birdenv.web.replay import Records
+
     made = RatingConfig() if config is None else read_rating_config(config)
     first = paths[0]
     folder = output or (first if is_study(first) else Path(f"ratings-{first.resolve().stem}"))
@@ -150,7 +147,10 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 @contextmanager
 def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
-    """Listen, and serve an application after the block until it is interrupted; yields the address."""
+    """Listen, and serve an application after the block until it is interrupted; yields the address.
+
+    SIGTERM ends it as Ctrl-C does: what is open is closed, so that each database is one file.
+    """
     import uvicorn
 
     from birdenv.web._frames import MAX_FRAME
@@ -165,14 +165,18 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
         log_level="warning",
         server_header=False,
     )
-    listening = served.bind_socket()
-    listening.listen()  # who comes now waits for the start, and is not turned away
-    yield f"http://{host}:{listening.getsockname()[1]}"
-    uvicorn.Server(served).run(sockets=[listening])
+    old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        listening = served.bind_socket()
+        listening.listen()  # who comes now waits for the start, and is not turned away
+        yield f"http://{host}:{listening.getsockname()[1]}"
+        uvicorn.Server(served).run(sockets=[listening])  # raises what it caught again when all are served
+    finally:
+        signal.signal(signal.SIGTERM, old)
 
 
 @contextmanager
-def web_extra() -> Iterator[None]:
+def _web_extra() -> Iterator[None]:
     """Turn a missing package of the extra `web` into one line, before anything is made.
 
     Raises:

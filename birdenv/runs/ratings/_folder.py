@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,18 +28,13 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
         InputError: the folder has another answer to the same question.
     """
     kept = read_folder(folder)
-    ratings = joined([kept, added]).ratings
-    known = Counter(kept.comparisons)  # a rater may choose between the same two several times
-    comparisons = []
-    for choice in added.comparisons:
-        known[choice] -= 1
-        if known[choice] < 0:
-            comparisons.append(choice)
-    if len(ratings) > len(kept.ratings):
-        write_records(folder / RATINGS_FILE, map(_written, ratings))
-    if comparisons:
-        write_records(folder / COMPARISONS_FILE, map(_written, (*kept.comparisons, *comparisons)))
-    return len(ratings) - len(kept.ratings), len(comparisons)
+    both = joined([kept, added])
+    new = len(both.ratings) - len(kept.ratings), len(both.comparisons) - len(kept.comparisons)
+    if new[0]:
+        write_records(folder / RATINGS_FILE, map(_written, both.ratings))
+    if new[1]:
+        write_records(folder / COMPARISONS_FILE, map(_written, both.comparisons))
+    return new
 
 
 def _written(row: Rating | Comparison) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -11,6 +12,8 @@ from birdenv.runs.ratings._rows import COMPARISON_COLUMNS, RATING_COLUMNS, table
 
 _MOST: Final = 1e50
 """Sums and squares of smaller numbers are finite."""
+_FURTHER: Final = ("justification", "task", "left_dialogue", "right_dialogue", "seat")
+"""What is told of a comparison beside the columns that must be there."""
 WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
@@ -56,6 +59,9 @@ class Comparison(NamedTuple):
         rater: who chose.
         justification: why, in the rater's words.
         task: what both had to do; empty where the file does not tell.
+        left_dialogue: the id of what was shown on the left; empty where the file does not tell.
+        right_dialogue: the same of the right.
+        seat: the seat that was compared; empty where the file does not tell.
     """
 
     left: str
@@ -64,6 +70,9 @@ class Comparison(NamedTuple):
     rater: str
     justification: str = ""
     task: str = ""
+    left_dialogue: str = ""
+    right_dialogue: str = ""
+    seat: str = ""
 
 
 class Judgements(NamedTuple):
@@ -123,13 +132,17 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Return judgements of several places as one. A rating that stands in two of them counts once.
+    """Return judgements of several places as one. What stands in two of them counts once.
+
+    A rater may choose between the same two several times: a comparison counts as often as in the one place
+    that has it most often. What was shown (the dialogues' ids) tells comparisons apart.
 
     Raises:
         InputError: a rater has two answers to the same question.
     """
     ratings: dict[tuple[str, ...], Rating] = {}
     comparisons: list[Comparison] = []
+    known: Counter[Comparison] = Counter()
     unanswered = 0
     for found in several:
         for each in found.ratings:
@@ -139,14 +152,19 @@ def joined(several: Iterable[Judgements]) -> Judgements:
                     f"two files disagree: {each.rater!r} answered {each.question!r} about {each.dialogue!r} "
                     f"with {_shown(first.value)} and with {_shown(each.value)}"
                 )
-        comparisons += found.comparisons
+        left = known.copy()
+        for choice in found.comparisons:
+            left[choice] -= 1
+            if left[choice] < 0:
+                comparisons.append(choice)
+        known |= Counter(found.comparisons)
         unanswered += found.unanswered
     return Judgements(tuple(ratings.values()), tuple(comparisons), unanswered)
 
 
 def _made(row: Mapping[str, Any], place: str) -> _Row | None:
     if "winner" in row:
-        text = _texts(row, place, COMPARISON_COLUMNS, ("justification", "task"))
+        text = _texts(row, place, COMPARISON_COLUMNS, _FURTHER)
         if not text["winner"]:
             return None
         text["winner"] = text["winner"].lower().replace(" ", "_").replace("-", "_")

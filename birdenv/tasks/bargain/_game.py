@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, FiniteFloat, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
@@ -12,6 +12,25 @@ from birdenv.tasks.bargain._generate import DISCOUNTS, generate
 from birdenv.tasks.bargain._rules import SEATS, BargainRules
 from birdenv.tasks.cocoa._settings import ScenarioSettings
 from birdenv.tasks.cocoa._tasks import ScenarioTasks
+
+
+class _Personal(BaseModel):
+    Role: Literal["buyer", "seller"]
+    Target: FiniteFloat
+
+
+class _Item(BaseModel):
+    Title: str
+    Category: str
+    Price: Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    Description: list[str]
+
+
+class Knowledge(BaseModel):
+    """What a seat knows: files may tell more."""
+
+    personal: _Personal
+    item: _Item
 
 
 class BargainSettings(ScenarioSettings):
@@ -40,7 +59,7 @@ def load(settings: Any) -> ScenarioTasks:
     scenarios = settings.read()
     if scenarios is None:
         scenarios = generate(settings.number, settings.scenario_seed, settings.discounts)
-    return ScenarioTasks(scenarios, settings, BargainRules)
+    return ScenarioTasks(scenarios, settings, BargainRules, Knowledge)
 
 
 GAME = Game(

@@ -62,6 +62,8 @@ class BargainRules(TwoSeats):
 
     def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
         by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # the role is the truth, not the place
+        if set(by_role) != set(ROLES):
+            raise ValueError("one seat must be the buyer, and the other the seller")
         super().__init__([by_role[role] for role in ROLES], settings.cross_talk, settings.max_events)
         self._targets = [float(kb["personal"]["Target"]) for kb in self.kbs]
         self._offer: tuple[int, dict[str, Any]] | None = None

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from birdenv.dialogue import Rules
 from birdenv.dialogue.cocoa import Attribute, Scenario
 from birdenv.dialogue.games import TaskList
@@ -18,6 +20,15 @@ class ScenarioTasks(TaskList):
     """Tasks made of scenarios.
 
     Players are told what is public of a scenario; transcripts hold it whole.
+
+    Args:
+        scenarios: the scenarios.
+        settings: the game's settings.
+        start: makes the rules of one; raises `ValueError` where what the two seats know does not fit.
+        knowledge: the shape of one seat's knowledge.
+
+    Raises:
+        InputError: a scenario cannot be played.
     """
 
     def __init__(
@@ -25,6 +36,7 @@ class ScenarioTasks(TaskList):
         scenarios: Sequence[Scenario],
         settings: ScenarioSettings,
         start: Callable[[Scenario, Any], Rules],
+        knowledge: type[Any],
     ) -> None:
         super().__init__([scenario.uuid for scenario in scenarios])
         self._scenarios = {scenario.uuid: scenario for scenario in scenarios}
@@ -32,13 +44,15 @@ class ScenarioTasks(TaskList):
         self._places = {scenario.uuid: place for place, scenario in enumerate(scenarios)}
         self._settings = settings
         self._start = start
+        shape: TypeAdapter[Any] = TypeAdapter(list[knowledge])  # type: ignore[valid-type]
         for scenario in scenarios:  # before the first episode, not in the middle of a run
             try:
+                shape.validate_python(scenario.kbs)
                 start(scenario, settings)
-            except (KeyError, TypeError, ValueError, StopIteration) as error:
+            except ValueError as error:
                 where = settings.scenarios or "a generated scenario"
                 raise InputError(
-                    f"{where}: the scenario {scenario.uuid!r} cannot be played: {error}"
+                    f"{where}: the scenario {scenario.uuid!r} cannot be played: {_why(error)}"
                 ) from None
 
     def start(self, instance_id: str) -> Rules:
@@ -58,6 +72,13 @@ class ScenarioTasks(TaskList):
         file = settings.scenarios
         digest = {} if file is None else {"data_file": file, "data_sha256": file_digest(Path(file))}
         return settings.model_dump(mode="json", exclude={"scenarios"}) | digest
+
+
+def _why(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, ('kbs', *first['loc'])))}: {first['msg']}"
 
 
 def new_id(rng: Any, prefix: str = "S_") -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
 from birdenv.tasks.cocoa._settings import ScenarioSettings
@@ -14,6 +16,14 @@ from birdenv.tasks.deal_or_no_deal._rules import POINTS, SEATS, THINGS, DealRule
 _LEAST_THINGS: Final = 5
 _MOST_THINGS: Final = 7
 _MOST_OF_ONE: Final = 4
+
+
+class Kind(BaseModel):
+    """One kind of things: how many there are, and what one is worth to the seat."""
+
+    Name: str
+    Count: int
+    Value: int
 
 
 class DealSettings(ScenarioSettings):
@@ -62,7 +72,7 @@ def load(settings: Any) -> ScenarioTasks:
     scenarios = settings.read()
     if scenarios is None:
         scenarios = generate(settings.number, settings.scenario_seed)
-    return ScenarioTasks(scenarios, settings, DealRules)
+    return ScenarioTasks(scenarios, settings, DealRules, list[Kind])
 
 
 GAME = Game(

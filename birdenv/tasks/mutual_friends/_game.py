@@ -57,7 +57,7 @@ def load(settings: Any) -> ScenarioTasks:
             settings.attributes,
             settings.alphas,
         )
-    return ScenarioTasks(scenarios, settings, MutualFriendsRules)
+    return ScenarioTasks(scenarios, settings, MutualFriendsRules, list[dict[str, str]])
 
 
 GAME = Game(

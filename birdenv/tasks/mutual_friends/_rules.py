@@ -49,7 +49,7 @@ class MutualFriendsRules(TwoSeats):
             raise ValueError(f"a list has 1 to {MOST_ITEMS} friends, with text for {', '.join(self._names)}")
 
     def _is_item(self, item: Any) -> bool:
-        return all(isinstance(item[name], str) for name in self._names)
+        return all(isinstance(item.get(name), str) for name in self._names)
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return self.seats[seat].kinds

@@ -2,14 +2,12 @@
 
 * `RatingConfig`, `read_rating_config`: questions, how many raters, what is compared.
 * `Ratings`: raters from consent to code, over a `RatingStore`, under any clock; no network.
-* `make_rating_app`: the pages.
 * `rating_rows`, `write_ratings`: what they said, as rows.
 """
 
 from birdenv.web.ratings._config import RatingConfig, read_rating_config
 from birdenv.web.ratings._export import ROW_FORMATS, rating_rows, write_ratings
 from birdenv.web.ratings._items import Item, items_of
-from birdenv.web.ratings._pages import make_rating_app
 from birdenv.web.ratings._ratings import Ratings
 from birdenv.web.ratings._store import RatingStore
 
@@ -20,7 +18,6 @@ __all__ = [
     "RatingStore",
     "Ratings",
     "items_of",
-    "make_rating_app",
     "rating_rows",
     "read_rating_config",
     "write_ratings",

@@ -11,10 +11,11 @@ from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
 from birdenv.web._doors import RATER, Doors, Newcomers
-from birdenv.web._forms import address_of, back, read_form, refused, signed_in
+from birdenv.web._forms import add_link, address_of, back, read_form, refused, signed_in
 from birdenv.web._frames import as_json
 from birdenv.web._guard import guarded_app
-from birdenv.web._pages import external_of, is_preview, platform_of, render, way_back
+from birdenv.web._pages import render
+from birdenv.web._platform import external_of, is_other_visit, is_preview, platform_of, way_back
 from birdenv.web.ratings._items import Item, side_of
 from birdenv.web.ratings._ratings import WINNERS, Ratings
 from birdenv.web.ratings._store import Rater
@@ -33,6 +34,8 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
     newcomers = Newcomers(config.newcomers)
     app = guarded_app(config.title, host, config.hosts)
 
+    add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
+
     def known(request: Request) -> Rater | None:
         id = doors.person(request.cookies.get(doors.cookie))
         return None if id is None else ratings.store.rater(id)
@@ -42,9 +45,10 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
         platform = platform_of(request.query_params)
         external = external_of(platform)
         rater = known(request)
-        if rater is not None and (external is None or external == external_of(rater.platform)):
+        is_known = rater is not None and (external is None or external == external_of(rater.platform))
+        if rater is not None and is_known and not is_other_visit(rater.platform, platform):
             return HTMLResponse(await asyncio.to_thread(_page, ratings, rater, doors))
-        id = ratings.new_id()
+        id = rater.id if rater is not None and is_known else ratings.new_id()
         facts = {"text": config.consent, "platform": platform, "preview": is_preview(platform)}
         shown = render("consent", title=config.title, form=doors.form(id), **facts)
         return signed_in(HTMLResponse(shown), doors, id, request)
@@ -55,7 +59,10 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
         if ratings.store.rater(id) is None and not newcomers.take(address_of(request)):
             raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
         platform = platform_of(fields)
-        rater = ratings.agree(id, external_of(platform), platform)
+        try:
+            rater = ratings.agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
         return signed_in(back(), doors, rater.id, request)
 
     @app.post("/judge")
@@ -85,8 +92,8 @@ def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> st
     """The page of a rater: what they judge now, or the end."""
     item = ratings.next(rater.id)
     if item is not None:
-        form = doors.form(rater.id)
-        return render("rate", form=form, problem=problem, **_asked(ratings, item, rater))
+        own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
+        return render("rate", problem=problem, **own, **_asked(ratings, item, rater))
     done = ratings.store.rater(rater.id) or rater
     ending = "done" if ratings.progress(rater.id)[0] else "full"
     way = way_back(done.platform, done.code)

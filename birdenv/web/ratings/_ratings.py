@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from birdenv.errors import InputError
+from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.ratings._config import RatingConfig
 from birdenv.web.ratings._items import Item
 from birdenv.web.ratings._store import Rater, RatingStore
@@ -54,8 +55,16 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Take a rater in who agreed."""
-        return self.store.add_rater(id, external, platform or {}, self._clock())
+        """Take a rater in who agreed; one whom the platform sent before goes on if it is the same visit.
+
+        Raises:
+            InputError: somebody else rates under this id of the platform, as far as can be told.
+        """
+        platform = platform or {}
+        rater = self.store.add_rater(id, external, platform, self._clock())
+        if rater.id != id and not is_same_visit(rater.platform, platform):
+            raise InputError(TAKEN)
+        return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
         """Return how many items a rater has judged, and how many they judge at most."""

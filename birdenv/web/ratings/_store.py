@@ -48,11 +48,17 @@ class RatingStore(Database):
         super().__init__(folder / RATINGS, _TABLES)
 
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
-        """Add a rater who agreed; one whom the platform sent before is the same person."""
+        """Add a rater who agreed; one whom the platform sent before is the same person.
+
+        Of one who comes again in their own browser, the platform's new parameters are kept: the way back.
+        """
         self.rows(
             "INSERT OR IGNORE INTO rater VALUES (?, ?, ?, ?, NULL)",
             *(id, external, json.dumps(dict(platform)), now),
         )
+        if platform:
+            sql = "UPDATE rater SET platform = ? WHERE id = ? AND external = ?"
+            self.rows(sql, json.dumps(dict(platform)), id, external)
         found = self._raters("id = ?", id) or self._raters("external = ?", external)
         return found[0]
 

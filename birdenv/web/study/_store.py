@@ -118,17 +118,28 @@ class Store(Database):
     # --- people
 
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
-        """Add a person who agreed; one whom the platform sent before is the same person."""
+        """Add a person who agreed; one whom the platform sent before is the same person.
+
+        Of one who comes again in their own browser, the platform's new parameters are kept: the way back.
+        """
         self.rows(
             "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
             *(id, external, json.dumps(dict(platform)), "instructions", now),
         )
+        if platform:
+            sql = "UPDATE person SET platform = ? WHERE id = ? AND external = ?"
+            self.rows(sql, json.dumps(dict(platform)), id, external)
         found = self._people("id = ?", id) or self._people("external = ?", external)
         return found[0]
 
     def person(self, id: str) -> Person | None:
         """Return a person."""
         found = self._people("id = ?", id)
+        return found[0] if found else None
+
+    def person_named(self, name: str) -> Person | None:
+        """Return the person with this id, ours or the platform's."""
+        found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:

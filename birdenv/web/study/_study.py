@@ -10,12 +10,14 @@ from random import Random, SystemRandom
 from typing import Any, Final
 from uuid import UUID
 
-from birdenv.dialogue import Arena, Game, Move, make_game
-from birdenv.dialogue.games import Question, find_game
+from birdenv.dialogue import Arena, Move
+from birdenv.dialogue.games import Question
 from birdenv.errors import InputError
+from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
-from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room, seat_factory
+from birdenv.web.study._game import check_players
+from birdenv.web.study._room import INFRA_ERROR, PARTNER_ERROR, Room
 from birdenv.web.study._store import Person, Report, Store
 from birdenv.web.study._waiting import End, Presence, WaitingRoom
 
@@ -57,7 +59,7 @@ class Study:
     ) -> None:
         if len(arena.game.seats) > 2:
             raise InputError(f"{arena.game.name} has more than two seats, which a study cannot fill")
-        _check_players(arena.game, config)
+        check_players(arena.game, config)
         self.arena = arena
         self.config = config
         self.store = store
@@ -91,8 +93,20 @@ class Study:
     def agree(
         self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None
     ) -> Person:
-        """Take a person in who agreed; one whom the platform sent before goes on as the same person."""
-        return self.store.add_person(id, external, platform or {}, self.clock())
+        """Take a person in who agreed.
+
+        One whom the platform sent before goes on as the same person if it is the same visit, and no browser
+        of theirs is connected.
+
+        Raises:
+            InputError: somebody else takes part under this id of the platform, as far as can be told.
+        """
+        platform = platform or {}
+        person = self.store.add_person(id, external, platform, self.clock())
+        is_known = person.id == id or is_same_visit(person.platform, platform)
+        if not is_known or (person.id != id and self.presence.tabs(person.id)):
+            raise InputError(TAKEN)
+        return person
 
     def understood(self, id: str, answers: Mapping[int, int]) -> bool:
         """Judge the comprehension check, and let a person into the waiting room; False after a wrong answer.
@@ -280,36 +294,6 @@ class Study:
         kept = self.store.setting("game", json.dumps(told, sort_keys=True))
         if json.loads(kept) != told:
             raise InputError("this study was begun with another game or other settings; name another folder")
-
-
-def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Load a game for a study: settings that are not given have the game's defaults for people's seats.
-
-    Raises:
-        InputError: the game, a setting, a player or a file cannot be used.
-    """
-    found = find_game(game) if isinstance(game, str) else game
-    _check_players(found, config)
-    defaults: dict[str, Any] = {}
-    for seat in seats_of_people(found, config):
-        defaults |= found.with_people.get(seat, {})
-    return make_game(found, **{**defaults, **settings})
-
-
-def _check_players(game: Game, config: StudyConfig) -> None:
-    """Raise `InputError` for a seat or a player that does not exist, before anybody waits for it."""
-    taken = None if config.seat is None else game.seat_index(config.seat)
-    for partner in config.partners.values():
-        for seat in range(len(game.seats)):
-            if partner.player is not None and seat != taken:
-                seat_factory(game, seat, partner.player)
-
-
-def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
-    """Return the seats in which people may sit."""
-    if config.seat is None or any(each.player is None for each in config.partners.values()):
-        return game.seat_names
-    return (game.seat_names[game.seat_index(config.seat)],)
 
 
 def _is_past(since: float | None, limit: float | None, now: float) -> bool:

@@ -77,6 +77,27 @@ def test_dialogues_lie_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "chunk-3" not in html and CHUNK == 100
 
 
+def test_every_event_judgement_and_survey_stands_there_once() -> None:
+    said = [
+        event(0, 1, "message", "hello"),
+        event(1, 2, "message", "hi"),
+        event(0, 3, "select", {"Name": "Ann"}),
+    ]
+    judged = event(1, 1, "eval", {"utterance": "hello", "labels": {"ok": 1}})
+    scenario = {"uuid": "S", "attributes": [], "kbs": [[{"Name": "Ann"}], [{"Name": "Ann"}]]}
+    rows = [
+        row(f"D{number}", scenario, [*said, judged], {"reward": 1}, surveys={"0": {"fluent": number}})
+        for number in range(3)
+    ]
+    shown = data_of(page(analyse(listed_dialogues(rows, "d"))), "chunk-0")
+    for number, each in enumerate(shown):
+        assert [found[:4] for found in each["events"]] == [
+            [made["agent"], made["time"], made["action"], made["data"]] for made in [*said, judged]
+        ]
+        assert each["surveys"] == {"0": {"fluent": number}}
+    assert len(shown) == 3
+
+
 def many(count: int) -> list[Any]:
     """Small dialogues, each about a scenario of its own."""
     base = [*friends(), *bargains()]

@@ -35,6 +35,18 @@ def test_alpha_is_the_textbooks(level: str, value: float) -> None:
     assert found.interval is not None and 0.3 < found.interval.low < value < found.interval.high <= 1
 
 
+def test_alpha_is_what_a_hand_works_out() -> None:
+    """Two raters, four dialogues: 11, 12, 22, 33. Of the eight values 3 are 1, 3 are 2 and 2 are 3.
+
+    Nominal: 2 of 8 values stand beside another one, and 2 (3*3 + 3*2 + 3*2) = 42 of 8*7 pairs differ by
+    chance: alpha = 1 - (2/8) / (42/56). Interval: 2 * 1 squared difference observed, by chance
+    2 (3*3*1 + 3*2*1 + 3*2*4) = 78: alpha = 1 - (2/8) / (78/56).
+    """
+    rows = ("1123", "1223")
+    assert krippendorff_alpha(ratings_of(rows), "nominal").value == pytest.approx(2 / 3, abs=1e-6)
+    assert krippendorff_alpha(ratings_of(rows), "interval").value == pytest.approx(64 / 78, abs=1e-6)
+
+
 def test_alpha_of_words_is_nominal() -> None:
     words = [each._replace(value=f"w{each.value}") for each in ratings_of(OBSERVERS)]
     assert krippendorff_alpha(words, "ordinal").value == pytest.approx(0.743, abs=5e-4)

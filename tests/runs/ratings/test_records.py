@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs.ratings import Comparison, Rating, import_judgements, read_folder, read_judgements
+from birdenv.runs.ratings import (
+    Comparison,
+    Rating,
+    import_judgements,
+    joined,
+    read_folder,
+    read_judgements,
+)
 
 HEAD = "dialogue,rater,question,value\n"
 JSONL = '{"dialogue": "D1", "rater": "ann", "question": "fluent", "value": 4}\n'
@@ -92,6 +99,7 @@ def test_an_import_adds_each_answer_once(tmp_path: Path) -> None:
     assert import_judgements(tmp_path, first) == (2, 0)
     assert import_judgements(tmp_path, choices) == (0, 2)
     assert import_judgements(tmp_path, first) == import_judgements(tmp_path, choices) == (0, 0)
+    assert joined([choices, choices]) == choices
     kept = read_folder(tmp_path)
     assert kept.ratings == first.ratings and kept.comparisons == choices.comparisons
     other = read_judgements(written(tmp_path, HEAD + "D2,ann,fluent,3\n"))
@@ -99,3 +107,12 @@ def test_an_import_adds_each_answer_once(tmp_path: Path) -> None:
         InputError, match="two files disagree: 'ann' answered 'fluent' about 'D2' with 2 and with 3"
     ):
         import_judgements(tmp_path, other)
+
+
+def test_comparisons_of_other_dialogues_are_others(tmp_path: Path) -> None:
+    head = "left,right,winner,rater,left_dialogue,right_dialogue\n"
+    one = read_judgements(written(tmp_path, head + "a,b,left,ann,D1,D2\n"))
+    two = read_judgements(written(tmp_path, head + "a,b,left,ann,D3,D4\na,b,left,ann,D1,D2\n"))
+    assert import_judgements(tmp_path, one) == (0, 1)
+    assert import_judgements(tmp_path, two) == (0, 1)
+    assert {each.left_dialogue for each in read_folder(tmp_path).comparisons} == {"D1", "D3"}

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from birdenv.dialogue import Dialogue, Move, make_game
+from birdenv.dialogue import Dialogue, DialogueOver, Move, make_game
 from birdenv.dialogue.cocoa import read_examples
 from birdenv.errors import InputError
 from birdenv.tasks.bargain import margins
+from birdenv.tasks.bargain._generate import DISCOUNTS
 from birdenv.tasks.deal_or_no_deal import DealRules, DealSettings
+from birdenv.tasks.deal_or_no_deal._rules import THINGS
 from birdenv.tasks.mutual_friends import generate
 from birdenv.tasks.mutual_friends._schema import SCHEMA
 
@@ -37,6 +39,9 @@ def test_generated_lists_have_exactly_one_friend_in_common() -> None:
         assert sum(item in theirs for item in mine) == 1
         assert len(scenario.alphas) == len(scenario.attributes) == 3  # type: ignore[attr-defined]
     assert [each.to_json() for each in generate(SCHEMA, 500, seed=3)] == [s.to_json() for s in scenarios]
+    sized = generate(SCHEMA, 20, items=(7, 7), attributes=(2, 4))
+    assert {len(kb) for scenario in sized for kb in scenario.kbs} == {7}
+    assert {len(scenario.attributes) for scenario in sized} == {2, 3, 4}
 
 
 def test_friends_are_found_when_the_last_selections_are_equal() -> None:
@@ -59,6 +64,9 @@ def test_cross_talk_is_a_setting_and_the_last_event_truncates(game: str) -> None
     assert strict.open == (1,)
     strict.apply(0, Move("message", "are you there?"))
     assert [event.data for event in strict.heard(1)] == ["hello"]
+    assert strict.heard(0)[-1].metadata["reply"] == "It is not your turn."  # type: ignore[index]
+    strict.apply(1, Move("typing", "started"))
+    assert strict.open == (1,)  # to type is no answer
     free = started(game, cross_talk=True, max_events=4)
     for _ in range(3):
         free.apply(0, Move("message", "hello"))
@@ -139,6 +147,42 @@ def test_a_deal_is_hidden_until_both_have_selected() -> None:
     assert dialogue.outcome()["item_split"] == [counts, dict.fromkeys(counts, 0)]
 
 
+NOTHING, ALL = dict.fromkeys(THINGS, 0), None
+
+
+@pytest.mark.parametrize(
+    ("moves", "status", "agreed", "valid"),
+    [
+        ([Move("quit")], "no deal", False, False),
+        ([Move("select", NOTHING), Move("quit")], "no deal", False, False),
+        ([Move("select", NOTHING), Move("select", NOTHING)], "no deal", True, False),
+        ([Move("select", ALL), Move("select", ALL)], "no deal", True, False),
+        ([Move("select", NOTHING), Move("select", ALL)], "completed", True, True),
+    ],
+)
+def test_ends_of_a_division(moves: list[Move], status: str, agreed: bool, valid: bool) -> None:
+    dialogue = started("deal-or-no-deal")
+    counts = {item["Name"]: item["Count"] for item in dialogue.view(0).kb}
+    for seat, move in enumerate(moves):
+        dialogue.apply(seat, move._replace(data=counts) if move == Move("select", ALL) else move)
+    outcome = dialogue.outcome()
+    assert (dialogue.status, outcome["agreed"], outcome["valid_deal"]) == (status, agreed, valid)
+    assert outcome["reward"] == {"0": 0, "1": 10 if valid else 0}
+    with pytest.raises(DialogueOver):
+        dialogue.apply(0, Move("message", "one more thing"))
+
+
+def test_buyers_of_the_real_advertisements_have_our_discounts(shared_data: Path) -> None:
+    path = shared_data / "cocoa" / "craigslistbargain" / "sample-scenarios.json"
+    with make_game("bargain", scenarios=str(path)) as arena:
+        for instance_id in arena.ids:
+            buyer, seller = arena.start(instance_id).rules.kbs
+            price = seller["item"]["Price"]
+            assert seller["personal"]["Target"] == price
+            assert buyer["personal"]["Target"] in {int(round(share * price, 6)) for share in DISCOUNTS}
+        assert len(arena.ids) == 20
+
+
 def test_outcomes_of_real_deals_are_those_of_the_file(shared_data: Path) -> None:
     examples = read_examples(shared_data / "cocoa" / "dealornodeal" / "val-60.json")
     for example in examples:
@@ -197,12 +241,28 @@ def random_move(dialogue: Dialogue, seat: int, rng: Random) -> Move:
     return Move(action.name, action.data_of(values) if values else None)
 
 
+NAMES = '"attributes": [{"name": "Name", "value_type": "name"}]'
+BUYER = """{"personal": {"Role": "buyer", "Target": 1},
+ "item": {"Title": "A", "Category": "bike", "Price": 2, "Description": []}}"""
+
+
 @pytest.mark.parametrize(
     ("game", "scenarios", "says"),
     [
-        ("mutual-friends", '[{"uuid": "S", "kbs": [[], []], "attributes": []}]', "cannot be played"),
-        ("bargain", '[{"uuid": "S", "kbs": [{}, {}]}]', "cannot be played"),
-        ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[], []]}]', "cannot be played"),
+        (
+            "mutual-friends",
+            '[{"uuid": "S", "kbs": [[], []], "attributes": []}]',
+            "a list has 1 to 20 friends",
+        ),
+        ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),
+        (
+            "bargain",
+            '[{"uuid": "S", "kbs": [{}, {}]}]',
+            "cannot be played: kbs.0.personal: Field",
+        ),
+        ("bargain", f'[{{"uuid": "S", "kbs": [{BUYER}, {BUYER}]}}]', "one seat must be the buyer"),
+        ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[], []]}]', "both lists need the same counts"),
         ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[]]}]', "record 1: the field `kbs`"),
         ("bargain", '[{"kbs": [{}, {}]}]', "record 1: the field `uuid`"),
     ],

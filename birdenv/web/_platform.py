@@ -1,0 +1,73 @@
+"""Platforms that send people (Prolific, Mechanical Turk): their parameters, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+PLATFORM_FIELDS: Final = (
+    "PROLIFIC_PID",
+    "STUDY_ID",
+    "SESSION_ID",
+    "workerId",
+    "assignmentId",
+    "hitId",
+    "turkSubmitTo",
+)
+"""Parameters with which Prolific and Mechanical Turk send people."""
+
+TAKEN: Final = (
+    "Somebody takes part under your platform's id already. If it is you: close the page in your other "
+    "browser and try again, or open here the link that it shows for that. The study's team can send you "
+    "this link, too."
+)
+"""Told to one who comes with the id of somebody else, or from a second browser."""
+
+MTURK_HOSTS: Final = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+_VISITS: Final = ("SESSION_ID", "assignmentId")
+_PREVIEW: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_PROLIFIC: Final = "https://app.prolific.com/submissions/complete?cc="
+_MOST_FIELD: Final = 200
+
+
+def platform_of(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of a platform, cut to a sensible length."""
+    return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
+
+
+def external_of(platform: Mapping[str, str]) -> str | None:
+    """Return a person's id on their platform."""
+    if "PROLIFIC_PID" in platform:
+        return f"prolific:{platform['PROLIFIC_PID']}"
+    return f"mturk:{platform['workerId']}" if "workerId" in platform else None
+
+
+def is_preview(platform: Mapping[str, str]) -> bool:
+    """Return True on the preview of a platform, where nothing can be sent."""
+    return platform.get("assignmentId") == _PREVIEW
+
+
+def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
+    """Return True if the platform sent both with one number of a visit (a submission, an assignment).
+
+    Others may know a person's id on the platform; the number of the visit only the person does.
+    """
+    return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
+
+
+def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
+    """Return True if the platform sends a person again, with another number: a task that was taken anew."""
+    return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
+
+
+def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
+    """Return where a platform expects people with their code, for the page `finished`."""
+    if code and "PROLIFIC_PID" in platform:
+        return {"platform_link": _PROLIFIC + quote(code, safe="")}
+    if code and platform.get("turkSubmitTo") in MTURK_HOSTS:
+        return {
+            "submit_to": f"{platform['turkSubmitTo']}/mturk/externalSubmit",
+            "assignment": platform.get("assignmentId", ""),
+        }
+    return {}
