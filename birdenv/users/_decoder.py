@@ -84,7 +84,8 @@ def said_again(choice: Choice, brief: Brief) -> str:
     if not told:
         return decode(choice, brief)
     said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
-    return _of_the_rest(said, told)
+    said = _of_the_rest(said, told)
+    return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 
 @lru_cache(maxsize=256)

@@ -162,8 +162,13 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
     """Rank all that the question may be about, and take the first if it is sure enough."""
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
-    refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
+    if best >= 0 and index.candidates[best].group == "open" and shares[best] < _SURELY_OPEN:
+        named = [i for i in _named_in(index, asked) if index.candidates[i].items]
+        if named:
+            best = max(named, key=lambda i: (shares[i], -i))
+            shares = _without_open(index, shares)
+    refuse, ask = shares[-2:]
     told = 0.0
     if best >= 0:
         alike = _alike(index, best, asked)
@@ -184,7 +189,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
-    last = _the_one_of_its_kind(index, asked)
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
@@ -202,7 +207,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED = 0.5
+_SURELY_REFUSED = 0.65
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
@@ -216,11 +221,30 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return found[0] if alone else -1
 
 
+_SURELY_OPEN = 0.75
+"""Less likely than this, "no preference" is not said to a question that names a point."""
+
+
+def _without_open(index: Index, shares: list[float]) -> list[float]:
+    """The probabilities if "no preference" is no answer."""
+    is_open = [candidate.group == "open" for candidate in index.candidates] + [False, False]
+    rest = sum(share for share, left in zip(shares, is_open, strict=True) if not left)
+    return [
+        0.0 if left or not rest else round(share / rest, 6)
+        for share, left in zip(shares, is_open, strict=True)
+    ]
+
+
+def _named_in(index: Index, asked: Question) -> list[int]:
+    """The candidates that a question names."""
+    return [i for i, candidate in enumerate(index.candidates) if has_any(asked.spaced, candidate.names)]
+
+
 def _alike(index: Index, best: int, asked: Question) -> set[int]:
     """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
     alike = set(index.covers[best])
     if has_any(asked.spaced, index.candidates[best].names):
-        alike.update(i for i, one in enumerate(index.candidates) if has_any(asked.spaced, one.names))
+        alike.update(_named_in(index, asked))
     return alike
 
 

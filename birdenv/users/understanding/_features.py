@@ -114,12 +114,14 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..).
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
+    only: int
     names: bool
 
 
@@ -133,6 +135,10 @@ def evidence(index: Index, question: Question) -> Evidence:
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(shared) / found.total
     unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
+    names_a_point = any(
+        candidate.items and any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
+        for candidate in index.candidates
+    )
     conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
     elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
     kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
@@ -140,6 +146,7 @@ def evidence(index: Index, question: Question) -> Evidence:
         _START["open"] + _WORDS.index("restricted"),
         (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
     )
+    of_open += _numbers(_START["open"] + _NAMED, (names_a_point,))
     of_conditions: Vector = []
     if not question.kinds.isdisjoint(_WHO):
         values = (unknown, conditions == 1, unknown * (conditions == 1))
@@ -191,7 +198,7 @@ def evidence(index: Index, question: Question) -> Evidence:
         for name in candidate.names
     )
     is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
-    may_limit = is_known or "extent" in question.kinds or {"filter", "period"} <= question.kinds
+    may_limit = is_known or "extent" in question.kinds or _is_of_time(question)
     allowed = [
         ((known or found.names) and not guesses)
         or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
@@ -210,8 +217,16 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
+    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
+    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, names)
+    return Evidence(vectors, allowed, lone, names)
+
+
+def _is_of_time(question: Question) -> bool:
+    """Whether a question asks for a range of dates, and says more than that."""
+    return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
 
 
 _CONDITIONS = ("where", "having")
