@@ -136,7 +136,8 @@ def evidence(index: Index, question: Question) -> Evidence:
     restricted = _restricted(shared) / found.total
     unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
     names_a_point = any(
-        candidate.items and any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
+        candidate.items
+        and any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
         for candidate in index.candidates
     )
     conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
