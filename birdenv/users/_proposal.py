@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
 from birdenv.users.understanding._question import is_confirmed
-from birdenv.users.understanding._words import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 Verdict: TypeAlias = Literal["Yes", "No", ""]
 

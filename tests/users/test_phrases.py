@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from birdenv.runs.user_evaluation import DEMO_QUESTIONS, read_questions
 from birdenv.users._phrases import Phrases, any_of, beginnings, split_phrases
 from birdenv.users.understanding._scope import ALL_PHRASES
-from birdenv.users.understanding._words import clean, words
+from birdenv.users.understanding._word_forms import clean, words
 
 _PLAIN = {name: any_of(phrases) for name, phrases in ALL_PHRASES.groups.items()}
 _WORDS = sorted({word for phrases in ALL_PHRASES.groups.values() for word in re.findall(r"[a-z]+", phrases)})

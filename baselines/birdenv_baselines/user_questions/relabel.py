@@ -22,7 +22,7 @@ from birdenv.users import Brief
 from birdenv.users._decoder import decode
 from birdenv.users._proposal import verdict
 from birdenv.users.understanding._candidates import Candidate
-from birdenv.users.understanding._choose import choice_of
+from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv_baselines.user_questions._questions import FOLDER, load_briefs
 

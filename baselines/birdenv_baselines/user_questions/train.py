@@ -20,7 +20,7 @@ import numpy as np
 import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
 from birdenv.users.understanding._candidates import FACETS
-from birdenv.users.understanding._choose import Weights
+from birdenv.users.understanding._choice import Weights
 from birdenv.users.understanding._features import FEATURES, evidence
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_runs

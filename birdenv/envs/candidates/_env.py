@@ -15,7 +15,7 @@ from gymnasium.utils import EzPickle
 from birdenv.envs._gymnasium import transcript_text
 from birdenv.envs.candidates._session import Session
 from birdenv.envs.candidates._setting import MAX_CANDIDATES, MAX_SPANS, PRICES, QUESTIONS, CandidateSetting
-from birdenv.envs.candidates._state import Board, observation_space
+from birdenv.envs.candidates._state import CandidateState, observation_space
 from birdenv.errors import InputError
 
 
@@ -81,7 +81,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.layout = self._setting.layout
         self.observation_space = observation_space(self.layout)
         self.action_space = spaces.Discrete(self.layout.actions)
-        self._board = Board(1, self.layout, questions, max(self._setting.prices))
+        self._state = CandidateState(1, self.layout, questions, max(self._setting.prices))
         self._session: Session | None = None
         self._seed, self._episodes = 0, 0
 
@@ -110,7 +110,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         drawn = self._setting.draw_one(self.np_random.random(self.layout.draws), options)
         if self._session is not None:
             self._session.close()
-        self._session = Session(self._setting, drawn, self._board, seed=self._seed, repeat=self._episodes)
+        self._session = Session(self._setting, drawn, self._state, seed=self._seed, repeat=self._episodes)
         self._episodes += 1
         return self._observation(), self._title(self._session.task)
 
@@ -134,7 +134,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are possible now, shape (actions,)."""
-        masks: npt.NDArray[np.bool_] = self._board.masks()[0]
+        masks: npt.NDArray[np.bool_] = self._state.masks()[0]
         return masks
 
     def render(self) -> str | None:
@@ -150,7 +150,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._setting.close()
 
     def _observation(self) -> dict[str, Any]:
-        return {name: table[0] for name, table in self._board.observe().items()}
+        return {name: table[0] for name, table in self._state.observe().items()}
 
     def _title(self, task: int) -> dict[str, Any]:
         return dict(self._setting.arena._tasks.info(self._setting.ids[task]))

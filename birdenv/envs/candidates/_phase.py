@@ -26,7 +26,7 @@ _ROWS: Final = re.compile(r"\((\d+) rows?")
 _MOST_ROWS: Final = 1000
 
 
-class Stage:
+class ShownPhase:
     """The text of one phase, and arrays made of it.
 
     Attributes:

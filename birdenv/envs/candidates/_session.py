@@ -8,10 +8,10 @@ import numpy as np
 
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.dialogue.episode import advance
-from birdenv.envs.candidates._phase import Stage, rows_shown
+from birdenv.envs.candidates._phase import ShownPhase, rows_shown
 from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
-from birdenv.envs.candidates._state import Board
+from birdenv.envs.candidates._state import CandidateState
 from birdenv.envs.candidates._user import UnsureUser, points_of
 from birdenv.errors import InfrastructureError
 from birdenv.tasks import SYSTEM, USER
@@ -30,7 +30,7 @@ class Played(NamedTuple):
 
 
 class Session:
-    """Keeps a board of one in step with a dialogue.
+    """Keeps a state of one in step with a dialogue.
 
     An action that the mask forbids is played as a move that the game does not have.
 
@@ -42,9 +42,15 @@ class Session:
     """
 
     def __init__(
-        self, setting: CandidateSetting, drawn: Drawn, board: Board, *, seed: int = 0, repeat: int = 0
+        self,
+        setting: CandidateSetting,
+        drawn: Drawn,
+        state: CandidateState,
+        *,
+        seed: int = 0,
+        repeat: int = 0,
     ) -> None:
-        self._setting, self._drawn, self._board = setting, drawn, board
+        self._setting, self._drawn, self._state = setting, drawn, state
         self.task = int(drawn.tasks[0])
         self._name = setting.ids[self.task]
         self._asked, self._price = 0, float(drawn.prices[0])
@@ -61,14 +67,14 @@ class Session:
             self._players[USER] = UnsureUser(user, refused)
         self._results: list[str] = []
         self._phase = 0
-        board.price(_ONE, drawn.prices)
+        state.price(_ONE, drawn.prices)
         self._show()
 
     def act(self, action: int) -> Played:
         """Play one action."""
-        board, dialogue = self._board, self.dialogue
-        allowed = bool(board.masks()[0, action])
-        could_ask, before = bool(board.can_ask[0]), dialogue.rewards[SYSTEM]
+        state, dialogue = self._state, self.dialogue
+        allowed = bool(state.masks()[0, action])
+        could_ask, before = bool(state.can_ask[0]), dialogue.rewards[SYSTEM]
         move = self._move(action) if allowed else _NOTHING
         attempts = len(dialogue.outcome()["attempts"])
         try:
@@ -100,7 +106,7 @@ class Session:
         self.dialogue.close()
 
     def _move(self, action: int) -> Move:
-        layout = self._board.layout
+        layout = self._state.layout
         if action < layout.spans:
             return Move("clarify", question_about(self.stage.phrases[action].text))
         if action == layout.useless:
@@ -113,33 +119,33 @@ class Session:
         return Move(kind, self.stage.sqls[self.order[action - first]])
 
     def _note(self, action: int) -> None:
-        """Put what was said on the board; what a submission came to is seen by `_show`."""
-        board, layout = self._board, self._board.layout
+        """Put what was said into the state; what a submission came to is seen by `_show`."""
+        state, layout = self._state, self._state.layout
         view = self.dialogue.view(SYSTEM)
         if action <= layout.useless:
             fits = self.stage.fit(view.message)[None, self.order]
-            board.hear(_ONE, np.array([action]), fits)
+            state.hear(_ONE, np.array([action]), fits)
         elif action < layout.submit:
             text = view.message
             if text not in self._results:
                 self._results.append(text)
             rows = np.array([rows_shown(text, view.sender)], np.float32)
             result = np.array([self._results.index(text)])
-            board.see(_ONE, np.array([action - layout.execute]), rows, result)
+            state.see(_ONE, np.array([action - layout.execute]), rows, result)
         elif action < layout.give_up and view.phase == self._phase:
-            board.try_out(_ONE, np.array([action - layout.submit]))
+            state.try_out(_ONE, np.array([action - layout.submit]))
 
     def _show(self, *, submitted: bool = False) -> None:
         """Show what the protocol allows now, and a new phase if one has begun."""
-        board, view = self._board, self.dialogue.view(SYSTEM)
+        state, view = self._state, self.dialogue.view(SYSTEM)
         if view.phase != self._phase:
             self._phase = view.phase
             setting = self._setting
             sqls = setting.shown(self._name, view.extras, view.phase)
-            self.stage = Stage(board.layout, view.message, view.instruction, sqls, setting.dialect)
+            self.stage = ShownPhase(state.layout, view.message, view.instruction, sqls, setting.dialect)
             self.order = order_by(self._drawn.orders[view.phase - 1], np.array([len(sqls)]))[0]
             self._results = []
-            board.begin(
+            state.begin(
                 _ONE,
                 self.stage.spans[None],
                 self.stage.candidates[None, self.order],
@@ -147,7 +153,7 @@ class Session:
                 view.phase,
             )
         elif submitted:
-            board.debug(_ONE)
-        board.turns_left[:] = int(view.gauges["turns_left"])
-        board.can_ask[:] = "clarify" in view.legal and view.gauges["turns_left"] > 0
-        board.can_execute[:] = "execute_sql" in view.legal
+            state.debug(_ONE)
+        state.turns_left[:] = int(view.gauges["turns_left"])
+        state.can_ask[:] = "clarify" in view.legal and view.gauges["turns_left"] > 0
+        state.can_execute[:] = "execute_sql" in view.legal

@@ -1,7 +1,7 @@
 """The state of n candidate episodes in arrays, with the observations and the masks that follow from it.
 
-The environment of one dialogue is a board of one, which is filled from what the dialogue said. The vector
-environment is a board of n, filled from compiled tables. So both show the same by construction.
+The environment of one dialogue is a state of one, which is filled from what the dialogue said. The vector
+environment is a state of n, filled from compiled tables. So both show the same by construction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Indices = npt.NDArray[np.intp]
 _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
-class Board:
+class CandidateState:
     """What n episodes show. Candidates stand in the order in which they are shown.
 
     Attributes:
@@ -45,7 +45,7 @@ class Board:
         self._told = np.zeros(n, np.float32)
 
     def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
-        """Show a phase to some episodes: `spans` and `candidates` as of `Stage`, one for each of them."""
+        """Show a phase to some episodes: `spans` and `candidates` as of `ShownPhase`, one for each."""
         self.spans[who] = spans
         self.candidates[who] = candidates
         self.readable[who] = readable
@@ -64,7 +64,7 @@ class Board:
         self.episode[who, _E.PRICE] = prices / self._most
 
     def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
-        """Note answers; `fits` says how well each fits the candidates (`Stage.fit`)."""
+        """Note answers; `fits` says how well each fits the candidates (`ShownPhase.fit`)."""
         self.asked[who, question] = True
         exists = self.candidates[who, :, _C.EXISTS] > 0
         worst = np.where(exists, fits, 1.0).min(axis=1)

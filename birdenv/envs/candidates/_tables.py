@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.envs.candidates._layout import MAX_POINTS
-from birdenv.envs.candidates._phase import Flags, Floats, Stage, rows_shown
+from birdenv.envs.candidates._phase import Flags, Floats, ShownPhase, rows_shown
 from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._state import Indices
@@ -36,7 +36,7 @@ class Tables:
     """Stages in arrays; the leading axis counts them. The first ones are the tasks' requests, in their order.
 
     Attributes:
-        spans, candidates, readable: as of `Stage`.
+        spans, candidates, readable: as of `ShownPhase`.
         counts: how many candidates there are.
         fits: how well the answer to each question fits each candidate; the useless question comes last.
         refused: how well a refusal fits each candidate.
@@ -96,7 +96,7 @@ class _Compiler:
         view = dialogue.view(SYSTEM)
         setting, layout = self._setting, self._layout
         sqls = setting.shown(name, view.extras, view.phase)
-        stage = Stage(layout, view.message, view.instruction, sqls, setting.dialect)
+        stage = ShownPhase(layout, view.message, view.instruction, sqls, setting.dialect)
         size = layout.candidates
         noted: dict[str, Any] = {
             "spans": stage.spans,
@@ -132,7 +132,7 @@ class _Compiler:
             dialogue.apply(SYSTEM, Move("submit_sql", sql))
         return dialogue, arena.seat_players(dialogue, name, but=SYSTEM)
 
-    def _execute(self, dialogue: Dialogue, stage: Stage, noted: dict[str, Any]) -> None:
+    def _execute(self, dialogue: Dialogue, stage: ShownPhase, noted: dict[str, Any]) -> None:
         texts: list[str] = []
         for place in np.flatnonzero(stage.readable):
             if "execute_sql" not in dialogue.view(SYSTEM).legal:
@@ -144,7 +144,7 @@ class _Compiler:
             noted["rows"][place] = rows_shown(view.message, view.sender)
             noted["results"][place] = texts.index(view.message)
 
-    def _ask(self, name: str, stage: Stage, noted: dict[str, Any]) -> None:
+    def _ask(self, name: str, stage: ShownPhase, noted: dict[str, Any]) -> None:
         """Ask each question, in as many dialogues as the budget needs."""
         questions = {self._layout.useless: USELESS}
         questions |= {i: question_about(phrase.text) for i, phrase in enumerate(stage.phrases)}
@@ -165,7 +165,7 @@ class _Compiler:
             dialogue.apply(USER, move)
             noted["fits"][place] = stage.fit(dialogue.view(SYSTEM).message)
 
-    def _submit(self, name: str, path: Sequence[str], stage: Stage, noted: dict[str, Any]) -> None:
+    def _submit(self, name: str, path: Sequence[str], stage: ShownPhase, noted: dict[str, Any]) -> None:
         """Submit each candidate, wrong ones two in a dialogue."""
         dialogue: Dialogue | None = None
         for place, sql in enumerate(stage.sqls):

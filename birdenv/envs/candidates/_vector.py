@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 from birdenv.envs.candidates._cache import tables_of
 from birdenv.envs.candidates._layout import MAX_POINTS
 from birdenv.envs.candidates._setting import CandidateSetting, order_by
-from birdenv.envs.candidates._state import Board, Indices, observation_space
+from birdenv.envs.candidates._state import CandidateState, Indices, observation_space
 from birdenv.envs.candidates._tables import END
 from birdenv.errors import InputError
 from birdenv.grading import reward
@@ -69,8 +69,8 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = Discrete(self.layout.actions)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._board = Board(num_envs, self.layout, setting.questions, max(setting.prices))
-        self._board.can_execute[:] = setting.can_execute
+        self._state = CandidateState(num_envs, self.layout, setting.questions, max(setting.prices))
+        self._state.can_execute[:] = setting.can_execute
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
         self._names = np.array(setting.ids, dtype=object)
         self._tasks = np.zeros(num_envs, np.intp)
@@ -115,7 +115,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             if self._rngs[i] is None or given is not None:
                 self._rngs[i] = seeding.np_random(given)[0]
         self._begin(who)
-        return self._board.observe(), self._titles(who)
+        return self._state.observe(), self._titles(who)
 
     def step(
         self, actions: Any
@@ -135,7 +135,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             raise InputError(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
         earned, over = self._play(actions)
         infos: dict[str, Any] = {}
-        observation = self._board.observe()
+        observation = self._state.observe()
         who = np.flatnonzero(over)
         if self.metadata["autoreset_mode"] is AutoresetMode.DISABLED:
             self._over = over
@@ -146,13 +146,13 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             infos = {"final_obs": last, "_final_obs": over.copy(), "final_info": self._titles(who)}
             infos["_final_info"] = over.copy()
             self._begin(who)
-            observation = self._board.observe()
+            observation = self._state.observe()
         infos |= self._titles(np.arange(self.num_envs))
         return observation, earned, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are possible now, shape (num_envs, actions)."""
-        return self._board.masks()
+        return self._state.masks()
 
     def _begin(self, who: Indices) -> None:
         """Start episodes with what is drawn for them."""
@@ -170,10 +170,10 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._later[who] = drawn.orders[1]
         self._refused[who] = ((drawn.refusals < self._setting.refusals) * _BITS).sum(axis=1)
         self._over[who] = False
-        board = self._board
-        board.price(who, drawn.prices)
-        board.turns_left[who] = self._setting.questions
-        board.can_ask[who] = self._setting.questions > 0
+        state = self._state
+        state.price(who, drawn.prices)
+        state.turns_left[who] = self._setting.questions
+        state.can_ask[who] = self._setting.questions > 0
         self._show(who, drawn.tasks, drawn.orders[0], 1)
 
     def _show(self, who: Indices, stages: Indices, keys: npt.NDArray[np.float64], phase: int) -> None:
@@ -184,20 +184,20 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._attempt[who], self._free[who] = 0, 0
         at = stages[:, None]
         candidates, readable = tables.candidates[at, order], tables.readable[at, order]
-        self._board.begin(who, tables.spans[stages], candidates, readable, phase)
+        self._state.begin(who, tables.spans[stages], candidates, readable, phase)
 
     def _play(self, actions: Indices) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        layout, board, tables = self.layout, self._board, self._tables
+        layout, state, tables = self.layout, self._state, self._tables
         everybody = np.arange(self.num_envs)
-        allowed = board.masks()[everybody, actions]
+        allowed = state.masks()[everybody, actions]
         asks = allowed & (actions <= layout.useless)
         executes = allowed & (actions >= layout.execute) & (actions < layout.submit)
         submits = allowed & (actions >= layout.submit) & (actions < layout.give_up)
         over = allowed & (actions == layout.give_up)
-        pays = asks | (~allowed & board.can_ask)
+        pays = asks | (~allowed & state.can_ask)
         earned = np.where(pays, -self._price, 0.0)
-        board.turns_left[pays] -= 1
-        board.can_ask[pays] = board.turns_left[pays] > 0
+        state.turns_left[pays] -= 1
+        state.can_ask[pays] = state.turns_left[pays] > 0
         if asks.any():
             who = np.flatnonzero(asks)
             stages, questions = self._stage[who], actions[who]
@@ -206,12 +206,12 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             if self._setting.refusals:
                 refused = (tables.points[stages, questions] & self._refused[who]) != 0
                 fits = np.where(refused[:, None], tables.refused[stages[:, None], order], fits)
-            board.hear(who, questions, fits)
+            state.hear(who, questions, fits)
         if executes.any():
             who = np.flatnonzero(executes)
             shown = actions[who] - layout.execute
             stages, places = self._stage[who], self._order[who, shown]
-            board.see(who, shown, tables.rows[stages, places], tables.results[stages, places])
+            state.see(who, shown, tables.rows[stages, places], tables.results[stages, places])
         failed = ~allowed & ~pays & self._uses_attempt(~allowed & ~pays)
         if submits.any():
             who = np.flatnonzero(submits)
@@ -227,12 +227,12 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             lost = who[~passes]
             failed[lost] = True
             again = self._attempt[lost] == 0
-            board.try_out(lost[again], shown[~passes][again])
+            state.try_out(lost[again], shown[~passes][again])
         over |= failed & (self._attempt == 1)
         again = failed & ~over
         self._attempt[again] = 1
         self._close_questions(again)
-        board.debug(np.flatnonzero(again))
+        state.debug(np.flatnonzero(again))
         return np.asarray(np.round(earned, 10), np.float64), over
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -250,8 +250,8 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _close_questions(self, who: Any) -> None:
         """After a submission no question is possible."""
-        self._board.turns_left[who] = 0
-        self._board.can_ask[who] = False
+        self._state.turns_left[who] = 0
+        self._state.can_ask[who] = False
 
     def _titles(self, who: Indices) -> dict[str, Any]:
         """The info of some episodes, as Gymnasium has it for batches."""

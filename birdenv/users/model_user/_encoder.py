@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from birdenv.users._brief import Brief, Call
 from birdenv.users._segments import Segment, segments
 from birdenv.users._token_segments import token_segments
-from birdenv.users.understanding._parts import telling_parts
+from birdenv.users.understanding._gold_parts import telling_parts
 
 _CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*\(\s*([^()\n]*?)\s*\)")
 

@@ -9,7 +9,7 @@ Everything that the question may be about is ranked together, by a linear model 
 weights are in `weights.json`; `birdenv_baselines.user_questions.train` makes them.
 """
 
-from birdenv.users.understanding._choose import Choice, named_points, understand
+from birdenv.users.understanding._choice import Choice, named_points, understand
 from birdenv.users.understanding._question import take_apart
 
 __all__ = ["Choice", "named_points", "take_apart", "understand"]

@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users._segments import Segment, segments
 from birdenv.users.sql_in_words._lexer import tokenize
-from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS
-from birdenv.users.understanding._content import (
+from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,
     clear_stems,
@@ -31,10 +30,11 @@ from birdenv.users.understanding._content import (
     stems_of,
     tables_joined,
 )
+from birdenv.users.understanding._gold_parts import telling_parts
+from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
-from birdenv.users.understanding._open import kept, left_open, said_in, unused_columns
-from birdenv.users.understanding._parts import telling_parts
-from birdenv.users.understanding._words import clean, stem, words
+from birdenv.users.understanding._left_open import kept, left_open, said_in, unused_columns
+from birdenv.users.understanding._word_forms import clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 

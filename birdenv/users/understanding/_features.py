@@ -9,12 +9,12 @@ from operator import mul
 from typing import TypeAlias
 
 from birdenv.users._phrases import any_of
-from birdenv.users.understanding._asked import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._words import GENERIC_STEMS, has_any, stem
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, has_any, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""

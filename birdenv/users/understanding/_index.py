@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from birdenv.users._brief import Brief
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
-from birdenv.users.understanding._content import stems_in, subject_stems
-from birdenv.users.understanding._open import mentioned_in
-from birdenv.users.understanding._parts import bare_text
-from birdenv.users.understanding._words import (
+from birdenv.users.understanding._gold_parts import bare_text
+from birdenv.users.understanding._left_open import mentioned_in
+from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
     NAMING_STEMS,

@@ -11,7 +11,7 @@ from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._scope import Said
 from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
-from birdenv.users.understanding._words import (
+from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,

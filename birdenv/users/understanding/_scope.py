@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from birdenv.users._phrases import Phrases, any_of
-from birdenv.users.understanding._asked import KINDS, PHRASES
+from birdenv.users.understanding._kind_asked_for import KINDS, PHRASES
 
 _OWN_WORK = (
     r"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 
-from birdenv.users.understanding._words import stem
+from birdenv.users.understanding._word_forms import stem
 
 _GROUPS = """
 active current live running working operational

@@ -94,9 +94,9 @@ def test_an_action_that_the_mask_forbids_costs_a_question(make: Any) -> None:
     env.reset(seed=2, options=COOP_1)
     absent = env.unwrapped.layout.spans - 1
     assert not env.unwrapped.action_masks()[absent]
-    before = env.unwrapped._board.turns_left[0]
+    before = env.unwrapped._state.turns_left[0]
     _, reward, over, *_ = env.step(absent)
-    assert (reward, over, env.unwrapped._board.turns_left[0]) == (-0.1, False, before - 1)
+    assert (reward, over, env.unwrapped._state.turns_left[0]) == (-0.1, False, before - 1)
 
 
 def test_nothing_is_offered_twice(make: Any) -> None:

@@ -11,8 +11,8 @@ import pytest
 from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, RuleUser
-from birdenv.users.understanding._choose import load_weights
-from birdenv.users.understanding._content import sibling_stems
+from birdenv.users.understanding._candidate_words import sibling_stems
+from birdenv.users.understanding._choice import load_weights
 from birdenv.users.understanding._features import FEATURES
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart

@@ -12,10 +12,10 @@ from importlib import resources
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
-from birdenv.users.understanding._asked import PLAIN_KINDS
 from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
+from birdenv.users.understanding._kind_asked_for import PLAIN_KINDS
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
@@ -30,7 +30,7 @@ from birdenv.users.understanding._scope import (
     out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._words import FRAME_STEMS, clean, content_words, has_any, stem, words
+from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, has_any, stem, words
 
 
 @dataclass(frozen=True, slots=True)
