@@ -192,6 +192,23 @@ def test_the_time_limit_of_a_dialogue_sends_both_to_the_survey(store: Store) -> 
     assert store.dialogues()[0].status == "time limit"
 
 
+def test_a_dialogue_that_is_busy_holds_up_nobody_else_s_time(store: Store) -> None:
+    world = World(store, limits={**LIMITS, "idle": None})
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    busy = world.study.room(store.dialogues()[0].id)
+    with busy._lock:  # a statement runs
+        world.pass_time(601)
+        for name in "cd":
+            world.come(name)
+        world.pass_time(1)
+        assert world.status("c") == world.status("d") == "chat"
+        assert world.status("a") == "chat"
+    world.pass_time(1)
+    assert world.status("a") == world.status("b") == "survey"
+
+
 def test_quotas_fill_and_then_the_study_is_full(store: Store) -> None:
     world = World(store, 2, partners={"bot": Partner(player="rulebased", chats=1)}, limits={})
     for name in "abc":

@@ -123,10 +123,17 @@ class RunningDialogue:
             self._apply(seat, move, cid, seconds)
             return True
 
-    def stop(self, status: str) -> None:
-        """End the dialogue by the house."""
-        with self._lock:
-            self._stop(status)
+    def stop(self, status: str, *, wait: bool = True) -> None:
+        """End the dialogue by the house.
+
+        Without `wait`, nothing happens while a move is being carried out: whoever keeps the time asks again, and
+        a slow statement of one dialogue holds up no other one.
+        """
+        if self._lock.acquire(blocking=wait):
+            try:
+                self._stop(status)
+            finally:
+                self._lock.release()
 
     def next_move(self) -> tuple[int, Move] | None:
         """Ask the players whose turn it may be; None if no player has anything to say now.

@@ -265,9 +265,9 @@ class Study:
                     if self._in_status(id, "chat"):
                         self._finish(id, "left")
             if gone:
-                room.stop(LEFT)
+                room.stop(LEFT, wait=False)
             elif _is_past(stored.started, limits.chat, now):
-                room.stop("time limit")
+                room.stop("time limit", wait=False)
         if room.is_over:
             self.settle(room)
 
