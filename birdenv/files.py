@@ -122,20 +122,20 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
         raise InputError(f"{at}: the JSON holds a number of too many digits") from None
 
 
-def check_text(value: Any, where: str, depth: int = 0) -> None:
+def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED) -> None:
     """Refuse half characters (lone surrogates), which no file or terminal can hold, and endless nesting."""
     if isinstance(value, str):
         half = None if value.isascii() else _SURROGATE.search(value)
         if half is not None:
             raise InputError(f"{where} holds half a character ({half.group()!a}); mend or remove it")
     elif isinstance(value, dict | list):
-        if depth >= _MOST_NESTED:
+        if depth >= most:
             raise InputError(f"{where} is nested too deeply")
         pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
         for key, item in pairs:
-            check_text(key, where, depth + 1)
+            check_text(key, where, depth + 1, most)
             named = f"{where}: the field {key!a}" if depth == 0 and key is not None else where
-            check_text(item, named, depth + 1)
+            check_text(item, named, depth + 1, most)
 
 
 def read_json(path: Path) -> Any:

@@ -14,6 +14,8 @@ from birdenv.files import check_text
 MAX_FRAME: Final = 2**19
 """Bytes of one frame: one text field of the longest kind, however its characters are written."""
 
+_MOST_NESTED: Final = 20  # far below what files may hold: the store wraps what was sent
+
 
 class _Frame(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -67,7 +69,7 @@ def read_frame(text: str) -> Hello | Play | Typing:
         raise InputError("a frame is too large")
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
-        check_text(value, "a frame")
+        check_text(value, "a frame", most=_MOST_NESTED)
         return _ADAPTER.validate_python(value)
     except (ValidationError, ValueError, RecursionError):
         raise InputError("a frame cannot be read") from None

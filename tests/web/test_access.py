@@ -327,3 +327,12 @@ def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
 def test_what_people_said_is_for_its_owner_only(tmp_path: Path) -> None:
     Database(tmp_path / "study.sqlite", "CREATE TABLE said (words TEXT)").close()
     assert (tmp_path / "study.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_a_frame_is_refused_long_before_a_file_would_be_nested_too_deeply() -> None:
+    def nested(levels: int) -> str:
+        return '{"type": "move", "cid": "1", "action": "a", "data": ' + "[" * levels + "]" * levels + "}"
+
+    read_frame(nested(19))
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_frame(nested(20))
