@@ -102,7 +102,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
     @app.post("/instructions")
     async def instructions(request: Request) -> Response:
         id, fields = await read_form(request, doors)
-        is_right = await asyncio.to_thread(study.understood, id, _checked(fields))
+        is_right = await asyncio.to_thread(study.understood, id, _checked(fields), _try_number(fields))
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
@@ -134,6 +134,12 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         act = {"leave": study.leave, "again": study.again, "finish": study.end_alone}[step]
         await asyncio.to_thread(act, id)
         return back()
+
+
+def _try_number(fields: Mapping[str, str]) -> int | None:
+    """The number of the try that a page of the comprehension check stands for."""
+    number = fields.get("try", "")
+    return int(number) if _CHOICE.fullmatch(number) else None
 
 
 def _checked(fields: Mapping[str, str]) -> dict[int, int]:

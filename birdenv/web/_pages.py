@@ -87,6 +87,7 @@ class Pages:
                 "text": study.config.instructions,
                 "guides": self._guides(),
                 "check": study.config.check,
+                "tries": person.tries,
                 "tries_left": TRIES - person.tries,
             }
         if person.status == "survey":

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from birdenv.errors import InputError
 from birdenv.web import read_config
+from birdenv.web.ratings import RatingConfig
+from birdenv.web.study import StudyConfig
 
 STATUSES = {"waiting": {"num_seconds": 180}, "chat": {"num_seconds": -1}, "survey": {"num_seconds": -1}}
 MODELS = {
@@ -84,3 +87,24 @@ def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> 
 def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, record: dict[str, Any], why: str) -> None:
     with pytest.raises(InputError, match=why):
         read_config(written(tmp_path, **record))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"name": "form"}, "the page has a field of that name"),
+        ({"name": "item"}, "the page has a field of that name"),
+        ({"name": "a", "scale": -1}, "the scale is -1"),
+        ({"name": "a", "scale": 10**9}, "the scale is 1000000000"),
+        ({"name": "a", "about": "xyz"}, "about is 'xyz'"),
+    ],
+)
+@pytest.mark.parametrize(("config", "field"), [(StudyConfig, "survey"), (RatingConfig, "questions")])
+def test_questions_that_a_page_cannot_ask_are_refused(
+    config: type[BaseModel], field: str, question: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValidationError, match=said):
+        config.model_validate({field: [{"text": "?", **question}]})
+    twice = [{"name": "a", "text": "?"}] * 2
+    with pytest.raises(ValidationError, match="two questions have the name 'a'"):
+        config.model_validate({field: twice})

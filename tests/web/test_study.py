@@ -229,7 +229,9 @@ def test_the_comprehension_check_has_two_tries(store: Store) -> None:
         assert not world.study.understood(name, {0: 0})
     assert world.study.understood("a", {0: 1})
     assert world.status("a") == "waiting"
-    assert not world.study.understood("b", {})
+    assert not world.study.understood("b", {0: 0}, 0)  # a double click: the first try, sent again
+    assert world.status("b") == "instructions"
+    assert not world.study.understood("b", {}, 1)
     assert world.status("b") == "failed_check"
 
 

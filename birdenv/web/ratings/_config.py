@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from birdenv.dialogue.games import Question
 from birdenv.errors import InputError
 from birdenv.files import check_text, read_json, read_text
+from birdenv.web._questions import check_questions
 
 _QUESTIONS: Final = (
     Question("fluency", "How fluent is what this seat says?"),
@@ -68,10 +69,8 @@ class RatingConfig(BaseModel):
     hosts: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _different_questions(self) -> RatingConfig:
-        names = [each.name for each in self.questions]
-        if len(set(names)) < len(names):
-            raise ValueError("two questions have the same name")
+    def _questions_can_be_asked(self) -> RatingConfig:
+        check_questions(self.questions)
         return self
 
 

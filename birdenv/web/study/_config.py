@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from birdenv.dialogue.games import Question
+from birdenv.web._questions import check_questions
 
 HUMAN: Final = "human"
 """The partner that is another person."""
@@ -104,6 +105,11 @@ class StudyConfig(_Part):
     typing_speed: float | None = Field(None, gt=0)
     hosts: tuple[str, ...] = ()
     prefix: str = "BIRDENV"
+
+    @model_validator(mode="after")
+    def _questions_can_be_asked(self) -> StudyConfig:
+        check_questions(self.survey or ())
+        return self
 
     @model_validator(mode="after")
     def _known_standby(self) -> StudyConfig:

@@ -126,8 +126,8 @@ class RunningDialogue:
     def stop(self, status: str, *, wait: bool = True) -> None:
         """End the dialogue by the house.
 
-        Without `wait`, nothing happens while a move is being carried out: whoever keeps the time asks again, and
-        a slow statement of one dialogue holds up no other one.
+        Without `wait`, nothing happens while a move is being carried out: whoever keeps the time asks again,
+        and a slow statement of one dialogue holds up no other one.
         """
         if self._lock.acquire(blocking=wait):
             try:

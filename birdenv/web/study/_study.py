@@ -108,15 +108,17 @@ class Study:
             raise InputError(TAKEN)
         return person
 
-    def understood(self, id: str, answers: Mapping[int, int]) -> bool:
+    def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
         """Judge the comprehension check, and let a person into the waiting room; False after a wrong answer.
 
-        The second wrong try ends their part.
+        The second wrong try ends their part. `number` counts tries from 0: one sent twice counts once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
             if person is None:
                 return True
+            if number is not None and number < person.tries:
+                return False
             if all(answers.get(place) == each.answer for place, each in enumerate(self.config.check)):
                 self._set(id, "waiting")
                 return True
