@@ -24,9 +24,7 @@ def check_questions(questions: Iterable[Question]) -> None:
     seen: set[str] = set()
     for each in questions:
         if each.name in _OWN_FIELDS:
-            raise ValueError(
-                f"{each.name!r} cannot be a name: the page has a field of that name"
-            )
+            raise ValueError(f"{each.name!r} cannot be a name: the page has a field of that name")
         if each.name in seen:
             raise ValueError(f"two questions have the name {each.name!r}")
         if each.scale != 0 and not 2 <= each.scale <= _LARGEST_SCALE:

@@ -78,6 +78,10 @@ def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> 
             "says nothing of 'rulebased'",
         ),
         ({"status_params": STATUSES, "models": 3}, "models"),
+        (
+            {"status_params": STATUSES, "models": {"human": {"active": True, "type": "rulebased"}}},
+            "no model can have the name 'human'",
+        ),
         ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
         ({"titel": "x"}, "titel"),
         ({"standby": "bot"}, "standby is 'bot'"),

@@ -102,6 +102,10 @@ class AppParams(_Params):
             if not model.active:
                 continue
             if model.type.partition(":")[0] in known:
+                if name == HUMAN:
+                    raise InputError(
+                        f"{path}: no model can have the name {HUMAN!r}: that is the other person"
+                    )
                 players[name] = model.type
             else:
                 warn(f"{path}: model {name!r} has the unknown type {model.type!r}: left out", stacklevel=4)
