@@ -11,7 +11,7 @@ import typer
 
 from birdenv.cli._ratings import judged_folder, read_source
 from birdenv.cli._terminal import visible
-from birdenv.files import check_writable, is_directory, write_text
+from birdenv.files import check_writable, exists, is_directory, write_text
 from birdenv.runs import run_folder
 from birdenv.runs.corpus import (
     Dialogue,
@@ -64,7 +64,7 @@ def analyze(
 def _dialogues(path: Path) -> list[Dialogue]:
     if not is_directory(path):
         return file_dialogues(path)
-    if not (path / "study.sqlite").is_file():
+    if not exists(path / "study.sqlite"):
         return run_dialogues(run_folder(path))
     from birdenv.web import study_rows
 

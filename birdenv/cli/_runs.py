@@ -22,7 +22,7 @@ import typer
 from birdenv.cli._terminal import visible
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
-from birdenv.files import check_writable, file_errors, write_bytes, write_records
+from birdenv.files import check_writable, exists, file_errors, write_bytes, write_records
 from birdenv.runs import run_folder
 from birdenv.runs.summaries import compare as compare_runs
 from birdenv.runs.summaries import comparison_text, forest_plot, read_run, report
@@ -263,7 +263,7 @@ def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) ->
     """The dialogues of a run or of a study."""
     from birdenv.runs.export import dialogue_rows
 
-    if (folder / "study.sqlite").is_file():
+    if exists(folder / "study.sqlite"):
         from birdenv.web import study_rows
 
         return study_rows(folder, form, min_reward)

@@ -122,7 +122,7 @@ def test_player(
 def _read(paths: Sequence[Path] | None, scenarios: Path | None) -> list[ExampleRecord]:
     """The dialogues of files, runs and studies."""
     from birdenv.cli._runs import whole_dialogues
-    from birdenv.dialogue.cocoa import ExampleRecord, read_examples, read_scenarios
+    from birdenv.dialogue.cocoa import as_examples, read_examples, read_scenarios
     from birdenv.dialogue.cocoa._dialogue_files import exact
 
     if not paths:
@@ -134,7 +134,7 @@ def _read(paths: Sequence[Path] | None, scenarios: Path | None) -> list[ExampleR
     found: list[ExampleRecord] = []
     for path in paths:
         if path.is_dir():
-            found += [ExampleRecord.model_validate(exact(row)) for row in whole_dialogues(path, "cocoa")]
+            found += as_examples(map(exact, whole_dialogues(path, "cocoa")), str(path))
         else:
             found += read_examples(path, known)
     if not found:

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario, Schema
+from birdenv.errors import InputError
 from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
 from birdenv.tasks.cocoa._settings import SchemaSettings
 from birdenv.tasks.mutual_friends._draw_scenarios import ALPHAS, generate
@@ -49,14 +50,18 @@ def load(settings: Any) -> ScenarioTasks:
     """
     scenarios = settings.read()
     if scenarios is None:
-        scenarios = generate(
-            settings.read_schema(),
-            settings.number,
-            settings.scenario_seed,
-            settings.items,
-            settings.attributes,
-            settings.alphas,
-        )
+        schema = settings.read_schema()
+        try:
+            scenarios = generate(
+                schema,
+                settings.number,
+                settings.scenario_seed,
+                settings.items,
+                settings.attributes,
+                settings.alphas,
+            )
+        except InputError as error:
+            raise InputError(f"{settings.schema_file or 'our own schema'}: {error}") from None
     return ScenarioTasks(scenarios, settings, MutualFriendsRules, list[dict[str, str]])
 
 

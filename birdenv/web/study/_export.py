@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,14 @@ from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
+from birdenv.files import exists
 from birdenv.web.study._config import HUMAN
 from birdenv.web.study._store import FILE, Store
 
 
 def is_study(folder: Path) -> bool:
     """Return True for the folder of a study."""
-    return (folder / FILE).is_file()
+    return exists(folder / FILE)
 
 
 def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list[dict[str, Any]]:
@@ -34,11 +34,9 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
     """
     if form not in ("cocoa", "openai", "potato"):
         raise InputError(f"a study is exported as cocoa, openai or potato, not as {form!r}")
-    store = Store(folder / FILE)
+    store = Store(folder / FILE, for_reading=True)
     try:
-        told = json.loads(store.setting("game", "{}"))
-        if not told:
-            raise InputError(f"{folder}: nobody has taken part yet")
+        told = store.game()
         with make_game(told["game"], **told["settings"]) as arena:
             made = [each for each in examples(store, arena) if _earned(each, min_reward)]
             if form == "cocoa":

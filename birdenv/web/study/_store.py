@@ -105,10 +105,21 @@ class StoredMove(NamedTuple):
 class Store(Database):
     """The database of one study. Safe from any thread."""
 
-    def __init__(self, path: Path | str) -> None:
-        super().__init__(path, _TABLES)
+    def __init__(self, path: Path | str, for_reading: bool = False) -> None:
+        super().__init__(path, _TABLES, for_reading)
 
     # --- the study
+
+    def game(self) -> dict[str, Any]:
+        """Return the name of the study's game and its settings (`game`, `settings`).
+
+        Raises:
+            InputError: nobody has taken part yet.
+        """
+        rows = self.rows("SELECT value FROM study WHERE name = 'game'")
+        if not rows:
+            raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
+        return dict(json.loads(rows[0][0]))
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""
