@@ -1,6 +1,6 @@
 """Episodes of a run as data for training, and in other tools' formats."""
 
-from birdenv.runs.export._episodes import ExportedEpisode, arena_of, exported_episodes
+from birdenv.runs.export._episodes import ExportedEpisode, arena_of, exported_episodes, played_settings
 from birdenv.runs.export._other_tools import DIALOGUE_FORMATS, dialogue_rows
 from birdenv.runs.export._training_rows import EXPORT_FORMATS, export_rows
 
@@ -12,4 +12,5 @@ __all__ = [
     "dialogue_rows",
     "export_rows",
     "exported_episodes",
+    "played_settings",
 ]

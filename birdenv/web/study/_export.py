@@ -20,6 +20,20 @@ def is_study(folder: Path) -> bool:
     return exists(folder / FILE)
 
 
+def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the name of a study's game, and the settings of the game.
+
+    Raises:
+        InputError: the study cannot be read, or nobody has taken part yet.
+    """
+    store = Store(folder / FILE, for_reading=True)
+    try:
+        told = store.game()
+    finally:
+        store.close()
+    return str(told["game"]), dict(told["settings"])
+
+
 def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list[dict[str, Any]]:
     """Return the finished dialogues of a study, in the order of their beginning.
 
