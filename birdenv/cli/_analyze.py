@@ -11,6 +11,7 @@ import typer
 
 from birdenv.cli._ratings import judged_folder, read_source
 from birdenv.cli._terminal import visible
+from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, is_directory, write_text
 from birdenv.runs import run_folder
 from birdenv.runs.corpus import (
@@ -51,6 +52,8 @@ def analyze(
     if html is not None:
         check_writable(html)
     dialogues = [each for path in sources for each in _dialogues(path)]
+    if not dialogues:
+        raise InputError(f"{sources[0]} holds no finished dialogue")
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]
     judgements += [read_source(path) for path in ratings or ()]
