@@ -75,8 +75,9 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write records as one JSON list, as CoCoA's readers ask."""
-    write_text(path, json.dumps(list(records), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    """Write records as one JSON list, as CoCoA's readers ask: a line for each."""
+    lines = ",\n".join(json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+    write_text(path, f"[\n{lines}\n]\n")
 
 
 def without_nan(value: Any) -> Any:

@@ -54,7 +54,7 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
     if not half:
         return None
     seller = (price - (seller_target + buyer_target) / 2) / half
-    return -seller, seller
+    return 0.0 - seller, 0.0 + seller  # and no -0.0
 
 
 class BargainRules(TwoSeats):

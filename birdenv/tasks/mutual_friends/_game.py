@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, field_validator
 
@@ -14,6 +14,10 @@ from birdenv.tasks.cocoa._settings import SchemaSettings
 from birdenv.tasks.mutual_friends._draw_scenarios import ALPHAS, generate
 from birdenv.tasks.mutual_friends._rules import MOST_ITEMS, SEATS, MutualFriendsRules
 from birdenv.tasks.mutual_friends._schema import SCHEMA
+
+_LEAST_ALPHA: Final = 0.001
+_MOST_ALPHA: Final = 1000
+"""Beyond these every list has one value, or all values, and their weights are no numbers any more."""
 
 
 class MutualFriendsSettings(SchemaSettings):
@@ -34,8 +38,8 @@ class MutualFriendsSettings(SchemaSettings):
     @field_validator("alphas", mode="after")
     @classmethod
     def _are_positive(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if min(value) <= 0:
-            raise ValueError("must be numbers above 0")
+        if not all(_LEAST_ALPHA <= each <= _MOST_ALPHA for each in value):
+            raise ValueError(f"must be numbers from {_LEAST_ALPHA} to {_MOST_ALPHA}")
         return value
 
     def read_schema(self) -> Schema:
