@@ -155,11 +155,14 @@ def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[Dia
 def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[Dialogue]:
     """Dialogues of which only the scenario tells the game."""
     made = []
+    seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
         scenario = example.scenario.to_json() if example.scenario is not None else {}
         game = _game_of(example, scenario)
+        if game not in seats:
+            seats[game] = _seats(game)
         id = f"{source}/{example.uuid}"
-        made.append(_dialogue(example, scenario, id, example.uuid, source, game, _seats(game), {}))
+        made.append(_dialogue(example, scenario, id, example.uuid, source, game, seats[game], {}))
     return _with_own_ids(made)
 
 
