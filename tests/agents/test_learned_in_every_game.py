@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from birdenv_agents.learned import train_policy, train_retrieval
+from birdenv_agents.learned import train_hybrid, train_policy, train_retrieval
 
 from birdenv.dialogue import Dialogue, make_game, play
 from birdenv.dialogue.acts import Transcripts
@@ -81,6 +81,14 @@ def test_a_player_does_again_what_it_has_seen_in_any_registered_game(
     if game != "guess":  # there a guess depends on all before it
         earned = [sum(dialogue.rewards[0] for _, dialogue in each) for each in (again, seen)]
         assert earned[0] >= earned[1] > 0
+
+
+def test_a_game_without_rules_has_no_hybrid(teachers: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    found = examples("guess", held("guess", teachers["guess"]))
+    says = pytest.raises(InputError, match=r"rulebased plays .*, not guess")
+    with Transcripts(find_game("guess"), found) as transcripts, says:
+        train_hybrid(transcripts, tmp_path / "p.json", 0, lambda share: None)
+    assert not (tmp_path / "p.json").exists()
 
 
 def test_dialogues_about_other_tasks_are_told(teachers: dict[str, dict[str, Any]]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from birdenv.dialogue.acts import Act, Listener, Transcripts
 from birdenv.dialogue.cocoa import write_examples
 from birdenv.errors import InputError
+from birdenv_agents.cocoa_rules import check_rules
 from birdenv_agents.learned._grounding import situation
 from birdenv_agents.learned._policy import (
     Array,
@@ -66,6 +67,16 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
     trained = {"dialogues": len(transcripts), "moves": len(places), "seed": seed}
     name = transcripts.game.name
     write_policy(path, PolicyFile(birdenv_policy=1, game=name, trained=trained, acts=known, weights=weights))
+
+
+def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
+    """Learn the policy of a player that chooses among the moves of `rulebased`.
+
+    Raises:
+        InputError: as `train_policy`; or no rules play the game.
+    """
+    check_rules(transcripts.game.name)
+    train_policy(transcripts, path, seed, progress)
 
 
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
