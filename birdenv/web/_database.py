@@ -66,6 +66,8 @@ class Database:
             raise sqlite3.DatabaseError("it is empty" if not found else "it is another program's")
 
     def _fault(self, error: sqlite3.Error) -> InputError:
+        if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
+            return InputError(f"{self.path}: cannot be read here: copy its folder to where you may write")
         return InputError(f"{self.path}: no database of a study: {error}")
 
     def close(self) -> None:
