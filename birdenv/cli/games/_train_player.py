@@ -127,8 +127,10 @@ def test_player(
             figures["moves"] = _foretold(transcripts, player, seed)
         _print_table(f"{player} on {len(examples)} dialogues", figures["moves"])
     if selfplay:
-        figures["selfplay"] = _played(found, player, partner, selfplay, seed, settings)
-        _print_table(f"{player} with {partner or 'itself'}", figures["selfplay"])
+        sitting = _sitting(found, player, partner)
+        figures["selfplay"] = _played(found, sitting, selfplay, seed, settings)
+        others = ", ".join(dict.fromkeys(each for each in sitting if each != player))
+        _print_table(f"{player} with {others or 'itself'}", figures["selfplay"])
     if output is not None:
         write_text(output, json.dumps(figures, indent=1) + "\n")
 
@@ -193,18 +195,20 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
         return foretell(transcripts, factory, argument, seed, progress, seats).figures()
 
 
+def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
+    """Who sits in each seat: the player in the evaluated one."""
+    seats = range(len(game.seats))
+    return [player if seat == game.evaluated else partner or _partner(player, game, seat) for seat in seats]
+
+
 def _played(
-    game: Game, player: str, partner: str | None, number: int, seed: int, settings: Mapping[str, Any]
+    game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Figures of dialogues; who can sit in every seat changes seats."""
+    """Figures of dialogues; those who can sit in every seat change seats."""
     from birdenv.runs.player_evaluation import self_play
 
-    seats = range(len(game.seats))
-    others = [seat for seat in seats if seat != game.evaluated]
-    sitting = {seat: partner or _partner(player, game, seat) for seat in others} | {game.evaluated: player}
-    turning = all(_can_sit(each, game, seat) for each in sitting.values() for seat in seats)
-    players = [sitting[seat] for seat in seats]
-    with _progress(f"{number} dialogues of {player}") as progress:
+    turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
+    with _progress(f"{number} dialogues of {', '.join(players)}") as progress:
         return self_play(game, players, number, seed, progress, settings, turning).figures()
 
 
