@@ -12,9 +12,9 @@ from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
-from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
+from birdenv.users.understanding._question import SHORT_NAME, Question, called, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, has_any, stem
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -131,16 +131,14 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) if any(shares) else 0.0 for shares in found.by_field]
     shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
     best = max(summed, default=0.0)
-    only = sum(value > 0 for value in summed) == 1
+    only = len(shared) == 1
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(shared) / found.total
     unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
-    names_a_point = any(
-        candidate.items
-        and any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
-        for candidate in index.candidates
-    )
-    conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
+    named, of_value = called(index.names, question), called(index.literals, question)
+    at_length = [i for i in named if _named_at_length(index.candidates[i], question)]
+    names_a_point = any(index.candidates[i].items for i in at_length)
+    conditions = index.conditions
     elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
     kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
     of_open = _numbers(
@@ -178,8 +176,10 @@ def evidence(index: Index, question: Question) -> Evidence:
                     (_MET[family, "met" if kind in candidate.kinds else "missed", kind], near)
                     for kind in question.kinds
                 ]
-        if candidate.names or candidate.literals:
-            vector += _named(start, candidate, question.spaced)
+        if number in named:
+            vector.append((start + _NAMED, 1.0))
+        if number in of_value:
+            vector.append((start + _LITERAL, 1.0))
         if candidate.group == "open":
             vector += of_open
         else:
@@ -193,19 +193,15 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(question.kinds)
     vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
-    guesses = question.guesses and not any(
-        len(name) > SHORT_NAME and f" {name} " in question.spaced
-        for candidate in index.candidates
-        for name in candidate.names
-    )
+    guesses = question.guesses and not at_length
     is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
     may_limit = is_known or "extent" in question.kinds or _is_of_time(question)
     allowed = [
         ((known or found.names) and not guesses)
-        or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
+        or (candidate.group == "said" and number in of_value)
         or not asked_alone.isdisjoint(candidate.main_kinds)
         or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
-        for candidate, known in zip(index.candidates, found.known, strict=True)
+        for number, (candidate, known) in enumerate(zip(index.candidates, found.known, strict=True))
     ]
     kinds = question.kinds & PLAIN_KINDS
     if kinds:
@@ -218,9 +214,9 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
-    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
-    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
-    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
+    of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > found.total
+    lone = of_term[0] if alone and not _PERSONAL.search(question.spaced) else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, allowed, lone, names)
 
@@ -274,13 +270,8 @@ def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
     return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
 
 
-def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
-    vector: Vector = []
-    if has_any(spaced, candidate.names):
-        vector.append((start + _NAMED, 1.0))
-    if has_any(spaced, candidate.literals):
-        vector.append((start + _LITERAL, 1.0))
-    return vector
+def _named_at_length(candidate: Candidate, question: Question) -> bool:
+    return any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
 
 
 def _share_settled(candidate: Candidate, question: Question) -> float:

@@ -39,7 +39,7 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
     said.append("$")
     pairs = [f"{a} {b}" for a, b in pairwise(said)]
     triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
-    return [*dict.fromkeys(said), *dict.fromkeys(pairs), *dict.fromkeys(triples)]
+    return list(dict.fromkeys([*said, *pairs, *triples]))
 
 
 def scale(runs: int) -> float:
@@ -63,12 +63,12 @@ class RunWeights:
             for run, said in weights.items()
         }
 
-    def scores(self, runs: Sequence[str]) -> list[float]:
-        """Add up what runs say for each facet, in proportion to how many there are."""
-        known = self._side_by_side
-        total = sum([known[run] for run in runs if run in known], _ZEROS)
+    def scores(self, runs: Sequence[str], places: Sequence[Sequence[int]]) -> list[float]:
+        """Add up what runs say for these groups of facets, in proportion to how many runs there are."""
+        total = sum(filter(None, map(self._side_by_side.get, runs)), _ZEROS)
+        of_facet = _LANES.unpack(total.to_bytes(_LANES.size, "little"))
         share = scale(len(runs)) / 100
-        return [(number - _ZERO) * share for number in _LANES.unpack(total.to_bytes(_LANES.size, "little"))]
+        return [(sum([of_facet[place] for place in group]) - _ZERO * len(group)) * share for group in places]
 
 
 _BITS = 32
@@ -82,5 +82,8 @@ _LANES = Struct(f"<{len(FACETS)}I")
 def facet_scores(
     index: Index, question: Question, known: Collection[str], weights: RunWeights
 ) -> list[float]:
-    """Add up what a question's words say for each facet."""
-    return weights.scores(word_runs(index, question, known))
+    """Add up what a question's words say for each candidate, for a refusal and for asking back."""
+    return weights.scores(word_runs(index, question, known), [*index.facets, *_BESIDE])
+
+
+_BESIDE = ((REFUSE,), (ASK_BACK,))
