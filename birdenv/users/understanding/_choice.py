@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
+from operator import add
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import FACETS, Candidate
-from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._features import FEATURES, Evidence, Vector, evidence, standing
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._kind_asked_for import PLAIN_KINDS
+from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._ngrams import RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
@@ -67,7 +68,7 @@ REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
 
@@ -256,17 +257,33 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     Rounded, so that machines agree.
     """
-    said = facet_scores(index, asked, weights.known, weights.of_runs)
-    values = weights.values
+    values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
+    for kind in asked.kinds:
+        scores = list(map(add, scores, of_kind[kind]))
     scores = [
-        sum([values[place] * value for place, value in vector], start)
-        for vector, start in zip(found.vectors, said, strict=True)
+        sum([values[place] * value for place, value in vector], start + said)
+        for vector, start, said in zip(
+            found.beside, scores, facet_scores(index, asked, weights.known, weights.of_runs), strict=True
+        )
     ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
     odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
     whole = sum(odds)
     return [round(odd / whole, 6) for odd in odds]
+
+
+@lru_cache(maxsize=256)
+def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
+    """What stands, added up: always, and if a kind is asked for. Nothing of it for the last two."""
+
+    def scores(vectors: Iterable[Vector]) -> list[float]:
+        return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]
+
+    found = standing(index)
+    return scores(one.always for one in found), {
+        kind: scores(one.asked[kind] for one in found) for kind in KINDS
+    }
 
 
 def choice_of(candidate: Candidate) -> Choice:

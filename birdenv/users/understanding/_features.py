@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import mul
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
@@ -20,19 +20,6 @@ Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
-_WISH = any_of(
-    """
-    you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\\w+ )?(?:result|output|list|report)s?
-    (?:result|output|list|report|figure)s? (?:\\w+ )?(?:have|contain|include|show)
-    should (?:i|be|we) (?:show|list|include|display|report|return|shown|listed)\\w*"""
-)
-_PERSONAL = any_of(
-    """
-    why | who (?:are you|else|is (?:the|your)) | your (?:day|name|boss|opinion) | do you (?:think|like)
-    recommend | joke | weather | capital | president | hello | thanks? | how are you | legal | fair
-    hint | steps"""
-)
-
 _WORDS = (
     "covers_term",
     *FIELDS,
@@ -111,7 +98,7 @@ _NAMED, _LITERAL = _WORDS.index("named"), _WORDS.index("literal")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The vectors of all candidates, then that of a refusal and that of asking back.
+    """What speaks for each candidate beside what stands, then what does for a refusal and for asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
@@ -119,7 +106,7 @@ class Evidence:
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
-    vectors: list[Vector]
+    beside: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
@@ -139,8 +126,6 @@ def evidence(index: Index, question: Question) -> Evidence:
     at_length = [i for i in named if _named_at_length(index.candidates[i], question)]
     names_a_point = any(index.candidates[i].items for i in at_length)
     conditions = index.conditions
-    elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
-    kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
     of_open = _numbers(
         _START["open"] + _WORDS.index("restricted"),
         (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
@@ -150,12 +135,11 @@ def evidence(index: Index, question: Question) -> Evidence:
     if not question.kinds.isdisjoint(_WHO):
         values = (unknown, conditions == 1, unknown * (conditions == 1))
         of_conditions = _numbers(_START["part"] + _WORDS.index("unknown"), values)
-    vectors = []
+    beside = []
     for number, candidate in enumerate(index.candidates):
-        vector: Vector = [(_GROUP[candidate.group], 1.0)]
+        vector: Vector = []
         if candidate.main_kinds:
             vector += _plain(candidate.main_kinds, question, found.known[number])
-        vector += [feature for kind, feature in elsewhere_asked if kind not in candidate.kinds]
         family = _FAMILIES.get(candidate.group, "point")
         start = _START[family]
         if summed[number]:
@@ -182,17 +166,12 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector.append((start + _LITERAL, 1.0))
         if candidate.group == "open":
             vector += of_open
-        else:
-            if candidate.clause in _CONDITIONS and candidate.group == "part":
-                vector += of_conditions
-            kinds = candidate.kinds
-            vector += [settled if kind in kinds else missed for kind, settled, missed in kinds_asked]
-            if candidate.clause in _CLAUSE:
-                vector.append((_CLAUSE[candidate.clause], 1.0))
-        vectors.append(vector)
+        elif candidate.clause in _CONDITIONS and candidate.group == "part":
+            vector += of_conditions
+        beside.append(vector)
     plain = not index.plain_kinds.isdisjoint(question.kinds)
-    vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
-    vectors.append(_asking_back(question, best / found.total, plain))
+    beside.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
+    beside.append(_asking_back(question, best / found.total, plain))
     guesses = question.guesses and not at_length
     is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
     may_limit = is_known or "extent" in question.kinds or _is_of_time(question)
@@ -216,9 +195,44 @@ def evidence(index: Index, question: Question) -> Evidence:
         ]
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > found.total
-    lone = of_term[0] if alone and not _PERSONAL.search(question.spaced) else -1
+    lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names)
+    return Evidence(beside, allowed, lone, names)
+
+
+class Standing(NamedTuple):
+    """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
+
+    always: Vector
+    asked: Mapping[str, Vector]
+
+
+@lru_cache(maxsize=256)
+def standing(index: Index) -> tuple[Standing, ...]:
+    """Return what stands for each candidate of a brief."""
+    return tuple(_standing(candidate, index.plain_kinds) for candidate in index.candidates)
+
+
+def _standing(candidate: Candidate, plain_kinds: frozenset[str]) -> Standing:
+    always = [(_GROUP[candidate.group], 1.0)]
+    asked: dict[str, Vector] = {kind: [] for kind in KINDS}
+    for kind in plain_kinds - candidate.kinds:
+        asked[kind].append((_ELSEWHERE[kind], 1.0))
+    if candidate.group != "open":
+        for kind in KINDS:
+            asked[kind].append(((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0))
+        if candidate.clause in _CLAUSE:
+            always.append((_CLAUSE[candidate.clause], 1.0))
+    return Standing(always, asked)
+
+
+def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
+    """Return all that speaks for each candidate, for a refusal and for asking back."""
+    whole = [
+        [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
+        for one, beside in zip(standing(index), found.beside, strict=False)
+    ]
+    return whole + found.beside[-2:]
 
 
 def _is_of_time(question: Question) -> bool:
@@ -258,7 +272,7 @@ def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
-    return [(start + place, float(value)) for place, value in enumerate(values) if value]
+    return [(place, float(value)) for place, value in enumerate(values, start) if value]
 
 
 def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
@@ -296,16 +310,20 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
     return frozenset(found)
 
 
+def _has_identifier(text: str) -> bool:
+    return ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None
+
+
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.said),
-        _IDENTIFIER.search(question.text) is not None,
+        _has_identifier(question.text),
         unknown,
         not best and not plain,
-        _PERSONAL.search(question.spaced) is not None,
+        "personal" in question.said.found,
         len(question.content) > 8,
-        _WISH.search(question.spaced) is not None,
+        "wish" in question.said.found,
         plain,
         best / total,
     )
@@ -318,7 +336,7 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
         1.0,
         not telling and not plain,
         not best and not plain,
-        len(question.spaced.split()) < 6,
+        len(question.words) < 6,
         bool(question.kinds),
         plain,
         best,
