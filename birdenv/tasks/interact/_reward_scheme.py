@@ -39,7 +39,7 @@ class RewardScheme:
         system = earned - asked
         if self.name == "cooperative":
             system -= disclosed
-            return round(system, _DIGITS), round(system, _DIGITS)
+            return (round(system, _DIGITS),) * 2
         user = earned - disclosed if self.name == "user_cost" else -system
         return round(system, _DIGITS), round(user, _DIGITS)
 

@@ -109,6 +109,7 @@ def read_trace(trace: Any) -> dict[str, Any] | None:
     are_texts = isinstance(call, str) and isinstance(target, str)
     if not are_texts or not isinstance(granted, list | tuple):
         return None
-    if not all(isinstance(snippet, str) for snippet in granted):
-        return None
+    for snippet in granted:
+        if not isinstance(snippet, str):
+            return None
     return {"call": call, "target": target, "granted": list(granted)}

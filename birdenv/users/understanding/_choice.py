@@ -101,7 +101,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
     """
     asked = take_apart(question) if isinstance(question, str) else question
     whole = _understand_one(brief, asked, weights)
-    if whole == REFUSED:
+    if whole is REFUSED:
         return whole
     if whole.tells and " and " in asked.asked and (two := _two_named(brief, asked)):
         return _both(*two)

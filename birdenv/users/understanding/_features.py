@@ -93,6 +93,7 @@ _FAMILIES = {"non_critical": "aside", "part": "part", "open": "open", "said": "o
 _START = {family: _AT[f"{family}:covers_term"] for family in ("point", "aside", "part", "open")}
 _START_KIND = {family: _AT[f"{family}_kind:overlap_settled"] for family in _START}
 _PLAIN_START = _AT["plain:asked"]
+_NOT_ASKED = (_PLAIN_START + 1, 1.0)
 _NAMED, _LITERAL = _WORDS.index("named"), _WORDS.index("literal")
 
 
@@ -138,8 +139,10 @@ def evidence(index: Index, question: Question) -> Evidence:
     beside = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = []
-        if candidate.main_kinds:
-            vector += _plain(candidate.main_kinds, question, found.known[number])
+        if not question.kinds.isdisjoint(candidate.main_kinds):
+            vector = _plain(candidate.main_kinds, question, found.known[number])
+        elif candidate.main_kinds:
+            vector.append(_NOT_ASKED)
         family = _FAMILIES.get(candidate.group, "point")
         start = _START[family]
         if summed[number]:
@@ -278,8 +281,6 @@ def _numbers(start: int, values: Iterable[float]) -> Vector:
 def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
     """Whether a kind that can be asked for without naming anything is asked for."""
     asked = kinds & question.kinds
-    if not asked:
-        return [(_PLAIN_START + 1, 1.0)]
     alone = question.kinds & PLAIN_KINDS <= kinds
     return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
 

@@ -48,6 +48,11 @@ class Question:
     context: frozenset[str] = frozenset()
     guesses: bool = False
 
+    @property
+    def confirms(self) -> bool:
+        """True if it states something and asks to confirm it: "One row each. Right?"."""
+        return self.stems[-1:] == (_CONFIRMS,)
+
 
 def take_apart(question: str) -> Question:
     """Make a question comparable; only its beginning is read if it is long.
@@ -99,10 +104,13 @@ _COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|informa
 
 def _is_scaled(text: str) -> bool:
     """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
+    if _DIGIT.search(text) is None:
+        return False
     said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
     return any(number and round(100 * number, 6) in said for number in said)
 
 
+_DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
 
 
@@ -125,8 +133,10 @@ _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\
 
 def _is_guess(text: str) -> bool:
     """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
+    if _ENQUIRES.search(text):
+        return False
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
-    if bare == text or _ENQUIRES.search(text):
+    if bare == text:
         return False
     return all(stem(word) in GENERIC_STEMS or stem(word) in _TAG for word in content_words(words(bare)))
 
@@ -140,11 +150,6 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
         return sentences, asked, []
     rest = [one for one in sentences if one not in tags]
     return rest, rest, tags
-
-
-def is_confirmed(text: str) -> bool:
-    """Return whether a cleaned text states something and asks to confirm it: "One row each. Right?"."""
-    return bool(_sentences(text[:_LONGEST])[2])
 
 
 _CONFIRMS = "=yes"
@@ -184,6 +189,9 @@ def questions_in(question: str) -> list[str]:
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
     """
+    lowered = question.lower()
+    if not any(sign in lowered for sign in ("? ", "; ", ", ", " and ")):
+        return [question]
     parts = [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
     return parts if all(_ASKS.search(part) for part in parts) else [question]
 
@@ -244,7 +252,7 @@ def overlap(index: Index, question: Question) -> Overlap:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
-    by_field = [shared.get(number, _NOTHING) for number in range(size)]
+    by_field: list[Sequence[float]] = [shared.get(number, _NOTHING) for number in range(size)]
     return Overlap(by_field, known, names, total or 1.0, unknown)
 
 
