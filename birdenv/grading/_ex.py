@@ -24,7 +24,7 @@ from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_ro
 from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
-from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
+from birdenv.grading.compare._row_pairs import are_plain, multiset_difference, rows_agree
 from birdenv.grading.statements import Statements, Watch
 
 
@@ -76,7 +76,7 @@ def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Compar
     for row, count in pred.more.items():
         returned[canonical_row(row)] += count
     flags = ("gold_empty",) if gold.is_empty else ()
-    _, extra = cancel(expected, kept)
+    _, extra = multiset_difference(expected, kept)
     missing = next(iter((Counter(expected) - returned).elements()), None)
     counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
     rows = ("" if missing is None else show(missing), show(extra[0]))

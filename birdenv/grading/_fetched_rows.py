@@ -19,7 +19,7 @@ from typing import Final
 from birdenv.databases import QueryError, QueryResult, Result, Row
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._multiset import hashable_rows
-from birdenv.grading.compare._tolerance import are_plain
+from birdenv.grading.compare._row_pairs import are_plain
 
 
 class GoldRows:

@@ -17,7 +17,7 @@ from birdenv.processes._messages import packed, unpacked
 from birdenv.processes._pool import Crash, WorkerGroup, WorkerPool
 from birdenv.processes._process import Process
 
-_PATIENCE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
+_REPLY_GRACE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
 _MOST_IDLE: Final = 8  # processes that are kept between two calls, of each isolation
 _LONGEST_REPLY: Final = 2**30
 _MOST_AHEAD: Final = 2**16  # bytes of work sent to a process that is busy: no more than its socket holds
@@ -90,13 +90,13 @@ class ScoringPool:
         if self.group.items(worker) and len(message) > _MOST_AHEAD:
             return False
         statements = max(len(golds) for _, _, golds, _, _ in work) + 2
-        self.group.send(worker, message, _PATIENCE_SECONDS + statements * (self._limits.wall_seconds + 1))
+        self.group.send(worker, message, _REPLY_GRACE_SECONDS + statements * (self._limits.wall_seconds + 1))
         return True
 
     def finish(self) -> str:
         """Let them write down what they keep, when they have nothing more to do; what went wrong with it."""
         for worker in self.group.workers:
-            self.group.send(worker, packed(("finish", None)), _PATIENCE_SECONDS)
+            self.group.send(worker, packed(("finish", None)), _REPLY_GRACE_SECONDS)
         faults = []
         while any(map(self.group.items, self.group.workers)):
             for worker, message in self.group.wait(_LONGEST_REPLY):

@@ -197,7 +197,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pyt
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -6.0)
+    monkeypatch.setattr(pool, "_REPLY_GRACE_SECONDS", -6.0)
     send, stopped = pool.ScoringWorker.send, []
 
     def send_stopped(worker: Any, data: bytes, deadline: float = math.inf) -> None:

@@ -14,8 +14,8 @@ from rich.progress import Progress
 from birdenv.benchmarks import demo_folder
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
-from birdenv.envs.candidates._cache import code_digest
 from birdenv.errors import InputError
+from birdenv.files import code_digest
 from birdenv.tasks.c_interact import find_task_file, read_task_records
 
 TASKS: Final = 2500

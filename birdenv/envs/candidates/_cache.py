@@ -10,15 +10,14 @@ import tempfile
 import zipfile
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import birdenv
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._tables import Tables, compile_tables
+from birdenv.files import code_digest
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
@@ -60,13 +59,3 @@ def _digest(setting: CandidateSetting) -> str:
     settings = {"layout": repr(setting.layout), "questions": setting.questions}
     known = json.dumps([tasks.config(), asked, settings, code_digest()], sort_keys=True, default=str)
     return hashlib.sha256(known.encode()).hexdigest()[:32]
-
-
-@cache
-def code_digest() -> str:
-    """Return a digest of birdenv's own code."""
-    digest = hashlib.sha256()
-    root = Path(birdenv.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()

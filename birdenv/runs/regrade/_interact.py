@@ -21,7 +21,7 @@ from typing import Any, Final
 from birdenv.databases import Isolation
 from birdenv.errors import InputError
 from birdenv.grading.interact import GradingJob, InteractGrader
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import rule
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.official._phase_counts import EpisodeScore, count_phases

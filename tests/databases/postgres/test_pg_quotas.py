@@ -42,7 +42,7 @@ DEAF = (
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a gigabyte, but sooner."""
-    for module in ("_connection", "_session"):
+    for module in ("_disk_quota", "_session"):
         monkeypatch.setattr(f"birdenv.databases.postgres.{module}.MOST_GROWTH", MOST)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres._connection import LOCK_BYTES
+from birdenv.databases.postgres._disk_quota import LOCK_BYTES
 from birdenv.databases.postgres._privileges import (
     CLOSE_DATABASES,
     CONTENTS_OWNER,

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.databases._results import ErrorKind
+from birdenv.databases.sqlite.guard._authorizer_cache import LIST_OF_FILES, AuthorizerCache
 from birdenv.databases.sqlite.guard._authorizer_rules import (
     CHANGES_OF_SCHEMA,
-    LIST_OF_FILES,
-    AuthorizerCache,
     beyond_reading,
     outside_a_copy,
     stays_in_session,
