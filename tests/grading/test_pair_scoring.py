@@ -19,8 +19,8 @@ from birdenv.databases import Limits, SqliteSource
 from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
-from birdenv.grading import _scoring as scoring
-from birdenv.grading import _scoring_pool as pool
+from birdenv.grading.scoring import _pool as pool
+from birdenv.grading.scoring import _score_pairs as scoring
 from birdenv.processes._pool import WorkerGroup
 
 NAMES = "SELECT name FROM item"
@@ -260,7 +260,7 @@ def test_ctrl_c_leaves_no_process_behind(root: Path, tmp_path: Path) -> None:
 import json, sys
 from birdenv.databases import SqliteSource, Limits
 from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _scoring_pool as pool
+from birdenv.grading.scoring import _pool as pool
 start = pool.ScoringPool.give
 def give(self, worker, work):
     is_given = start(self, worker, work)

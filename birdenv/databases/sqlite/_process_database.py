@@ -37,9 +37,9 @@ from birdenv.databases.sqlite._worker import (
     Episode,
     decoded,
 )
-from birdenv.databases.sqlite.images._file import sweep
 from birdenv.databases.sqlite.images._parked import ParkedImage
 from birdenv.databases.sqlite.images._protocol import ImageKind
+from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
 from birdenv.processes._process import WorkerCrashError

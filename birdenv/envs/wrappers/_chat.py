@@ -17,7 +17,8 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue import Seat
 from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.envs._text_space import SpaceAsText, UnicodeText
+from birdenv.envs._text_space import UnicodeText
+from birdenv.envs._text_vectorisation import SpaceAsText
 from birdenv.envs.wrappers._inline_warning import warn_of_inline
 
 Json = dict[str, Any]

@@ -25,7 +25,7 @@ from birdenv.databases.postgres import (
 )
 from birdenv.databases.postgres.loading._templates import LONGEST_NAME
 from birdenv.databases.postgres.server._binaries import find_binaries
-from birdenv.databases.postgres.server._cluster import ADMIN
+from birdenv.databases.postgres.server._data_folder import ADMIN
 from birdenv.errors import InputError
 
 PREAMBLE = """--

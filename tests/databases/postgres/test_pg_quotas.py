@@ -11,7 +11,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import Limits, QueryError, QueryResult
 from birdenv.databases.postgres import PostgresDatabase, PostgresServer, PostgresSource, find_server
-from birdenv.databases.postgres.server._cluster import ADMIN
+from birdenv.databases.postgres.server._data_folder import ADMIN
 
 pytestmark = pytest.mark.contains("quota")
 

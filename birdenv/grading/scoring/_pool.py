@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from birdenv.databases import ISOLATIONS, Limits, QueryError
 from birdenv.databases.sqlite import crash_error
 from birdenv.errors import BirdenvError, InputError
-from birdenv.grading._scoring_worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.grading._verdict import ExVerdict, verdict_of
+from birdenv.grading.scoring._worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.processes._messages import packed, unpacked
 from birdenv.processes._pool import Crash, WorkerGroup, WorkerPool
 from birdenv.processes._process import Process
@@ -54,7 +54,7 @@ class ScoringWorker(Process):
             file.truncate(mmap.PAGESIZE)
             self.page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
             PAGE.pack_into(self.page, 0, -1, bytes(16))
-            super().__init__("birdenv.grading._scoring_worker", [file.fileno()])
+            super().__init__("birdenv.grading.scoring._worker", [file.fileno()])
 
     def rest(self) -> None:
         """Let it forget everything, until it is prepared again."""
