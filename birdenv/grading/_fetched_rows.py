@@ -4,7 +4,7 @@ So many rows are kept as decide wherever the prediction has no row that a gold l
 gold's. Where there are more, and all of them rows of a gold, the set rule may still hold and the difference
 may be repeated rows only: then the others are counted, not kept, until the first one that no gold has.
 
-The rows of a gold, with what every comparison with them needs, worked out at most once.
+`GoldRows` are the rows of a gold, with what every comparison with them needs, worked out at most once.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Models
-from birdenv.runs._engines import Engine, threads
 from birdenv.runs._episode_record import PlannedEpisode
 from birdenv.runs._episode_status import RETRIED
+from birdenv.runs._job_engine import JobEngine, threads
 from birdenv.runs._jobs import Job, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
@@ -144,7 +144,7 @@ def run(
     *,
     progress: Progress | None = None,
     seating: Seating | None = None,
-    engine: Engine | None = None,
+    engine: JobEngine | None = None,
 ) -> Summary:
     """Play every task that the prepared directory does not hold yet, then write the summary.
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 
 CANCELLED: Final = "57014"
-ENDED_BY_COMMAND: Final = "57P01"
-"""Somebody ended the session: the statement itself, or whoever stops the server."""
-
 
 _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
     ("42601", "syntax"),

@@ -1,9 +1,4 @@
-"""An environment as a chat with tools.
-
-Spaces of chat messages with tool calls.
-
-Reading one action out of an assistant message.
-"""
+"""An environment as a chat with tools: spaces of messages, and an action read out of an assistant's message."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from birdenv.databases.postgres._privileges import (
     HAND_OVER,
     HIDE_THE_SERVER,
     ONLY_READING,
-    TemplateCopies,
 )
 from birdenv.databases.postgres._session import Session, open_session
 from birdenv.databases.postgres.clones._admin_connection import AdminConnection
+from birdenv.databases.postgres.clones._template_copies import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 
 _READERS: Final = "birdenv_reader"

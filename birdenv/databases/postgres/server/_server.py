@@ -4,7 +4,7 @@ server = find_server()                 # embedded, unless BIRDENV_DSN is set
 with server.connect("postgres") as connection: ...
 server.close()
 
-Which server `find_server` would take here, told without starting or asking it.
+`server_choice` tells which server `find_server` would take here, without starting or asking it.
 """
 
 from __future__ import annotations
