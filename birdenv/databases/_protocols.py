@@ -1,4 +1,4 @@
-"""What every episode database and every source of databases can do, whatever engine runs the SQL, and where."""
+"""What every episode database and every source of databases can do, on whatever engine, wherever it runs."""
 
 from __future__ import annotations
 

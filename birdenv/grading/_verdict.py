@@ -1,6 +1,6 @@
 """What grading one prediction by execution accuracy (EX) gives.
 
-`plain_verdict` and `verdict_of` are for sending it from a process that grades, without the results themselves.
+`plain_verdict` and `verdict_of` carry it from a process that grades, without the results themselves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An environment as a chat with tools: spaces of messages, and an action read out of an assistant's message."""
+"""An environment as a chat with tools: spaces of messages, an action read out of an assistant's message."""
 
 from __future__ import annotations
 
