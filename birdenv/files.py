@@ -21,6 +21,7 @@ from typing import Any
 from birdenv.errors import InputError
 
 __all__ = [
+    "cache_folder",
     "check_text",
     "check_writable",
     "code_digest",
@@ -90,6 +91,16 @@ def path_digest(path: Path) -> str | None:
     except OSError:
         return None
     return digest.hexdigest()
+
+
+def cache_folder() -> Path:
+    """Return birdenv's folder in this user's cache, below `$XDG_CACHE_HOME` or `~/.cache`. It need not exist.
+
+    Raises:
+        RuntimeError: this user has no home directory.
+    """
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "birdenv"
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import tempfile
 import zipfile
@@ -17,7 +16,7 @@ import numpy as np
 
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._tables import Tables, compile_tables
-from birdenv.files import code_digest
+from birdenv.files import cache_folder, code_digest
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
@@ -25,7 +24,7 @@ def tables_of(setting: CandidateSetting) -> Tables:
 
     They are kept in the user's cache directory, where that can be written.
     """
-    path = _place() / f"{_digest(setting)}.npz"
+    path = cache_folder() / "candidates" / f"{_digest(setting)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         return Tables(**{field.name: stored[field.name] for field in fields(Tables)})
     made = compile_tables(setting, _tell if sys.stderr.isatty() else None)
@@ -37,11 +36,6 @@ def tables_of(setting: CandidateSetting) -> Tables:
 def _tell(done: int, total: int) -> None:
     end = "\n" if done == total else ""
     print(f"\rcompiling candidates: {done} of {total} tasks", end=end, file=sys.stderr, flush=True)
-
-
-def _place() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "birdenv" / "candidates"
 
 
 def _keep(path: Path, arrays: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 from birdenv.databases.postgres.server._account import Account, server_account
 from birdenv.databases.postgres.server._binaries import Binaries
 from birdenv.errors import InputError
-from birdenv.files import file_errors
+from birdenv.files import cache_folder, file_errors
 
 _SHARED_CACHE: Final = Path("/var/cache/birdenv")
 _LONGESTSOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
@@ -96,9 +96,8 @@ def server_place(binaries: Binaries) -> ServerPaths:
     `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
     below /var/cache with a name made from it. Raises `InputError` if neither can be written.
     """
-    cache = os.environ.get("XDG_CACHE_HOME")
     try:
-        wanted = (Path(cache) if cache else Path.home() / ".cache").absolute() / "birdenv"
+        wanted = cache_folder().absolute()
     except RuntimeError:
         raise InputError(
             "this user has no home directory: set XDG_CACHE_HOME to a folder to write to"
