@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol, overload
+from typing import Any, Final, NamedTuple, overload
 
 from birdenv.dialogue._event import Event
 
@@ -22,16 +22,6 @@ class Move(NamedTuple):
     action: str
     data: Any = None
     trace: Any = None
-
-
-class MoveLike(Protocol):
-    """Anything that reads like a move, such as `birdenv.submit_sql("...")`."""
-
-    @property
-    def action(self) -> str: ...
-
-    @property
-    def data(self) -> Any: ...
 
 
 def as_move(made: Any) -> Move | None:

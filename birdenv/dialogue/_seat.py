@@ -35,8 +35,7 @@ class Field:
     Attributes:
         name: the argument's name.
         kind: `text` (words) and `code` are Unicode texts; `number` and `integer` lie in [low, high]; `item`
-        is
-            one of the seat's `choices`, itself, not its index.
+            is one of the seat's `choices`, itself, not its index.
         low: the least number.
         high: the largest number.
         max_length: characters of a text.

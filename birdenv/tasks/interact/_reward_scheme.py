@@ -1,6 +1,6 @@
 """What each seat earns: the SQL's reward, the price of questions, the price of what the user tells.
 
-Which annotated points an answer tells, read from its words alone, so that a replay pays the same.
+Which annotated points an answer tells is read from its words alone, so that a replay pays the same.
 """
 
 from __future__ import annotations
