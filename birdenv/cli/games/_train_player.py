@@ -139,7 +139,7 @@ def _read(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: Sequence[str]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
     """The dialogues of files, runs and studies, and the settings under which they can be played again."""
-    from birdenv.cli._runs import whole_dialogues
+    from birdenv.cli._export import whole_dialogues
     from birdenv.cli.games._play import read_extra
     from birdenv.dialogue.cocoa import as_examples, read_examples, read_scenarios
     from birdenv.dialogue.cocoa._dialogue_files import exact
