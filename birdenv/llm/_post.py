@@ -71,9 +71,7 @@ class Poster:
         with self._client() as (client, to):
             timeout = to.library.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
             try:
-                with client.stream(
-                    "POST", to.url, content=json.dumps(body), headers=to.headers, timeout=timeout
-                ) as response:
+                with client.stream("POST", to.url, content=json.dumps(body), timeout=timeout) as response:
                     text = self._read(response, ends)
             except to.library.ConnectTimeout:
                 raise TransientError(f"{self._endpoint.url} cannot be reached", "connection") from None
@@ -106,7 +104,7 @@ class Poster:
 
     @contextmanager
     def _client(self) -> Iterator[tuple[Any, _Prepared]]:
-        """A client that nobody else uses, the one that was used last if there is any; and what it sends to."""
+        """A client that nobody else uses, the one that was used last if there is any; and where it sends."""
         with self._lock:
             if self._is_closed:
                 raise EndpointRefusedError("the run has ended")
@@ -184,11 +182,16 @@ class Poster:
 
 
 class _Prepared(NamedTuple):
-    """What all requests to an endpoint have in common: the library of the transport is `httpx` or `httpx2`."""
+    """What all requests to an endpoint have in common.
+
+    Attributes:
+        library: of the transport, `httpx` or `httpx2`.
+        url: where they go, as the library has it.
+        opened: makes a client, which has a connection and sends the headers.
+    """
 
     library: Any
-    url: str
-    headers: dict[str, str]
+    url: Any
     opened: Callable[[], Any]
 
 
@@ -204,11 +207,11 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
         raise EndpointRefusedError(f"{endpoint.url} is no base URL: {error}") from None
     client.close()  # it sends nothing itself
     headers = {**client.default_headers, **client.auth_headers}
+    headers = {name: value for name, value in headers.items() if isinstance(value, str)}
     return _Prepared(
         library,
-        f"{client.base_url}chat/completions",
-        {name: value for name, value in headers.items() if isinstance(value, str)},
-        partial(openai.DefaultHttpxClient, verify=tls),
+        library.URL(f"{client.base_url}chat/completions"),
+        partial(openai.DefaultHttpxClient, verify=tls, headers=headers),
     )
 
 

@@ -119,7 +119,10 @@ def test_a_file_of_calls_of_somebody_else_may_hold_anything(models: Make, tmp_pa
         recorded_dialogues(tmp_path / CALLS)
 
 
-@pytest.mark.parametrize("part", [{"kept": "a"}, {"messages": 5}, {"params": []}, {"params": {"tools": [1]}}])
+@pytest.mark.parametrize(
+    "part",
+    [{"kept": "a"}, {"kept": -1}, {"kept": 2}, {"messages": 5}, {"params": []}, {"params": {"tools": [1]}}],
+)
 def test_a_dialogue_that_cannot_be_put_together_is_named(tmp_path: Path, part: dict[str, Any]) -> None:
     (tmp_path / CALLS).write_text(json.dumps(CALL | part) + "\n")
     with pytest.raises(InputError, match="line 1 is no recorded call"):
