@@ -97,7 +97,7 @@ def read_completion(text: str) -> Completion:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         why = error_text(body) or f"no choices but {shortened(text)}"
         raise TransientError(why, "bad reply")
-    message = choices[0].get("message")
+    message: Any = choices[0].get("message")
     try:
         check_message(message, "the answer's message")
     except InputError as error:

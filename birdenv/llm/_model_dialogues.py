@@ -52,7 +52,8 @@ def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[di
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.
     """
-    kept, new = entry["kept"], entry["messages"]
+    kept: int = entry["kept"]
+    new: list[dict[str, Any]] = entry["messages"]
     if not 0 <= kept <= len(before) or not all(isinstance(each.get("role"), str) for each in new):
         raise TypeError
     for each in new:

@@ -206,8 +206,8 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
     except library.InvalidURL as error:
         raise EndpointRefusedError(f"{endpoint.url} is no base URL: {error}") from None
     client.close()  # it sends nothing itself
-    headers = {**client.default_headers, **client.auth_headers}
-    headers = {name: value for name, value in headers.items() if isinstance(value, str)}
+    named = {**client.default_headers, **client.auth_headers}
+    headers = {name: value for name, value in named.items() if isinstance(value, str)}
     return _Prepared(
         library,
         library.URL(f"{client.base_url}chat/completions"),

@@ -194,6 +194,13 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
+    ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
+    assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in ran.out
+    assert "to questions that name nothing it told 1 of 2 points" in ran.out
+    ran = birdenv(
+        "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
+    )
+    assert "User llm:u, on 2 questions to the demo" in ran.out
 
 
 def both_seats(url: str, folder: Path) -> list[str]:
