@@ -177,6 +177,9 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
     batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else _batches(count)
+    if (sizes == sizes[0]).all():  # then all resamples are of one size, too
+        size = count * sizes[0]
+        return np.concatenate([np.einsum("ij,j", times, sums) / size for times in batches])
     return np.concatenate(
         [np.einsum("ij,j", times, sums) / np.einsum("ij,j", times, sizes) for times in batches]
     )
