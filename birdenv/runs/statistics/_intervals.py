@@ -70,6 +70,8 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
     """
+    if len(values) > 1 and min(values) == max(values) and len(set(clusters)) > 1:
+        return Interval(float(values[0]), float(values[0]))
     means = _resampled_means(values, clusters)
     return None if means is None else _percentiles(means)
 
