@@ -61,10 +61,11 @@ class Models:
             seed: is sent with every request.
 
         Raises:
-            InputError: model, key, URL or the price for `max_cost` is missing.
+            InputError: model, key, URL or the price for `max_cost` is missing; or a file of calls is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)
+        self._cache_of(endpoint)
         if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
             raise InputError(
                 f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"
