@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS move(
   dialogue TEXT NOT NULL, number INTEGER NOT NULL, seat INTEGER NOT NULL, cid TEXT,
   action TEXT NOT NULL, data TEXT NOT NULL, event TEXT NOT NULL,
   PRIMARY KEY(dialogue, number), UNIQUE(dialogue, seat, cid));
+CREATE TABLE IF NOT EXISTS noted(
+  dialogue TEXT NOT NULL, number INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY(dialogue, number));
 CREATE TABLE IF NOT EXISTS survey(
   dialogue TEXT NOT NULL, seat INTEGER NOT NULL, answers TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
 CREATE TABLE IF NOT EXISTS report(
@@ -95,11 +97,12 @@ class Report(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move as it was sent, and the event that was heard of it."""
+    """One move as it was sent, the event that was heard of it, and what the rules noted (`Rules.noted`)."""
 
     seat: int
     cid: str | None
     event: Event
+    noted: Any = None
 
 
 class Store(Database):
@@ -235,20 +238,36 @@ class Store(Database):
     # --- moves
 
     def add_move(
-        self, dialogue: str, number: int, seat: int, cid: str | None, data: Any, event: Event
+        self,
+        dialogue: str,
+        number: int,
+        seat: int,
+        cid: str | None,
+        data: Any,
+        event: Event,
+        noted: Any = None,
     ) -> None:
-        """Keep a move as it was sent, with the event that it became."""
+        """Keep a move as it was sent, with the event that it became and what the rules noted."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
-        self.rows(
-            "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(dialogue, number, seat, cid, event.action, sent, heard),
-        )
+        with self.transaction():
+            self.rows(
+                "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(dialogue, number, seat, cid, event.action, sent, heard),
+            )
+            if noted is not None:
+                self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
 
     def moves(self, dialogue: str) -> list[StoredMove]:
         """Return the moves of a dialogue in their order."""
-        rows = self.rows("SELECT seat, cid, event FROM move WHERE dialogue = ? ORDER BY number", dialogue)
-        return [StoredMove(seat, cid, Event.from_json(json.loads(event))) for seat, cid, event in rows]
+        sql = (
+            "SELECT seat, cid, event, said FROM move LEFT JOIN noted USING (dialogue, number) "
+            "WHERE dialogue = ? ORDER BY number"
+        )
+        return [
+            StoredMove(seat, cid, Event.from_json(json.loads(event)), _parsed(said))
+            for seat, cid, event, said in self.rows(sql, dialogue)
+        ]
 
     # --- surveys
 
