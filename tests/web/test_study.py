@@ -209,16 +209,28 @@ def test_a_dialogue_that_is_busy_holds_up_nobody_else_s_time(store: Store) -> No
     assert world.status("a") == world.status("b") == "survey"
 
 
-def test_quotas_fill_and_then_the_study_is_full(store: Store) -> None:
-    world = World(store, 2, partners={"bot": Partner(player="rulebased", chats=1)}, limits={})
-    for name in "abc":
+def test_the_last_places_are_waited_for_until_they_are_filled_or_free(store: Store) -> None:
+    limits = {**LIMITS, "idle": None}
+    world = World(store, 3, partners={"bot": Partner(player="rulebased", chats=1)}, limits=limits)
+    for name in "abcdef":
         world.come(name)
+        world.pass_time(1)
+    assert [world.status(name) for name in "abcdef"] == ["chat"] * 3 + ["waiting"] * 3
+    world.study.leave("a")  # what broke off fills nothing: who came first has the place
     world.pass_time(1)
-    assert [world.status(name) for name in "abc"] == ["chat", "chat", "full"]
-    world.study.leave("a")  # what broke off fills nothing
-    world.come("d")
+    assert [world.status(name) for name in "def"] == ["chat", "waiting", "waiting"]
+    world.pass_time(60)  # nobody waits longer than anybody waits
+    assert [world.status(name) for name in "ef"] == ["nobody_came"] * 2
+    world.pass_time(500)
+    world.come("g")
     world.pass_time(1)
-    assert world.status("d") == "chat"
+    assert world.status("g") == "waiting"
+    world.pass_time(50)  # the time of the dialogues is over, and they fill the quota
+    world.pass_time(1)
+    world.come("h")
+    world.pass_time(1)
+    assert [each.status for each in store.dialogues()] == ["left"] + ["time limit"] * 3
+    assert [world.status(name) for name in "gh"] == ["full", "full"]
 
 
 def test_the_comprehension_check_has_two_tries(store: Store) -> None:

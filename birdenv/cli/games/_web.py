@@ -96,10 +96,10 @@ def web(
             raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
         given["scenarios"] = str(scenario_path)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
-    made = _config(found, config, players)
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
+        made = _config(found, config, players)
         arena = study_arena(found, made, given)
     for note in notes:
         print(f"Note: {note.message}")

@@ -216,13 +216,16 @@ class Store(Database):
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
-    def used(self, broken: Sequence[str]) -> dict[tuple[str, str], int]:
-        """Return how many dialogues each task has with each partner, without those that broke off."""
+    def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
+        """Return how many dialogues each task has with each partner, without those that broke off.
+
+        Those that go on count as well, but for `finished`.
+        """
         marks = ", ".join("?" * len(broken))
         rows = self.rows(
             "SELECT task, partner, COUNT(*) FROM dialogue "
-            f"WHERE status IS NULL OR status NOT IN ({marks}) GROUP BY 1, 2",
-            *broken,
+            f"WHERE COALESCE(status, '') NOT IN ({marks}) AND (ended IS NOT NULL OR NOT ?) GROUP BY 1, 2",
+            *(*broken, finished),
         )
         return {(task, partner): count for task, partner, count in rows}
 
