@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
+from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
 from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
@@ -293,11 +294,12 @@ def test_a_player_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Pa
 
 
 def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_was_heard(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = StudyConfig(partners={"human": Partner()})
     path = tmp_path / "study.sqlite"
-    with study_arena("c-interact", config, {"limit": 1, "leak_guard": "filter"}) as arena:
+    settings = {"limit": 1, "leak_guard": "filter", "execute_sql": True, "isolation": "inline"}
+    with study_arena("c-interact", config, settings) as arena, monkeypatch.context() as broken:
         study = Study(arena, config, Store(path), rng=Random(1))
         for name in "ab":
             study.agree(name)
@@ -307,6 +309,9 @@ def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_wa
         system, user = (study.store.seated(room.stored.id)[seat] for seat in (0, 1))
         study.play(system, Move("clarify", "What is roomy?"), "1")
         study.play(user, Move("answer", "I mean b.seats >= 40."), "2")
+        study.play(system, Move("execute_sql", "SELECT 1"), "3")
+        study.play(system, Move("submit_sql", "SELECT 1"), "4")
+        broken.setattr(SqliteSource, "open", None)  # no SQL runs again
         before = [room.shown(seat) for seat in (0, 1)]
         again = Study(arena, config, Store(path))
         assert [again.room(room.stored.id).shown(seat) for seat in (0, 1)] == before
