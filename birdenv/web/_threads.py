@@ -6,14 +6,17 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 
+_idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the doors of threads that have nothing to do
+
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Return what a function returns, from a thread of its own."""
+    """Return what a function returns, from another thread: one that has nothing to do, or a new one."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -34,8 +37,19 @@ async def in_thread(act: Callable[[], T]) -> T:
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle, value, error)
 
-    threading.Thread(target=run, daemon=True).start()
+    try:
+        door = _idle.pop()
+    except IndexError:
+        door = SimpleQueue()
+        threading.Thread(target=_serve, args=(door,), daemon=True).start()
+    door.put(run)
     return await future
+
+
+def _serve(door: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        door.get()()
+        _idle.append(door)
 
 
 class Turnstile:

@@ -253,13 +253,14 @@ class Store(Database):
         """Keep a move as it was sent, with the event that it became and what the rules noted."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
+        insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
+        values = dialogue, number, seat, cid, event.action, sent, heard
+        if noted is None:
+            self.rows(insert, *values)
+            return
         with self.transaction():
-            self.rows(
-                "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
-                *(dialogue, number, seat, cid, event.action, sent, heard),
-            )
-            if noted is not None:
-                self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
+            self.rows(insert, *values)
+            self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
 
     def moves(self, dialogue: str) -> list[StoredMove]:
         """Return the moves of a dialogue in their order."""
