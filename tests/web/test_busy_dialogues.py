@@ -14,7 +14,7 @@ from web_browser import Browser, Chat, served
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
-from birdenv.web import Store, Study, StudyConfig
+from birdenv.web import Partner, Store, Study, StudyConfig
 from birdenv.web._sockets import MOST_WAITING
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
 
@@ -239,3 +239,53 @@ def test_a_dialogue_that_cannot_be_made_has_broken_off(tmp_path: Path, caplog: A
     assert sorted(world.status(name) for name in "abcd") == ["alone", "alone", "chat", "chat"]
     assert world.study.unloaded() == [second]
     world.store.close()
+
+
+def test_nobody_pays_for_the_time_in_which_no_server_ran() -> None:
+    world = World(Store(":memory:"), limits={**LIMITS, "chat": None})
+    for name in "abc":
+        world.come(name)
+    world.pass_time(1)
+    (stored,) = world.store.running()
+    world.clock.now += 10_000
+    world.study = world.started()
+    world.study.room(stored.id)
+    world.pass_time(1)
+    assert [world.status(name) for name in "abc"] == ["chat", "chat", "waiting"]
+    for name in "abc":
+        world.study.presence.connect(name)
+    world.pass_time(LIMITS["away"])
+    assert [world.status(name) for name in "abc"] == ["chat", "chat", "nobody_came"]
+
+
+def test_a_study_s_clock_does_not_jump_with_the_machine_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(Store(":memory:"))
+    study = Study(world.arena, world.config, world.store)
+    before = study.clock()
+    assert abs(before - time.time()) < 60
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 86_400)
+    assert study.clock() - before < 3600
+
+
+def test_a_partner_that_does_not_answer_in_time_is_given_up() -> None:
+    partners = {"slow": Partner(player="test_busy_dialogues:Thinker")}
+    world = World(Store(":memory:"), partners=partners, limits={**LIMITS, "chat": None})
+    world.come("a")
+    world.clock.now += 1
+    (room,) = world.study.tick()
+    thread = threading.Thread(target=room.next_move)
+    thread.start()
+    assert RUNS.wait(20)
+    world.pass_time(199)
+    assert world.status("a") == "chat"
+    world.pass_time(2)
+    assert world.status("a") == "alone" and world.store.dialogues()[0].status == "partner error"
+    GO_ON.set()
+    thread.join(20)
+
+
+class Thinker:
+    def move(self, view: Any) -> None:
+        RUNS.set()
+        assert GO_ON.wait(30)

@@ -66,13 +66,14 @@ class RunningDialogue:
         self.is_lost = False
         self._wish: str | None = None  # why the house wants it to end
         self._thinking: float | None = None  # since when a player has been asked
+        self._thought = 0.0  # when a player was last done with that
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
         self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
         self._reminders: list[tuple[int, View]] = []  # by seat, what players saw before a restart
         self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
         self._known: set[tuple[int, str]] = set()
-        self._active = dict.fromkeys(self.people, stored.started)
+        self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
         self._resume()
         self._setups = {seat: self._setup(seat, arena) for seat in self.people}
         self._shown = {seat: self._show(seat) for seat in self.people}
@@ -118,12 +119,12 @@ class RunningDialogue:
     def idle_since(self, seat: int) -> float | None:
         """Return since when a person could have acted and did not.
 
-        None while they may not act, and while a move is being carried out.
+        None while they may not act, while a move is being carried out, and while a player thinks.
         """
-        if seat not in self._dialogue.open or self._lock.locked():
+        if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
             return None
-        others = [self._active[each] for each in self.people if each != seat]
-        return max(self._active[seat], *others, 0.0) if len(self._dialogue.open) == 1 else self._active[seat]
+        others = self._active.values() if len(self._dialogue.open) == 1 else ()
+        return max(self._active[seat], self._thought, *others)
 
     @property
     def thinking_since(self) -> float | None:
@@ -181,7 +182,7 @@ class RunningDialogue:
                 self.stop(PARTNER_ERROR)
                 return None
             finally:
-                self._thinking = None
+                self._thinking, self._thought = None, self._clock()
             self._asked[ask] = count
             if move is not None:
                 return ask, move
@@ -237,8 +238,6 @@ class RunningDialogue:
             if stored.cid is not None:
                 self._known.add((stored.seat, stored.cid))
                 self._numbers[stored.event.time] = stored.cid
-            if stored.seat in self._active:
-                self._active[stored.seat] = stored.event.time
         if moves:
             events, noted = [each.event for each in moves], [each.noted for each in moves]
             self._dialogue = replay(self._dialogue.rules, events, self._note_view, noted)

@@ -58,7 +58,7 @@ class Study:
         config: StudyConfig,
         store: Store,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         rng: Random | None = None,
     ) -> None:
         if len(arena.game.seats) > 2:
@@ -67,7 +67,7 @@ class Study:
         self.arena = arena
         self.config = config
         self.store = store
-        self.clock = clock
+        self.clock = clock = clock or _steady_clock()
         self.changed: Callable[[Iterable[str]], None] = lambda people: None
         self.presence = Presence(clock)
         self._rng = rng or SystemRandom()
@@ -344,6 +344,12 @@ class Study:
         kept = self.store.setting("game", json.dumps(told, sort_keys=True))
         if json.loads(kept) != told:
             raise InputError("this study was begun with another game or other settings; name another folder")
+
+
+def _steady_clock() -> Callable[[], float]:
+    """A clock that shows the time of day, and goes on steadily when somebody sets the machine's."""
+    ahead = time.time() - time.monotonic()
+    return lambda: ahead + time.monotonic()
 
 
 def _is_past(since: float | None, limit: float | None, now: float) -> bool:

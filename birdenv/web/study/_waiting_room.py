@@ -135,8 +135,10 @@ class WaitingRoom:
         for person in people:
             if self.seconds_left(person, now) != 0.0:
                 continue
-            if presence.away_since(person.id) is not None:
-                yield End(person.id, "left")
+            gone = presence.away_since(person.id)
+            if gone is not None:
+                if now - gone > (self._config.limits.away or 0):  # after a restart nobody is here at first
+                    yield End(person.id, "left")
                 continue
             tasks = self._unseen(person) if standby is not None else []
             if standby is not None and tasks:
