@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -159,6 +160,20 @@ def test_one_who_leaves_while_a_statement_runs_lets_the_partner_go_on() -> None:
     assert [world.status(name) for name in "bc"] == ["chat", "chat"]  # the old end is none of theirs
 
 
+def test_one_who_left_just_before_the_server_was_killed_has_left() -> None:
+    world = World(Store(":memory:"))
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    (stored,) = world.store.running()
+    world.store.move_person("a", "finished", world.clock(), ending="left")  # the first half of leaving
+    world.study = world.started()
+    world.study.presence.connect("b")
+    world.study.room(stored.id)
+    world.pass_time(1)
+    assert world.status("b") == "alone" and world.store.dialogue(stored.id).status == "left"
+
+
 def test_a_person_is_not_idle_while_their_statement_runs() -> None:
     world = World(Store(":memory:"), limits={**LIMITS, "chat": None})
     for name in "ab":
@@ -211,6 +226,19 @@ def test_a_move_that_cannot_be_stored_did_not_happen(tmp_path: Path, monkeypatch
     world.study.play("a", Move("message", "second"), "2")  # as the browser does
     assert [move.event.data for move in world.store.moves(stored.id)] == ["first", "second"]
     world.store.close()
+
+
+def test_a_file_that_cannot_be_written_is_told_and_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(tmp_path, TALK, StudyConfig()) as (study, port):
+        person = Browser(port)
+        with monkeypatch.context() as full:
+            error = sqlite3.OperationalError("database or disk is full")
+            full.setattr(study.store, "add_person", lambda *_: (_ for _ in ()).throw(error))
+            assert person.post("/consent") == 503
+        assert "try again in a minute" in person.page
+        assert person.post("/consent") == 200
 
 
 def test_a_move_counts_in_the_dialogue_that_it_was_sent_to() -> None:

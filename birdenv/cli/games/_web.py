@@ -161,6 +161,9 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
         port=port,
         ws_max_size=MAX_FRAME,
         ws="websockets-sansio",
+        ws_ping_interval=10,  # one who is gone without a word is missed after 20 seconds
+        ws_ping_timeout=10,
+        timeout_graceful_shutdown=5,  # for those who do not read what they are sent
         access_log=False,
         log_level="warning",
         server_header=False,

@@ -180,11 +180,11 @@ class Study:
         Raises:
             InputError: a needed answer is missing, or one is not possible.
         """
-        read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
         with self._lock:
             person = self._in_status(id, "survey")
             if person is None or person.dialogue is None or person.seat is None:
                 return
+            read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
             self.store.add_survey(person.dialogue, person.seat, read)
             self._finish(id, "done")
 
@@ -304,9 +304,10 @@ class Study:
         if room.is_over:
             self.settle(room)
             return
+        people = self._people_in(stored.id)
         gone = [
             id
-            for seat, id in self._people_in(stored.id).items()
+            for seat, id in people.items()
             if _is_past(self.presence.away_since(id), limits.away, now)
             or _is_past(room.idle_since(seat), limits.idle, now)
         ]
@@ -314,7 +315,9 @@ class Study:
             for id in gone:
                 if self._in_status(id, "chat"):
                     self._finish(id, "left")
-        if gone:
+        if gone or len(people) < len(
+            room.people
+        ):  # who left may have done so just before a server was killed
             self._stop(room, LEFT)
         elif _is_past(room.thinking_since, limits.idle, now):
             self._stop(room, PARTNER_ERROR)
