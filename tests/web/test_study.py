@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
-from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
+from birdenv.web import Partner, Store, Study, StudyConfig, study_arena, study_rows
 
 ANSWERS = {"humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
@@ -316,6 +316,8 @@ def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_wa
         before = [room.shown(seat) for seat in (0, 1)]
         again = Study(arena, config, Store(path))
         assert [again.room(room.stored.id).shown(seat) for seat in (0, 1)] == before
+        again.leave(system)
+        assert len(study_rows(tmp_path, "openai")) == 2
         sent = again.store.rows("SELECT data FROM move ORDER BY number")
         heard = [move.event.data for move in again.store.moves(room.stored.id)]
     assert sent[1][0] == '"I mean b.seats >= 40."'

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, View, replay
 from birdenv.dialogue._move import as_move
@@ -14,7 +14,7 @@ from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
 from birdenv.web.study._config import HUMAN
-from birdenv.web.study._shown import actions, line, told
+from birdenv.web.study._shown import Shown, setup, show
 from birdenv.web.study._store import Store, StoredDialogue
 
 INFRA_ERROR: Final = "infra_error"
@@ -33,13 +33,6 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 class LostDialogueError(RuntimeError):
     """A dialogue could not keep a move: it must be made again from what is stored."""
-
-
-class Shown(NamedTuple):
-    """What a seat may see: the events so far, and what it may do now. A value; readers need no lock."""
-
-    events: tuple[dict[str, Any], ...]
-    state: dict[str, Any]
 
 
 class RunningDialogue:
@@ -75,8 +68,8 @@ class RunningDialogue:
         self._known: set[tuple[int, str]] = set()
         self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
         self._resume()
-        self._setups = {seat: self._setup(seat, arena) for seat in self.people}
-        self._shown = {seat: self._show(seat) for seat in self.people}
+        self._setups = {seat: setup(arena.game, self._dialogue.rules, seat) for seat in self.people}
+        self._shown = {seat: show(self._dialogue, seat, self._numbers) for seat in self.people}
 
     @property
     def people(self) -> tuple[int, ...]:
@@ -297,38 +290,7 @@ class RunningDialogue:
         except BaseException:
             self.is_lost = True
             raise
-        self._shown = {seat: self._show(seat) for seat in self.people}
-
-    # --- what people see
-
-    def _setup(self, seat: int, arena: Arena) -> dict[str, Any]:
-        game, rules = arena.game, self._dialogue.rules
-        return {
-            **told(game, rules, seat),
-            "phases": game.seats[seat].phases,
-            "actions": actions(game, rules, seat),
+        self._shown = {
+            seat: show(self._dialogue, seat, self._numbers, before.events)
+            for seat, before in self._shown.items()
         }
-
-    def _show(self, seat: int) -> Shown:
-        dialogue = self._dialogue
-        old = self._shown[seat].events if hasattr(self, "_shown") else ()
-        new = tuple(
-            self._line(seat, len(old) + place, event)
-            for place, event in enumerate(dialogue.heard(seat, len(old)))
-        )
-        view = dialogue.view(seat)
-        state: dict[str, Any] = {
-            "legal": list(view.legal),
-            "phase": view.phase,
-            "gauges": dict(view.gauges),
-            "choices": list(view.choices),
-            "over": dialogue.is_over,
-        }
-        if dialogue.is_over:
-            state |= {"status": dialogue.status, "reward": dialogue.rewards[seat]}
-        return Shown((*old, *new), state)
-
-    def _line(self, seat: int, number: int, event: Event) -> dict[str, Any]:
-        """One event as a seat sees it; a move of its own has the browser's number."""
-        cid = self._numbers.get(event.time) if event.agent == seat else None
-        return {"number": number, "cid": cid, **line(event, seat)}

@@ -6,7 +6,6 @@ import json
 import logging
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, Final
@@ -22,6 +21,7 @@ from birdenv.web.study._game import check_players
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.web.study._store import Person, Report, Store
+from birdenv.web.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
@@ -67,7 +67,7 @@ class Study:
         self.arena = arena
         self.config = config
         self.store = store
-        self.clock = clock = clock or _steady_clock()
+        self.clock = clock = clock or steady_clock()
         self.changed: Callable[[Iterable[str]], None] = lambda people: None
         self.presence = Presence(clock)
         self._rng = rng or SystemRandom()
@@ -300,29 +300,20 @@ class Study:
         return begun
 
     def _check(self, room: RunningDialogue) -> None:
-        now, limits, stored = self.clock(), self.config.limits, room.stored
         if room.is_over:
             self.settle(room)
             return
-        people = self._people_in(stored.id)
-        gone = [
-            id
-            for seat, id in people.items()
-            if _is_past(self.presence.away_since(id), limits.away, now)
-            or _is_past(room.idle_since(seat), limits.idle, now)
-        ]
+        now, limits = self.clock(), self.config.limits
+        people = self._people_in(room.stored.id)
+        gone = people_gone(room, people, self.presence, limits, now)
         with self._lock:
             for id in gone:
                 if self._in_status(id, "chat"):
                     self._finish(id, "left")
-        if gone or len(people) < len(
-            room.people
-        ):  # who left may have done so just before a server was killed
-            self._stop(room, LEFT)
-        elif _is_past(room.thinking_since, limits.idle, now):
-            self._stop(room, PARTNER_ERROR)
-        elif _is_past(stored.started, limits.chat, now):
-            self._stop(room, "time limit")
+        has_left = len(people) < len(room.people)  # perhaps just before a server was killed
+        status = LEFT if gone or has_left else overdue(room, limits, now)
+        if status is not None:
+            self._stop(room, status)
 
     # --- changes of status
 
@@ -347,13 +338,3 @@ class Study:
         kept = self.store.setting("game", json.dumps(told, sort_keys=True))
         if json.loads(kept) != told:
             raise InputError("this study was begun with another game or other settings; name another folder")
-
-
-def _steady_clock() -> Callable[[], float]:
-    """A clock that shows the time of day, and goes on steadily when somebody sets the machine's."""
-    ahead = time.time() - time.monotonic()
-    return lambda: ahead + time.monotonic()
-
-
-def _is_past(since: float | None, limit: float | None, now: float) -> bool:
-    return since is not None and limit is not None and now - since > limit
