@@ -89,14 +89,13 @@ class Hub:
                 tab.news.set()
 
     async def _keep_time(self) -> None:
-        failed: set[str] = set()
         while True:
             try:
                 for room in await asyncio.to_thread(self.study.tick):
                     self._turns.take(room)
-                for id in self.study.unloaded():
-                    if id not in failed and id not in self._loads:
-                        self._load(id).add_done_callback(partial(_note_failure, failed, id))
+                for id in await asyncio.to_thread(self.study.unloaded):
+                    if id not in self._loads:
+                        self._load(id).add_done_callback(partial(_note_failure, id))
             except Exception:
                 _log.exception("the clock of the study failed; it goes on")
             await asyncio.sleep(_TICK)
@@ -243,7 +242,6 @@ async def _close(tab: Connection, code: int) -> None:
         await tab.socket.close(code)
 
 
-def _note_failure(failed: set[str], id: str, task: asyncio.Task[RunningDialogue]) -> None:
+def _note_failure(id: str, task: asyncio.Task[RunningDialogue]) -> None:
     if not task.cancelled() and task.exception() is not None:
-        failed.add(id)
         _log.error("%s could not be made from what is stored", id, exc_info=task.exception())

@@ -51,7 +51,7 @@ class Server:
     def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
         assert self._process is not None
         self._process.send_signal(number)
-        self._process.wait()
+        self._process.wait(100)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

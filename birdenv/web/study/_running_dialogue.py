@@ -52,7 +52,7 @@ class RunningDialogue:
         self, arena: Arena, store: Store, stored: StoredDialogue, clock: Callable[[], float]
     ) -> None:
         self.stored = stored
-        self.ended = False
+        self.ended = stored.ended is not None
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
