@@ -62,6 +62,8 @@ class MarkupPlayer:
         move = self._read(text, view)
         if output.refusal and not output.content:
             self._model.fault("refusal")
+        elif output.finish_reason == "length":
+            self._model.fault("cut off")
         elif not text.strip():
             self._model.fault("empty answer")
         elif move == Move("submit_sql", NO_SQL):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 import time
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import partial
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from birdenv.llm._completion import error_text, shortened
 from birdenv.llm._errors import (
@@ -22,7 +23,10 @@ from birdenv.llm._errors import (
     RefusedParameterError,
     TransientError,
 )
+from birdenv.llm._secrets import without_key
 from birdenv.llm._settings import SHORT_KEY, Endpoint
+
+_T = TypeVar("_T")
 
 OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens", "service_tier")
 """Parameters that an endpoint may refuse; then they are left out."""
@@ -35,6 +39,7 @@ _OVERFLOW = re.compile(
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni|unknown|unexpected|not permitted|not allowed|invalid"
 )
+_SPENT = re.compile(r"insufficient.(quota|balance|credit|funds)|credit balance is too low")
 _FILTERED = re.compile(r"content.?(filter|management|policy)")
 _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http", "invalid url", "no scheme")
 
@@ -88,11 +93,9 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text without the key, also as JSON may spell it."""
+        """Return a text without the key, however it is spelled there."""
         key = self._endpoint.key
-        if len(key) <= SHORT_KEY:
-            return text
-        return text.replace(key, "[key]").replace(key.replace("/", "\\/"), "[key]")
+        return text if len(key) <= SHORT_KEY else without_key(text, key)
 
     def close(self) -> None:
         """Close the connections; nothing can be sent any more."""
@@ -109,16 +112,27 @@ class Poster:
             if self._is_closed:
                 raise EndpointRefusedError("the run has ended")
             if self._prepared is None:
-                self._prepared = _prepared(self._endpoint)
+                self._prepared = self._opened(lambda: _prepared(self._endpoint))
             if self._idle:
                 client = self._idle.pop()
             else:
-                client = self._prepared.opened()
+                client = self._opened(self._prepared.opened)
                 self._clients.append(client)
         try:
             yield client, self._prepared
         finally:
             self._idle.append(client)
+
+    def _opened(self, make: Callable[[], _T]) -> _T:
+        """What `make` makes, which reads the environment: certificates, proxies."""
+        try:
+            return make()
+        except (OSError, ValueError, ImportError) as error:
+            why = self.scrubbed(shortened(f"{type(error).__name__}: {error}"))
+            raise EndpointRefusedError(
+                f"{self._endpoint.url}: the connection cannot be set up: {why} "
+                "(are SSL_CERT_FILE and the variables of proxies, such as HTTPS_PROXY, right?)"
+            ) from None
 
     def _read(self, response: Any, ends: float) -> str:
         parts, size = [], 0
@@ -138,7 +152,7 @@ class Poster:
         text = error_text(found) or shortened(answer)
         said = f"{self._endpoint.url} answered {status}: {text}"
         lower = f"{code} {text}".lower()
-        if "insufficient_quota" in lower or status == 402:
+        if status == 402 or _SPENT.search(lower) or "billing" in code.lower():
             return EndpointRefusedError(f"{said} (the quota is spent)")
         if status in (408, 409, 425, 429) or status >= 500:
             kind = "rate limit" if status == 429 else "server error"
@@ -221,6 +235,8 @@ def _error_of(answer: str) -> dict[str, Any]:
         body = json.loads(answer)
     except (ValueError, RecursionError):
         return {}
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
     inner = body.get("error", body) if isinstance(body, dict) else body
     return inner if isinstance(inner, dict) else {"message": str(inner)}
 
@@ -230,12 +246,14 @@ def retry_after(headers: Any) -> float | None:
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:
-            return max(float(milliseconds) / 1000, 0.0)
-        if given is None:
+            seconds = float(milliseconds) / 1000
+        elif given is None:
             return None
-        try:
-            return max(float(given), 0.0)
-        except ValueError:
-            return max(parsedate_to_datetime(given).timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError):
+        else:
+            try:
+                seconds = float(given)
+            except ValueError:
+                seconds = parsedate_to_datetime(given).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
         return None
+    return None if math.isnan(seconds) else max(seconds, 0.0)

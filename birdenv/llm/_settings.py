@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from birdenv.errors import InputError
 from birdenv.files import file_digest
+from birdenv.llm._secrets import has_key, looks_like_a_key
 
 Role: TypeAlias = Literal["agent", "user"]
 """For whom a model is called: the evaluated seat, or the simulated user."""
@@ -157,7 +158,9 @@ def _checked_url(url: str) -> str:
             "the base URL must hold no user name, password or query: give the key in the environment"
         )
     if parts.scheme not in ("http", "https") or not host:
-        raise InputError(f"{url!r} is no base URL; it looks like http://127.0.0.1:8000/v1")
+        raise InputError("that is no base URL; it looks like http://127.0.0.1:8000/v1")
+    if looks_like_a_key(url):
+        raise InputError("the base URL holds what looks like a key: give the key in the environment")
     return url.rstrip("/").removesuffix("/chat/completions")
 
 
@@ -165,7 +168,7 @@ def _checked_key(key: str, url: str) -> str:
     """Return the key. Nothing of it is said: the client repeats what it cannot send."""
     if not key.isascii() or not key.isprintable():
         raise InputError("the key holds a character that no key has, such as a line break or a curly quote")
-    if len(key) > SHORT_KEY and key in url:
+    if len(key) > SHORT_KEY and has_key(url, key):
         raise InputError("the base URL must not hold the key, which is sent beside it")
     return key
 

@@ -162,7 +162,7 @@ def test_markup_is_read_as_published_and_oddities_are_counted(server: Start) -> 
         Turn(content="<s>Which <s>year?</s> ### Turn 2 <t>SELECT 1</t>"),
         Turn(content="Hm, branches?"),
         Turn(content="<t>I would count them.</t>"),
-        Turn(content="```sqlite\nSELECT 2\n```"),
+        Turn(content="```sqlite\nSELECT 2\n", finish_reason="length"),
     )
     record = played(running, "llm-markup:m")
     events = [(e["action"], e["data"]) for e in record["example"]["events"] if e["agent"] == 0]
@@ -172,7 +172,7 @@ def test_markup_is_read_as_published_and_oddities_are_counted(server: Start) -> 
         ("submit_sql", "ERROR!"),
         ("submit_sql", "SELECT 2"),
     ]
-    assert record["model_faults"] == {"system": {"no fenced SQL": 1, "no tags": 1}}
+    assert record["model_faults"] == {"system": {"cut off": 1, "no fenced SQL": 1, "no tags": 1}}
     prompt = running.requests[-1].body["messages"][0]["content"]
     assert prompt.endswith("### Turn 4 (0 questions left):\nYou: <t>") and "Which year?\nUser: " in prompt
 

@@ -18,6 +18,7 @@ from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, EndpointError, Models
+from birdenv.llm._post import retry_after
 from birdenv.testing.openai_server import Call, Server, Trouble, Turn
 
 Start = Callable[..., Server]
@@ -59,6 +60,8 @@ LASTING = {
     "the key is refused": (Trouble(status=401, message="Bad {key}"), "Bad [key]' (is the key right?)"),
     "no such model": (Trouble(status=404, code="model_not_found", message="No m."), "/v1/models lists its"),
     "no API there": (Trouble(status=404, body="<html>"), "Most end in /v1"),
+    "the billing ended": (Trouble(status=429, code="billing_hard_limit_reached"), "quota is spent"),
+    "a list": (Trouble(status=429, body='[{"error": {"message": "insufficient funds"}}]'), "'insufficient f"),
     "the quota is spent": (Trouble(status=429, code="insufficient_quota", message="Pay."), "quota is spent"),
 }
 
@@ -169,6 +172,29 @@ def test_a_request_and_a_call_have_deadlines(
         found.chat("agent", "m", "scope").complete(HELLO)
 
 
+@pytest.mark.parametrize("given", ["nan", "-5", "Mon, 01 Jan 0001 00:00:00 GMT", "soon"])
+def test_a_time_to_wait_that_is_none_is_not_waited_for(given: str) -> None:
+    assert not retry_after({"retry-after": given})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SSL_CERT_FILE", "nowhere.pem"),
+        ("http_proxy", "ftp://me:secret-1@h:1"),
+        ("http_proxy", "socks5://h:1"),
+    ],
+)
+def test_an_environment_that_no_connection_can_use_ends_the_run(
+    models: Make, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(RunEndedError) as error:
+        models("http://host.invalid/v1", retries=0).chat("agent", "m", "scope").complete(HELLO)
+    assert "set up" in str(error.value) and "secret" not in str(error.value)
+
+
 def test_a_server_that_asks_to_wait_too_long_is_given_up(server: Start, models: Make) -> None:
     trouble = Trouble(status=429, headers={"Retry-After": "3600"})
     running = server(Turn(content="hi", faults=(trouble,)))
@@ -263,6 +289,9 @@ def test_at_most_so_many_requests_at_a_time(server: Start, models: Make) -> None
         "http://u:p@host/v1",
         "http://host/v1?key=secret",
         f"http://h/{KEY}/v1",
+        f"http://h/{KEY.replace('-', '%2d')}/v1",
+        "http://h/sk-other-secret/v1",
+        "u:secret@h:80/v1",
     ],
 )
 def test_a_url_that_cannot_be_used_is_refused_and_no_secret_repeated(models: Make, url: str) -> None:

@@ -199,10 +199,19 @@ def test_a_dialogue_is_recorded_once_not_once_a_turn(server: Start, models: Make
 def test_a_key_is_in_no_file_either_where_json_spells_it_otherwise(
     server: Start, models: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "very/secret/key")
-    body = r'{"choices": [{"message": {"content": "It is very\/secret\/key."}}]}'
+    monkeypatch.setenv("OPENAI_API_KEY", "a/secret+<key>")
+    spelled = [
+        r"a\/secret+<key>",
+        r"a/s\u0065cret\u002B\u003ckey\u003e",
+        r"\u0061/secret\\u002B<key>",  # in a call's arguments
+        "a/secret+&lt;key&#x3E;",
+        "a%2Fsecret%2b%3ckey%3E",
+    ]
+    body = '{"choices": [{"message": {"content": "' + " ".join(spelled) + '"}}]}'
     recorded(models, server(Turn(body=body)).url, tmp_path, "a/0/system")
-    assert "secret" not in (tmp_path / CALLS).read_text()
+    text = (tmp_path / CALLS).read_text()
+    assert "secret" not in text
+    assert json.loads(text.splitlines()[0])["message"]["content"] == " ".join(["[key]"] * 5)
 
 
 def test_a_key_that_a_server_repeats_is_in_no_file(server: Start, models: Make, tmp_path: Path) -> None:

@@ -79,6 +79,8 @@ class UserSeat:
         except ContextOverflowError:
             self.fault("context overflow")
             return ""
+        if completion.finish_reason == "length":
+            self.fault("cut off")
         return completion.content.strip()
 
     def guarded(
