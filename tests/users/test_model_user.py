@@ -117,6 +117,14 @@ def test_a_leak_is_said_again_once_and_then_refused(server: Start) -> None:
     assert found["said"] == CANNED and found["faults"] == {"leak": 1, "refused after two tries": 1}
 
 
+@pytest.mark.parametrize("user", ["llm:u", "llm-one-prompt:u"])
+def test_what_was_cut_off_or_does_not_end_is_counted_and_kept_short(server: Start, user: str) -> None:
+    script = two_stage(["labelled(A1)"])["dialogues"]
+    for turn in (Turn(content="With 40 or", finish_reason="length"), Turn(content="no end ", size=9**5)):
+        found = answered(server(dialogues=(*script, Dialogue(turns=(turn,)))), user)
+        assert found["faults"] == {"cut off": 1} and 0 < len(found["said"]) <= 2000
+
+
 def test_the_decoder_knows_what_was_said_before(server: Start) -> None:
     import birdenv
 

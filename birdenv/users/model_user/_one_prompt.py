@@ -22,7 +22,7 @@ class OnePromptUser:
         """Answer the last question."""
         seat = self._seat
         brief = seat.brief(view)
-        text = seat.ask(
+        text = seat.said(
             "one_prompt",
             question=seat.question(view),
             dialogue=seat.dialogue(view),

@@ -14,6 +14,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.leak_guard import guard_answer
 
 _MOST_QUESTION: Final = 4000  # characters; what follows is not read
+_MOST_ANSWER: Final = 2000  # characters; small models go round in circles
 _MOST_EXCHANGES: Final = 6
 _AGAIN: Final = (
     "This cannot be said. Say the same in other words: no SQL, no names of columns or tables, nothing about "
@@ -83,6 +84,13 @@ class UserSeat:
             self.fault("cut off")
         return completion.content.strip()
 
+    def said(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
+        """Return the model's words for the agent, as `ask` has them, cut to what a person would say."""
+        text = self.ask(prompt, *more, **values)
+        if len(text) > _MOST_ANSWER:
+            self.fault("cut off")
+        return text[:_MOST_ANSWER]
+
     def guarded(
         self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, silence: str, **values: Any
     ) -> str:
@@ -97,12 +105,12 @@ class UserSeat:
             **values: further values for the prompt.
         """
         values = {"granted": granted, **values}
-        said = self.ask(prompt, **values)
+        said = self.said(prompt, **values)
         guard = guard_answer(said, brief, granted)
         if guard.reason or not said:
             self.fault("leak" if said else "nothing said")
             before = {"role": "assistant", "content": said}
-            said = self.ask(prompt, before, {"role": "user", "content": _AGAIN}, **values)
+            said = self.said(prompt, before, {"role": "user", "content": _AGAIN}, **values)
             guard = guard_answer(said, brief, granted)
         if guard.reason or not said:
             self.fault("refused after two tries")
