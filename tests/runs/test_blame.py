@@ -73,6 +73,24 @@ def test_a_follow_up_leaves_nothing_open() -> None:
         ("At 15 km an hour or more.", "t.km / (t.minutes / 60.0) >= 14", False),
         ("More than 30 minutes.", "minutes > 60", False),
         ("The price with a surcharge.", "price * 1.1", False),
+        ("They borrowed something since June 1st, 2024.", "loaned_on >= '2024-06-01'", True),
+        ("Since June 2024.", "loaned_on >= '2024-06-01'", True),
+        ("Since June 2020.", "loaned_on >= '2024-06-01'", False),
+        ("Since July 2024.", "loaned_on >= '2024-06-01'", False),
+        ("Since 2024.", "loaned_on >= '2024-06-01'", False),
+        ("From 15.6.2024 on.", "loaned_on >= '2024-06-15'", True),
+        ("From June 2024 on.", "loaned_on >= '2024-06-15'", False),
+        ("Before 2022.", "joined_on < '2022-01-01'", True),
+        ("In 2021 or earlier.", "joined_on < '2022-01-01'", True),
+        ("Before 2021.", "joined_on < '2022-01-01'", False),
+        ("Up to the end of 2021.", "joined_on <= '2021-12-31'", True),
+        ("In 2021.", "joined_on <= '2021-12-31'", False),
+        ("Everyone except junior and student.", "tier IN ('junior', 'student')", False),
+        ("Not only junior, but student too.", "tier IN ('junior', 'student')", True),
+        ("Those that are damaged.", "condition <> 'damaged'", False),
+        ("Those that aren't damaged.", "condition <> 'damaged'", True),
+        ("Damaged ones count 3, others 0.", "CASE WHEN c = 'damaged' THEN 3 WHEN 1 THEN 0 END", True),
+        ("Active cards with an address.", "a IS NOT NULL AND status = 'active'", True),
     ],
 )
 def test_words_are_held_against_the_snippet(words: str, snippet: str, true: bool) -> None:
@@ -132,6 +150,21 @@ def test_readings_have_the_names_of_the_gold_and_those_alike_come_first() -> Non
     assert not (readings_of("SELECT ((", "b.seats >= 40", GOLD, "sqlite"))
 
 
+@pytest.mark.parametrize(
+    ("other", "snippet", "reading"),
+    [
+        ("seats = 3 OR seats = 9", "b.seats IN (3, 9)", "seats = 3 OR seats = 9"),
+        ("seats >= 3 AND name = 'x' AND seats <= 9", "b.seats BETWEEN 3 AND 9", "seats >= 3 AND seats <= 9"),
+        ("seats = 3 OR name = 'x' OR seats = 9", "b.seats IN (3, 9)", None),
+    ],
+)
+def test_joined_conditions_are_one_reading(other: str, snippet: str, reading: str | None) -> None:
+    sql = f"SELECT name FROM branches WHERE {other}"
+    found = {found.sql for found in readings_of(sql, snippet, GOLD, "sqlite") if found.is_alike}
+    assert {"seats = 3", "seats = 9", "seats >= 3", "seats <= 9"} & found
+    assert {each for each in found if " OR " in each or " AND " in each} == ({reading} if reading else set())
+
+
 ACTIVE = "EXISTS (SELECT 1 FROM loans r WHERE r.member_id = p.member_id AND r.loaned_on >= '2024-01-01')"
 BORROWED = (
     "SELECT p.member_id, p.name, {} FROM loans ln JOIN copies cp ON ln.copy_id = cp.copy_id "
@@ -180,6 +213,26 @@ def test_what_a_submission_has_right_is_found_by_running_it(
     assert result.overall["failures"][blame.culprit] == 1
     share = "100.0" if blame.culprit == "user" else "0.0"
     assert f"the user's share is {share} % (birdenv blame)" in result.text
+
+
+def test_a_list_that_is_written_as_alternatives_is_no_wrong_point(tmp_path: Path) -> None:
+    with make_game("c-interact") as arena:
+        [gold] = arena._tasks.private("library_6").brief.gold
+    sql = gold.replace("m.tier IN ('junior', 'student')", "(m.tier = 'junior' OR m.tier = 'student')")
+    wrong = sql.replace("SELECT t.title,", "SELECT")
+    result = run_episodes(
+        "c-interact",
+        lambda view: (
+            Move("submit_sql", wrong)
+            if view.message.startswith("By '")
+            else Move("clarify", "What do you mean by 'younger readers'?")
+        ),
+        instances=("library_6",),
+        output=tmp_path,
+    )
+    assert result.folder is not None and sql != gold
+    [(_, blame)] = blame_run(result.folder).failed.values()
+    assert blame.kind == "wrong SQL"
 
 
 def test_other_data_are_refused(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from birdenv.runs.blame._spoken_dates import says_date
+
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _STRING = re.compile(r"'((?:[^']|'')*)'")
 _SAID_BY_THE_WAY: Final = frozenset({0.0, 1.0, 100.0})  # 1.0 * x, NULLIF(x, 0), per cent
@@ -24,6 +26,16 @@ _NOT_UP = re.compile(
     r"\b(?:no|not) (?:more|greater|higher|larger|longer) than\b|\bnot (?:above|over|exceed\w*)\b"
 )
 _NOT_DOWN = re.compile(r"\b(?:no|not) (?:less|fewer|lower|smaller|shorter) than\b|\bnot (?:below|under)\b")
+
+_IS_KNOWN = re.compile(r"(?i)\bIS\s+NOT\s+NULL\b")
+_CASES = re.compile(r"(?i)\bWHEN\b.*\bWHEN\b")
+_UNEQUAL = re.compile(r"(?i)<>|!=|\bNOT\b")
+_COMPARED = re.compile(r"(?i)[<>=!]+|\b(?:IN|LIKE)\b")
+_BUT: Final = r"\b(?:all but|except|excluding|other than|apart from|neither|not(?! only| just))"
+_NEGATION = re.compile(
+    r"n't\b|\b(?:not?|never|neither|nor|none|without|except\w*|exclu\w*|other|others|otherwise|apart|but|besides|"
+    r"differ\w*|ignor\w*|unless|leav\w*|skip\w*|omit\w*|drop\w*|non|un\w+|rest|remaining|aside)\b"
+)
 
 _BOUND = re.compile(r"[<>]=?|<>")
 _TAKES_IN = re.compile(r"\b(at least|at most|minimum|maximum|up to|or (?:more|less|fewer|later|earlier))\b")
@@ -47,8 +59,10 @@ def is_true(words: str, snippet: str) -> bool:
     numbers |= {float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", said) if word in _NUMBERS}
     for text in _STRING.findall(snippet):
         parts = [part for part in re.split(r"[^\w]+", text.casefold()) if part]
-        if not all(part in said for part in parts):
+        if not all(part in said for part in parts) and not says_date(said, text):
             return False
+    if _is_negated_otherwise(said, snippet):
+        return False
     bare = _STRING.sub(" ", snippet)
     compared = _FACTOR.sub(lambda found: " " if float(found[0]) in _OF_UNITS else found[0], bare)
     wanted = {float(each) for each in _NUMBER.findall(compared)} - _SAID_BY_THE_WAY
@@ -56,6 +70,18 @@ def is_true(words: str, snippet: str) -> bool:
     if not wanted <= spoken | {round(number * 100, 10) for number in numbers}:
         return False
     return not _is_turned_round(said, bare)
+
+
+def _is_negated_otherwise(said: str, snippet: str) -> bool:
+    """Whether words leave out the values that a snippet asks for, or ask for those that it leaves out."""
+    values = "|".join(re.escape(text.casefold()) for text in _STRING.findall(snippet) if text)
+    bare = _STRING.sub(" ", _IS_KNOWN.sub(" ", snippet))
+    unequal = len(_UNEQUAL.findall(bare))
+    if not values or _CASES.search(bare):
+        return False
+    if unequal == 0:
+        return re.search(rf"{_BUT}(?:[\s'\"]+\w+)?[\s'\"]+(?:{values})\b", said) is not None
+    return unequal == len(_COMPARED.findall(bare)) and not _NEGATION.search(said)
 
 
 def _is_turned_round(said: str, snippet: str) -> bool:

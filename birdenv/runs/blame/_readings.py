@@ -54,7 +54,8 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
     """Return expressions of a submission that may be its reading of a snippet, those alike first.
 
     A condition may be in the place of a condition, an aggregate in that of an aggregate, and another value
-    in that of a value with a column in common.
+    in that of a value with a column in common. Conditions on the point's columns alone that `AND` or `OR`
+    joins, as a range or a list may be written, are one condition.
     """
     from sqlglot import exp
 
@@ -67,12 +68,32 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
     tables = {table.alias_or_name: table.name.lower() for table in tree.find_all(exp.Table)}
     found: dict[Reading, None] = {}
     for node in tree.walk():
-        if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal | exp.Column | exp.Connector):
+        if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal | exp.Column):
             continue
+        if isinstance(node, exp.Connector):
+            node = _on_columns(node, names)
+            if node is None:
+                continue
         is_alike = any(column.name.lower() in names for column in node.find_all(exp.Column))
         if _sort(node) == sort and (is_alike or sort != "value"):
             found[Reading(_renamed(node, tables, aliases).sql(dialect=dialect), is_alike)] = None
     return tuple(sorted(found, key=lambda each: not each.is_alike)[:_MOST_NODES])
+
+
+def _on_columns(node: Any, names: set[str]) -> Any:
+    """Those of the joined conditions that are on some columns alone; None if that is less than two.
+
+    Of `OR` it is all or none.
+    """
+    from sqlglot import exp
+
+    parts = list(node.flatten())
+    kept = [p for p in parts if {c.name.lower() for c in p.find_all(exp.Column)} <= names]
+    if len(kept) < 2 or isinstance(node.parent, type(node)):
+        return None
+    if not isinstance(node, exp.And):
+        return node.copy() if len(kept) == len(parts) else None
+    return exp.and_(*kept)
 
 
 def _sort(node: Any) -> str:
