@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Final
 
-from birdenv.llm._completion import Completion, completion_of, read_completion
+from birdenv.llm._completion import UNPAID, Completion, completion_of, read_completion
 from birdenv.llm._errors import (
     EndpointError,
     EndpointRefusedError,
@@ -71,7 +71,7 @@ class Caller:
             except FilteredError as error:
                 self._has_worked = True
                 refused = {"role": "assistant", "content": None, "refusal": str(error)}
-                return completion_of(refused, "content_filter", None)
+                return completion_of(refused, "content_filter", UNPAID)
             except RefusedParameterError as error:
                 count("refused parameter")
                 self._refuse(str(body.get("model")), str(error))

@@ -135,6 +135,10 @@ def whole_characters(value: Any) -> Any:
         return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
+UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
+"""The usage of a request that an endpoint has not taken."""
+
+
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
     """Return a message with what else is known of it; fields of another type than expected are left out."""
     usage = usage if isinstance(usage, Mapping) else {}

@@ -23,6 +23,7 @@ class Account:
         completion_tokens: likewise.
         cost_usd: as far as prices are known.
         unpriced: calls whose price or usage is not known.
+        unmetered: those whose usage is not known.
         troubles: requests that failed and were sent again, by kind.
     """
 
@@ -32,6 +33,7 @@ class Account:
     completion_tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
+    unmetered: int = 0
     troubles: Counter[str] = field(default_factory=Counter)
 
 
@@ -62,6 +64,7 @@ class Ledger:
             account.completion_tokens += completion.completion_tokens or 0
             account.cost_usd += completion.cost_usd or 0.0
             account.unpriced += completion.cost_usd is None
+            account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
 
     def trouble(self, role: Role, kind: str) -> None:
         """Count a request that failed."""
@@ -69,8 +72,16 @@ class Ledger:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if no further call may be made. Calls in flight are not counted."""
+        """Raise `BudgetSpentError` if no further call may be made. Calls in flight are not counted.
+
+        A budget cannot be kept where most answers do not say what they took.
+        """
         cost, tokens = self.totals()
+        budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
+        if self._max_cost is not None or self._run_tokens is not None:
+            accounts = self.accounts().values()
+            if 2 * sum(a.unmetered for a in accounts) > sum(a.calls for a in accounts):
+                raise BudgetSpentError(f"{budget} cannot be kept: the endpoint does not report tokens")
         if self._max_cost is not None and cost >= self._max_cost:
             raise BudgetSpentError(f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars")
         if self._run_tokens is not None and tokens >= self._run_tokens:
@@ -98,7 +109,9 @@ class Ledger:
         price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
         troubles = sum((a.troubles for a in accounts), Counter[str]())
         again = f", {sum(troubles.values())} tries failed" if troubles else ""
-        return f"{sum(a.calls for a in accounts)} calls, {tokens} tokens, {price}{again}"
+        unmetered = sum(a.unmetered for a in accounts)
+        took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
+        return f"{sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the accounts as JSON."""

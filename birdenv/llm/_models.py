@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm._caller import Caller
 from birdenv.llm._chat import Chat
-from birdenv.llm._completion import Completion, completion_of
+from birdenv.llm._completion import UNPAID, Completion, completion_of
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
 from birdenv.llm._ledger import Ledger
 from birdenv.llm._recording import CallFile
@@ -150,7 +150,7 @@ class Models:
         try:
             completion = self._caller(endpoint).call(body, lambda kind: self.ledger.trouble(role, kind))
         except ContextOverflowError as error:
-            completion = completion_of({"role": "assistant", "content": str(error)}, _OVERFLOW, None)
+            completion = completion_of({"role": "assistant", "content": str(error)}, _OVERFLOW, UNPAID)
         cost = self._prices.cost(body["model"], endpoint.url, completion)
         completion = _priced(completion, cost)
         self.ledger.add(role, completion, reused=False)

@@ -116,10 +116,11 @@ class ModelSettings:
         url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
         key = values.get(self.key_variable)
         user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
+        user_url = _checked_url(user_url) if user_url else None  # whoever asks: it is written into the run
         if role == "user":
             own = values.get("BIRDENV_USER_API_KEY")
-            if user_url and _checked_url(user_url) != url:
-                url, key = _checked_url(user_url), own
+            if user_url and user_url != url:
+                url, key = user_url, own
             key = own or key
         if self.key_variable != KEY_VARIABLE and self.key_variable not in values and self.replay is None:
             raise InputError(  # its name is not said: people put the key itself there

@@ -297,6 +297,9 @@ def test_at_most_so_many_requests_at_a_time(server: Start, models: Make) -> None
 def test_a_url_that_cannot_be_used_is_refused_and_no_secret_repeated(models: Make, url: str) -> None:
     with pytest.raises(InputError, match="base URL") as error:
         models(url).chat("agent", "m", "scope")
+    if KEY.split("-")[-1] not in url:
+        with pytest.raises(InputError, match="base URL"):
+            models("http://h/v1", user_base_url=url).chat("agent", "m", "scope")
     assert not any(each in str(error.value) for each in ("u:p", "secret", KEY))
 
 

@@ -11,8 +11,8 @@ import pytest
 from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
-from birdenv.llm import Models, ModelSettings, Prompt
-from birdenv.testing.openai_server import Server, Turn
+from birdenv.llm import ContextOverflowError, Models, ModelSettings, Prompt
+from birdenv.testing.openai_server import Server, Trouble, Turn
 
 Start = Callable[..., Server]
 Make = Callable[..., Models]
@@ -98,6 +98,29 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(
         second.chat("agent", "m", "c").complete(HELLO)
     assert second.chat("agent", "m", "a").complete(HELLO).content == "hi"  # what is recorded is free
     assert len(running.requests) == 2
+
+
+@pytest.mark.parametrize("budget", [{"max_cost": 1.0}, {"run_tokens": 99}])
+def test_no_budget_can_be_kept_where_no_tokens_are_reported(
+    server: Start, models: Make, tmp_path: Path, budget: dict[str, Any]
+) -> None:
+    (file := tmp_path / "prices.json").write_text('{"m": {"input": 2, "output": 10}}')
+    found = models(server(Turn(content="hi", usage=False)).url, prices=file, **budget)
+    found.chat("agent", "m", "a").complete(HELLO)
+    with pytest.raises(RunEndedError, match="cannot be kept"):
+        found.chat("agent", "m", "b").complete(HELLO)
+    assert found.ledger.line() == "1 calls, tokens unknown, cost unknown"
+
+
+def test_what_an_endpoint_did_not_take_costs_nothing(server: Start, models: Make, tmp_path: Path) -> None:
+    (file := tmp_path / "prices.json").write_text('{"m": {"input": 2, "output": 10}}')
+    faults = (Trouble(status=400, code="context_length_exceeded"), Trouble(status=400, code="content_filter"))
+    found = models(server(Turn(content="hi", faults=faults)).url, prices=file, max_cost=1.0)
+    chat = found.chat("agent", "m", "a")
+    with pytest.raises(ContextOverflowError):
+        chat.complete(HELLO)
+    chat.complete(HELLO), chat.complete(HELLO)
+    assert chat.spent.cost_usd is not None and found.ledger.to_json()["agent"]["cost_usd"] > 0
 
 
 def test_a_budget_in_dollars_needs_a_price(models: Make) -> None:
