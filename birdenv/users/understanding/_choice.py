@@ -56,7 +56,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.4, 1.1
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -189,7 +189,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
-    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    last = _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
@@ -207,7 +207,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED = 0.65
+_SURELY_REFUSED = 0.45
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

@@ -14,6 +14,7 @@ from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
 from birdenv.users.understanding._scope import asks_for_names
+from birdenv.users.understanding._subjects import SUBJECTS, count_subjects
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, has_any, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
@@ -64,6 +65,10 @@ _REFUSE = (
     "wish",
     "plain_kind",
     "best",
+    "subjects",
+    "share_of_subjects",
+    *SUBJECTS,
+    *(f"more_{name}" for name in SUBJECTS),
 )
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
@@ -114,14 +119,12 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
-    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
-    `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `names` is false if
+    the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
-    only: int
     names: bool
 
 
@@ -191,7 +194,7 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector.append((_CLAUSE[candidate.clause], 1.0))
         vectors.append(vector)
     plain = not index.plain_kinds.isdisjoint(question.kinds)
-    vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
+    vectors.append(_refusal(index, question, found.unknown / found.total, best / found.total, plain))
     vectors.append(_asking_back(question, best / found.total, plain))
     guesses = question.guesses and not any(
         len(name) > SHORT_NAME and f" {name} " in question.spaced
@@ -218,11 +221,8 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
-    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
-    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
-    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names)
+    return Evidence(vectors, allowed, names)
 
 
 def _is_of_time(question: Question) -> bool:
@@ -305,7 +305,10 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
     return frozenset(found)
 
 
-def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
+def _refusal(index: Index, question: Question, unknown: float, best: float, plain: bool) -> Vector:
+    own = [one for one in question.stems if one not in index.request and one not in index.spoken]
+    subjects = count_subjects(own)
+    all_in_all = sum(subjects)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.said),
@@ -316,7 +319,11 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
         len(question.content) > 8,
         _WISH.search(question.spaced) is not None,
         plain,
-        best / total,
+        best,
+        min(all_in_all, 4) / 4,
+        min(all_in_all / (len(question.content) or 1), 1.0),
+        *(count > 0 for count in subjects),
+        *(count > 1 for count in subjects),
     )
     return _numbers(_AT["refuse:always"], values)
 
