@@ -27,6 +27,7 @@ from birdenv.users.understanding._scope import (
     Said,
     asks_for_everything,
     asks_for_output,
+    asks_only_for_places,
     out_of_scope,
     quotes_sql,
 )
@@ -151,15 +152,19 @@ def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> C
     named = _named(index, asked)
     if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
         named = None
-    if _is_refused(named, asked):
+    refused = _is_refused(named, asked)
+    if refused and not asks_only_for_places(asked.said):
         return REFUSED
-    if named is not None and _needs_no_ranking(named, asked):
+    if not refused and named is not None and _needs_no_ranking(named, asked):
         return choice_of(named.candidate)
-    return choose(index, asked, weights or load_weights())
+    return choose(index, asked, weights or load_weights(), _HARDLY_REFUSED if refused else 1.0)
 
 
-def choose(index: Index, asked: Question, weights: Weights) -> Choice:
-    """Rank all that the question may be about, and take the first if it is sure enough."""
+def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -> Choice:
+    """Rank all that the question may be about, and take the first if it is sure enough.
+
+    If a refusal is likelier than `most`, the question is refused.
+    """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     best = shares.index(max(shares[:-2])) if index.candidates else -1
@@ -169,6 +174,8 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             best = max(named, key=lambda i: (shares[i], -i))
             shares = _without_open(index, shares)
     refuse, ask = shares[-2:]
+    if refuse > most:
+        return REFUSED
     told = 0.0
     if best >= 0:
         alike = _alike(index, best, asked)
@@ -189,7 +196,7 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             return _unless_nameless(index, found, shown[0])
     if refuse > _SURELY_REFUSED:
         return REFUSED
-    last = _the_one_of_its_kind(index, asked)
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
     return REFUSED if action == 2 else UNCLEAR
@@ -209,6 +216,9 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
 
 _SURELY_REFUSED = 0.45
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
+
+_HARDLY_REFUSED = 0.05
+"""Likelier than this, a refusal holds for words that mention columns or names of the database."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 

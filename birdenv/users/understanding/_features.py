@@ -119,12 +119,14 @@ class Evidence:
     """The vectors of all candidates, then that of a refusal and that of asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `names` is false if
-    the question has no word of the request or of a candidate, nor any other telling word.
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
+    only: int
     names: bool
 
 
@@ -221,8 +223,11 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
+    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
+    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, names)
+    return Evidence(vectors, allowed, lone, names)
 
 
 def _is_of_time(question: Question) -> bool:
