@@ -83,7 +83,11 @@ class RulePlayer:
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-        said = verdict(question, granted, clause) if choice.tells and not choice.answer else ""
+        said = (
+            verdict(conversation.asked or question, granted, clause)
+            if choice.tells and not choice.answer
+            else ""
+        )
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:

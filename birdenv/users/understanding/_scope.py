@@ -196,8 +196,19 @@ _PLACES = {"column of": _COLUMN_OF, "names": _NAMES, "everything": _EVERYTHING}
 _FAIR = {"own work": _OWN_WORK, "written": _WRITTEN_INTO, "output columns": _OUTPUT_COLUMNS}
 """What is no request for such things by itself: it is taken out before the rest is looked at."""
 
+_WISH = r"""
+    you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\w+ )?(?:result|output|list|report)s?
+    (?:result|output|list|report|figure)s? (?:\w+ )?(?:have|contain|include|show)
+    should (?:i|be|we) (?:show|list|include|display|report|return|shown|listed)\w*"""
+_PERSONAL = """
+    why | who (?:are you|else|is (?:the|your)) | your (?:day|name|boss|opinion) | do you (?:think|like)
+    recommend | joke | weather | capital | president | hello | thanks? | how are you | legal | fair
+    hint | steps"""
+_MANNERS = {"wish": _WISH, "personal": _PERSONAL}
+"""Phrases that are evidence only, for or against a refusal."""
+
 _FAIR_PATTERNS = {name: any_of(phrases) for name, phrases in _FAIR.items()}
-ALL_PHRASES = Phrases({**PHRASES, **_NEVER_TOLD, **_PLACES, **_FAIR, **_CLAUSES})
+ALL_PHRASES = Phrases({**PHRASES, **_NEVER_TOLD, **_PLACES, **_FAIR, **_CLAUSES, **_MANNERS})
 _KINDS = frozenset(KINDS)
 
 
@@ -255,7 +266,7 @@ _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*
 
 
 def asks_only_for_places(said: Said) -> bool:
-    """Whether words are out of scope only for a mention of columns or names, and may yet be a fair question."""
+    """Whether words are out of scope only for a mention of columns or names: that may yet be fair."""
     if asks_for_everything(said) or _ORDER_TO_WRITE.match(said.text) or _STRUCTURE.search(said.text):
         return False
     return said.without("own work").found.isdisjoint(_NEVER_TOLD)
