@@ -7,6 +7,7 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
@@ -24,6 +25,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """What a user says to a question that it does not understand."""
 
 _QUOTES = "'\""
+_PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
@@ -43,8 +45,11 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
         if sentence not in sentences:
             sentences.append(sentence)
+        if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
+            sentences.append("It is a percentage.")
     for part in choice.parts:
-        reading = in_words(part.sql, brief)
+        sql = f"UPDATE it SET {part.sql}" if part.clause == "assign" else part.sql
+        reading = in_words(sql, brief)
         sentences.append(
             _of_clause(part.clause, reading, brief.identifiers)
             or _sentence(reading, "", brief.identifiers, brief.style)
@@ -64,6 +69,7 @@ _CLAUSES = {
     "output": "Show only {}, nothing else.",
     "group": "I want one row for each {}, not split any further.",
     "distinct": "Show each only once, without duplicates.",
+    "assign": "Please {}.",
 }
 
 

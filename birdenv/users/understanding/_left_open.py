@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
+from birdenv.users.sql_in_words._lexer import split_words
 
 _NO_PREFERENCE = "I have no preference about that."
 _ALL = (
-    "I have no preference about that: take all of them, any will do, there is no minimum,"
-    " no further restriction and no limit."
+    "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
+    " there is no minimum, no further restriction and no limit."
 )
 _OPEN = {
     "order": _NO_PREFERENCE,
@@ -62,7 +63,8 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
 
 def mentioned_in(request: str) -> frozenset[str]:
     """Return the kinds of thing that a request itself speaks of."""
-    return frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
+    found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
+    return found | {"name"} if re.search(r"\w_\w", request) else found
 
 
 def _sentences(text: str, pattern: str) -> str:
@@ -96,7 +98,57 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
     return told, _KEPT if keeping else _DROPPED
 
 
+def conditions_together(parts: Iterable[Segment]) -> bool:
+    """Return whether several conditions on the same rows must all hold."""
+    conditions = [_block(part.id) for part in parts if part.clause in ("where", "having")]
+    return bool(conditions) and conditions.count(min(conditions)) > 1
+
+
 _CHANGES = frozenset({"assign", "values", "columns"})
+_LINK = re.compile(r"(?i)^(?:\w+ )*?JOIN (\w+)(?: AS)? (\w+) ON (\w+)\.(\w+) = (\w+)\.(\w+)$")
+_SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
+
+
+def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
+    """Yield by what the shown or grouped things are told, where a chain of joins may lead to them.
+
+    The join, the answer ("the branch of the copy"), and the names in it.
+    """
+    parts = list(parts)
+    outer = min((_block(part.id) for part in parts if part.clause == "output"), default=0)
+    parts = [part for part in parts if _block(part.id) == outer]
+    shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)
+    joins = [(part, match) for part in parts if part.clause == "join" and (match := _LINK.match(part.sql))]
+    source = next(
+        (match for part in parts if part.clause == "from" and (match := _SOURCE.match(part.sql))), None
+    )
+    if source is None or len(joins) < 2:
+        return
+    tables = {source[2]: source[1], **{match[2]: match[1] for _, match in joins}}
+    for part, match in joins:
+        for mine, key, other in ((match[3], match[4], match[5]), (match[5], match[6], match[3])):
+            one = _singular(split_words(tables.get(mine, "")))
+            of = _singular(split_words(tables.get(other, "")))
+            if one and of and key.lower().startswith(one.partition(" ")[0]) and f"{mine}." in shown:
+                yield (
+                    part,
+                    f"I mean the {one} that the {of} belongs to: the {one} of the {of}.",
+                    (one, of, key),
+                )
+
+
+def _singular(noun: str) -> str:
+    for ending, single in (
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("s", ""),
+    ):
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + single
+    return noun
 
 
 def _block(name: str) -> int:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._kind_asked_for import lists_columns, respelt
 from birdenv.users.understanding._scope import Said
-from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
+from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -25,7 +26,6 @@ from birdenv.users.understanding._word_forms import (
 
 _LONGEST = 2000
 _SYNONYM = 0.6
-_RELATED = 0.45
 _BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
@@ -56,7 +56,7 @@ def take_apart(question: str) -> Question:
 
     "Is that right?" after a statement asks for what the statement says.
     """
-    text = clean(question[:_LONGEST])
+    text = respelt(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
@@ -77,6 +77,8 @@ def take_apart(question: str) -> Question:
         kinds |= {"limit"}
     if _is_scaled(text):
         kinds |= {"scale"}
+    if lists_columns(text):
+        kinds |= {"output"}
     if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
         kinds -= {"output"}
     return Question(
@@ -220,7 +222,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         of_request = word in index.request
-        telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
         if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
             found.names = True
@@ -247,7 +249,7 @@ def overlap(index: Index, question: Question) -> Overlap:
 def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
     said = question.spaced.split()
-    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS, RELATED)
+    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS)
     known = (
         word in STOP_WORDS or word.isdigit() or any(stem(word) in one for one in vocabularies)
         for word in said
@@ -264,7 +266,6 @@ def _meant(index: Index, word: str) -> list[tuple[str, float]]:
             return found
     found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
     found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
-    found = found or [(other, _RELATED) for other in RELATED.get(word, ()) if other in index.spoken]
     if found:
         return found
     return _spelt(index, word) if len(word) > 4 else _begun(index, word)

@@ -109,8 +109,8 @@ MEASURE_WORDS = frozenset(
 NAMING_STEMS = frozenset(
     map(
         stem,
-        """active allowed average class cost current display group level needed price required score total
-        valid work""".split(),
+        """active allowed average class cost current day display group hour kind level month needed part
+        price required score task total type valid work year""".split(),
     )
 )
 """Those of the words of any question that name something if the request has them."""
