@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import is_confirmed
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
@@ -39,6 +41,25 @@ _BOUNDS = (
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _COMPARES = frozenset({">", "<", ">=", "<="})
+
+
+def agreed(question: str, choice: Choice) -> Verdict:
+    """Say yes or no to what a question proposes, by the choice that answers it.
+
+    To what the request itself says, "yes" if it has all the telling words of the question.
+    """
+    if not choice.tells:
+        return ""
+    if not choice.answer:
+        return verdict(question, choice.granted(), choice.parts[0].clause if len(choice.parts) == 1 else "")
+    if not choice.answer.startswith(SAID):
+        return ""
+    text = clean(question)
+    if not _proposes(text) or _CHOICE.search(text):
+        return ""
+    told = set(map(stem, words(clean(choice.answer))))
+    asked = set(map(stem, content_words(words(text)))) - GENERIC_STEMS
+    return "Yes" if len(asked) > 1 and asked <= told else ""
 
 
 def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict:

@@ -20,7 +20,7 @@ from typing import Any
 
 from birdenv.users import Brief
 from birdenv.users._decoder import decode
-from birdenv.users._proposal import verdict
+from birdenv.users._proposal import agreed
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
@@ -53,9 +53,8 @@ def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] |
 
 def _answer(candidate: Candidate, question: str, brief: Brief) -> str:
     choice = choice_of(candidate)
-    clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    agreed = "" if choice.answer else verdict(question, choice.granted(), clause)
-    return f"{agreed}. {decode(choice, brief)}" if agreed else decode(choice, brief)
+    said = agreed(question, choice)
+    return f"{said}. {decode(choice, brief)}" if said else decode(choice, brief)
 
 
 def _holds(lists: Iterable[Sequence[str]], text: str) -> bool:

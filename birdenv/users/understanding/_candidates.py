@@ -31,7 +31,7 @@ from birdenv.users.understanding._candidate_words import (
     tables_joined,
 )
 from birdenv.users.understanding._changes import changes
-from birdenv.users.understanding._gold_parts import telling_parts
+from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._left_open import (
@@ -40,6 +40,7 @@ from birdenv.users.understanding._left_open import (
     kept,
     left_open,
     said_in,
+    single_figure,
     unused_columns,
 )
 from birdenv.users.understanding._word_forms import clean, stem, words
@@ -126,7 +127,11 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if items[0].kind != "non_critical":
             notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
         notes |= named_stems(" ".join(item.snippet for item in items), long)
+        if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
+            notes |= _OF_THE_REST
         kinds = frozenset[str]().union(*map(settled_kinds, items))
+        if any(is_set_to(item, brief.gold) for item in items):
+            kinds |= {"change"}
         main_kinds = _main_kinds(items)
         candidate = Candidate(
             group=items[0].kind,
@@ -145,6 +150,10 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             notes |= stems_near(brief.request, candidate.literals)
         values = sibling_stems(brief.notes, " ".join(item.snippet for item in items))
         yield candidate, {"term": stems_of(term), "sql": sql, "notes": notes, "values": values}
+
+
+_OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
+"""How people call those for whom a snippet's ELSE stands."""
 
 
 def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
@@ -250,7 +259,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
     if gold:
         found = [(kind, answer, "") for kind, answer in left_open(settled)]
     else:
-        found = list(said_in(brief.request, settled))
+        found = [*said_in(brief.request, settled), *single_figure(brief.request, settled)]
         said = {kind for kind, _, _ in found}
         found += [
             (kind, answer, "")

@@ -121,6 +121,17 @@ def _core(snippet: str) -> tuple[str, ...]:
     return tuple(_comparable(token) for token in tokens if token.key != "AS")
 
 
+def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
+    """Whether a statement sets a column to an annotated snippet."""
+    core = _core(item.snippet)
+    for sql in gold:
+        tokens = _bare(tokenize(sql))
+        keys = tuple(_comparable(token) for token in tokens if token.key != "AS")
+        if any(keys[i : i + len(core) + 1] == ("=", *core) for i in range(len(keys) - len(core))):
+            return "set" in keys[:4]
+    return False
+
+
 def bare_text(snippet: str) -> str:
     """A snippet so that snippets can be compared: one space between tokens, names without qualifiers."""
     return " ".join(_core(snippet))

@@ -36,6 +36,31 @@ PLAIN_KINDS = frozenset(
 """Kinds that can be asked for without naming anything."""
 
 
+_FOREMOST = (
+    (
+        "tie",
+        re.compile(
+            r"\bties?\b|\btied\b|\btie ?break|\bsame (?:\w+ )?(?:ratio|score|value|rank|place|number)s?\b"
+        ),
+        frozenset("scale count period extreme threshold order category formula group null output".split()),
+    ),
+    (
+        "round",
+        re.compile(r"\bround\w*|\bdecimals?\b|\bdigits?\b"),
+        frozenset("count threshold limit extreme formula order period".split()),
+    ),
+)
+"""Kinds that are asked for where they are spoken of at all, and what is then spoken of by the way."""
+
+
+def foremost(kinds: frozenset[str], text: str) -> frozenset[str]:
+    """Return the kinds without those that a cleaned text only speaks of by the way."""
+    for kind, said, by_the_way in _FOREMOST:
+        if kind in kinds and said.search(text):
+            kinds -= by_the_way
+    return kinds
+
+
 _NOT_SHOWN = "am|are|be|can|do|does|has|have|i|if|in|is|it|must|not|on|or|out|should|that|when|where|who|you"
 _ITEM = rf"(?:(?!(?:{_NOT_SHOWN})\b)[\w'-]+ ?){{1,4}}"
 _LISTED = re.compile(

@@ -9,6 +9,9 @@ from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
 from birdenv.users.sql_in_words._lexer import split_words
 
+SAID = "As I said: "
+"""How an answer begins that repeats the request."""
+
 _NO_PREFERENCE = "I have no preference about that."
 _ALL = (
     "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
@@ -58,7 +61,14 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield what the request says of each kind, where the gold SQL is withheld: kind, answer, words."""
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
-            yield kind, f"As I said: {said}", said
+            yield kind, f"{SAID}{said}", said
+
+
+def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield that one figure is wanted, where a request speaks of a figure and of no groups."""
+    grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
+    if not grouped and (said := _sentences(request, _SAID["count"])):
+        yield "group", f"I want one single figure over all of them. {SAID}{said}", said
 
 
 def mentioned_in(request: str) -> frozenset[str]:

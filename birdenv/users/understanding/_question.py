@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._kind_asked_for import lists_columns, respelt
+from birdenv.users.understanding._kind_asked_for import foremost, lists_columns, respelt
 from birdenv.users.understanding._scope import Said
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._word_forms import (
@@ -88,7 +88,7 @@ def take_apart(question: str) -> Question:
         said=whole,
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
-        kinds=kinds,
+        kinds=foremost(kinds, text),
         context=frozenset(one for one in content if one not in asked_stems),
         guesses=guesses,
     )
@@ -167,8 +167,15 @@ _TAG = frozenset(
 def _is_tag(sentence: str) -> bool:
     """Whether a question only asks to confirm what was said before it."""
     said = words(sentence)
-    return len(said) < 11 and all(stem(word) in _TAG for word in content_words(said))
+    return (
+        len(said) < 11
+        and _OUTCOME.isdisjoint(said)
+        and all(stem(word) in _TAG for word in content_words(said))
+    )
 
+
+_OUTCOME = frozenset({"answer", "result", "results", "solution"})
+"""Whether something agrees with one of these is no question about the statement before."""
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
