@@ -27,6 +27,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 _QUOTES = "'\""
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
+_IS_PERCENTAGE = "It is a percentage."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -46,7 +47,7 @@ def decode(choice: Choice, brief: Brief) -> str:
         if sentence not in sentences:
             sentences.append(sentence)
         if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
-            sentences.append("It is a percentage.")
+            sentences.append(_IS_PERCENTAGE)
     for part in choice.parts:
         sql = f"UPDATE it SET {part.sql}" if part.clause == "assign" else part.sql
         reading = in_words(sql, brief)
@@ -91,6 +92,8 @@ def said_again(choice: Choice, brief: Brief) -> str:
         return decode(choice, brief)
     said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
     said = _of_the_rest(said, told)
+    if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
+        said = f"{said} {_IS_PERCENTAGE}"
     return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 

@@ -127,6 +127,7 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if items[0].kind != "non_critical":
             notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
         notes |= named_stems(" ".join(item.snippet for item in items), long)
+        notes |= function_stems(" ".join(item.snippet for item in items))
         if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
             notes |= _OF_THE_REST
         kinds = frozenset[str]().union(*map(settled_kinds, items))

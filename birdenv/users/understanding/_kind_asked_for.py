@@ -75,7 +75,7 @@ def lists_columns(text: str) -> bool:
     >>> lists_columns("just the name and the rate?"), lists_columns("is it a, b or c?")
     (True, False)
     """
-    return _LISTED.search(text) is not None
+    return (text.count(",") > 1 or text.startswith(("just ", "only ", "so "))) and bool(_LISTED.search(text))
 
 
 _SPELT: Final = """alphabetical ascending average calculate category columns condition count decimal decimals

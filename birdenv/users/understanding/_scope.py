@@ -21,7 +21,8 @@ _SHOUTED = re.compile(
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
-    r"(?:write(?! off)|compose|paste|draft|formulate|spell out|code)\b(?!.*\bmeans?\b)"
+    r"(?:write(?! off)|compose|paste|draft|formulate|spell out"
+    r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
 _NEVER_TOLD = frozenset({"secret", "SQL", "opinion", "results", "exercise", "tools"})
 _FAIR = ("own work", "written", "sought by", "output columns")
@@ -80,7 +81,8 @@ def asks_for_names(said: Said) -> bool:
     "Which columns?" alone may ask for them, so a question for the output is left out in longer ones only.
     """
     inside = Said(f" {said.text} ", said.found)
-    return "names" in said.found and "names" in inside.without("output columns").found
+    fair = inside.without("sought by").without("output columns")
+    return "names" in said.found and "names" in fair.found
 
 
 def asks_for_everything(said: Said) -> bool:
