@@ -27,6 +27,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 _QUOTES = "'\""
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
+_NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
@@ -55,15 +56,21 @@ def decode(choice: Choice, brief: Brief) -> str:
             _of_clause(part.clause, reading, brief.identifiers)
             or _sentence(reading, "", brief.identifiers, brief.style)
         )
-    if brief.style != "terse" and _chooses_what_is_changed(choice, brief):
+    if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
+        sentences += [_NOTHING_ELSE] * any(_changes_rows(sql) for sql in brief.gold)
+    elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):
         sentences.append(_OTHERS)
     return " ".join(sentences)
 
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    changes = any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in brief.gold)
+    changes = any(map(_changes_rows, brief.gold))
     return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+
+
+def _changes_rows(sql: str) -> bool:
+    return sql.lstrip()[:6].upper() in ("UPDATE", "DELETE")
 
 
 _CLAUSES = {

@@ -30,16 +30,16 @@ from birdenv.users.understanding._candidate_words import (
     stems_of,
     tables_joined,
 )
-from birdenv.users.understanding._changes import changes
+from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
 from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._left_open import (
     attributed,
-    conditions_together,
     kept,
     left_open,
     said_in,
+    settled_as_a_whole,
     single_figure,
     unused_columns,
 )
@@ -251,12 +251,9 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             ),
             {"sql": stems_in(" ".join(names))},
         )
-    if conditions_together(parts):
-        both = frozenset({"together"})
-        yield Candidate("part", "", both, "together", same=1998, main_kinds=both, answer=_ALL_OF_THEM), {}
-    if "/" in gold and "100" not in gold and "scale" not in settled:
-        scale = frozenset({"scale"})
-        yield Candidate("part", "", scale, "scale", same=1999, main_kinds=scale, answer=_PLAIN_RATIO), {}
+    for number, (kind, answer) in enumerate(settled_as_a_whole(parts, gold, settled), 1990):
+        kinds = frozenset({kind})
+        yield Candidate("part", "", kinds, kind, same=number, main_kinds=kinds, answer=answer), {}
     if gold:
         found = [(kind, answer, "") for kind, answer in left_open(settled)]
     else:
@@ -294,7 +291,7 @@ def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate
         candidate = Candidate(
             group="part",
             target=told[0].id,
-            kinds=frozenset({"change", *_KINDS_OF_CHANGE.get(clause, ())}),
+            kinds=frozenset({"change", *KINDS_OF_CHANGE.get(clause, ())}),
             clause=clause,
             segments=told,
             same=number,
@@ -302,22 +299,9 @@ def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate
             answer=answer,
         )
         said = stems_in(" ".join(part.sql for part in told)) | {
-            stem(word) for word in _SAID_OF[clause].split()
+            stem(word) for word in SAID_OF_CHANGE[clause].split()
         }
         yield candidate, {"sql": stems_in(answer), "notes": said}
-
-
-_KINDS_OF_CHANGE = {"alter": ("name", "output"), "trigger": ("period",)}
-_SAID_OF = {
-    "delete": "delete remove drop go wipe erase purge cascade keep stay",
-    "alter": "column type data text number default value name called new",
-    "trigger": "trigger fire run event before after update insert change whenever every only",
-}
-"""Words by which people ask about such a statement."""
-
-
-_ALL_OF_THEM = "All the conditions must hold at once: both, and one of them alone is not enough."
-_PLAIN_RATIO = "I want the plain ratio, not a percentage."
 
 
 @lru_cache(maxsize=64)

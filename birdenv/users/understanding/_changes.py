@@ -66,3 +66,12 @@ def _set_off(sql: str, brief: Brief) -> str:
     named = [in_words(name.strip(), brief).text for name in (match["of"] or "").split(",") if name.strip()]
     of = f" of {' or '.join(named)}" if named else ""
     return f"It acts {when} each {match['what'].lower()}{of}, on the one that it happened to."
+
+
+KINDS_OF_CHANGE = {"alter": ("name", "output"), "trigger": ("period",)}
+SAID_OF_CHANGE = {
+    "delete": "delete remove drop go wipe erase purge cascade keep stay",
+    "alter": "column type data text number default value name called new",
+    "trigger": "trigger fire run event before after update insert change whenever every only",
+}
+"""Words by which people ask about such a statement."""

@@ -108,10 +108,13 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
     return told, _KEPT if keeping else _DROPPED
 
 
-def conditions_together(parts: Iterable[Segment]) -> bool:
-    """Return whether several conditions on the same rows must all hold."""
+def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of thing that the gold SQL settles by no part alone, and what is answered."""
     conditions = [_block(part.id) for part in parts if part.clause in ("where", "having")]
-    return bool(conditions) and conditions.count(min(conditions)) > 1
+    if conditions and conditions.count(min(conditions)) > 1:
+        yield "together", "All the conditions must hold at once: both, and one of them alone is not enough."
+    if "/" in gold and "100" not in gold and "scale" not in settled:
+        yield "scale", "I want the plain ratio, not a percentage."
 
 
 _CHANGES = frozenset({"assign", "values", "columns"})
