@@ -14,20 +14,24 @@ import stat
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
 
 __all__ = [
+    "cache_folder",
     "check_text",
     "check_writable",
+    "code_digest",
     "exists",
     "file_digest",
     "file_errors",
     "file_identity",
     "is_directory",
     "parse_json",
+    "path_digest",
     "read_json",
     "read_records",
     "read_text",
@@ -75,6 +79,39 @@ def file_digest(path: Path) -> str:
     """SHA-256 of the file's bytes, in hex."""
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def path_digest(path: Path) -> str | None:
+    """SHA-256 of a file, or of all files of a folder; None if there is neither."""
+    try:
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        digest = hashlib.sha256()
+        for file in files:
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def cache_folder() -> Path:
+    """Return birdenv's folder in this user's cache, below `$XDG_CACHE_HOME` or `~/.cache`. It need not exist.
+
+    Raises:
+        RuntimeError: this user has no home directory.
+    """
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "birdenv"
+
+
+@cache
+def code_digest() -> str:
+    """SHA-256 over birdenv's own Python files, by path within the package."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def file_identity(*paths: Path | None) -> Hashable:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from birdenv.errors import InputError
+from birdenv.files import cache_folder
 
 DEMO_BIRD_FILE = "bird.json"
 DEMO_C_INTERACT_FILE = "c_interact.jsonl"
@@ -31,7 +32,7 @@ def demo_folder() -> Path:
     directory. A folder that lacks a file is built anew; versions unused for a month are removed.
     """
     name = f"demo-{_digest()}"
-    for place in (_cache_directory, _own_temporary_directory):
+    for place in (cache_folder, _own_temporary_directory):
         try:
             parent = place()
             folder = parent / name
@@ -51,11 +52,6 @@ def demo_folder() -> Path:
             f"the demo benchmark cannot be built: {error}; set XDG_CACHE_HOME to a folder with room for it"
         ) from None
     return folder
-
-
-def _cache_directory() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "birdenv"
 
 
 def _own_temporary_directory() -> Path:

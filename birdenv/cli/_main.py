@@ -34,21 +34,21 @@ _COMMANDS: Final = {
     "score": ("_score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
     "score-official": ("_score:score_official", "Score official c-Interact result files."),
     "self-check": (
-        "benchmarks._data:self_check",
+        "benchmarks._self_check:self_check",
         "Check a benchmark's golds: each against itself, in every mode of comparison.",
     ),
     "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
     "evaluate": ("_evaluate:evaluate", "Score the pairs of a run by EM and ESM."),
     "inspect": ("_evaluate:inspect", "Show what went wrong in an evaluation."),
-    "summary": ("_runs:summary", "Show a run's figures with 95 % intervals."),
-    "compare": ("_runs:compare", "Compare runs on the same tasks."),
+    "summary": ("_summary:summary", "Show a run's figures with 95 % intervals."),
+    "compare": ("_summary:compare", "Compare runs on the same tasks."),
     "runs": ("_runs:runs", "List the runs of a folder, oldest first."),
     "blame": (
-        "_runs:blame",
+        "_blame:blame",
         "Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.",
     ),
     "export": (
-        "_runs:export",
+        "_export:export",
         "Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.",
     ),
     "analyze": (

@@ -1,7 +1,4 @@
-"""What every episode database can do, wherever its statements run.
-
-What a source of databases is to everybody outside this room, whatever engine runs the SQL.
-"""
+"""What every episode database and every source of databases can do, on whatever engine, wherever it runs."""
 
 from __future__ import annotations
 

@@ -239,25 +239,24 @@ def words_of(
 ) -> tuple[str, str]:
     """Return what events say to a seat as one text, and the last one who spoke."""
     said: list[str] = []
-    voice, house = "", HOUSE_VOICE
-    if opening is not None and not any(event.agent == seat for event in events):
-        said, voice = [opening[0]] if opening[0] else [], opening[1]
+    voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
-        if 0 <= event.agent != seat:
-            name = rules.seats[event.agent]
-            action = name.by_name.get(event.action)
-            said.append(action.text_of(event.data) if action and _is_text(action) else _told(event))
-            voice = name.name
-        if event.metadata is not None:
-            said.append(event.metadata["reply"])
-            house = event.metadata["sender"]
-        elif event.agent == HOUSE:
-            said.append(f"The dialogue was ended: {event.data}.")
+        agent, _, kind, data, _, metadata = event
+        if agent == seat:
+            has_moved = True
+        elif agent >= 0:
+            speaker = rules.seats[agent]
+            action = speaker.by_name.get(kind)
+            said.append(action.text_of(data) if action and action.is_text else _told(event))
+            voice = speaker.name
+        if metadata is not None:
+            said.append(metadata["reply"])
+            house = metadata["sender"]
+        elif agent == HOUSE:
+            said.append(f"The dialogue was ended: {data}.")
+    if opening is not None and not has_moved:
+        said, voice = [opening[0], *said], voice or opening[1]
     return "\n".join([text for text in said if text]), voice or house
-
-
-def _is_text(action: Any) -> bool:
-    return len(action.fields) == 1 and action.fields[0].is_text
 
 
 def spoken(event: Event) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol, overload
+from typing import Any, Final, NamedTuple, overload
 
 from birdenv.dialogue._event import Event
 
@@ -22,16 +22,6 @@ class Move(NamedTuple):
     action: str
     data: Any = None
     trace: Any = None
-
-
-class MoveLike(Protocol):
-    """Anything that reads like a move, such as `birdenv.submit_sql("...")`."""
-
-    @property
-    def action(self) -> str: ...
-
-    @property
-    def data(self) -> Any: ...
 
 
 def as_move(made: Any) -> Move | None:
@@ -78,7 +68,7 @@ class Heard(Sequence[Event]):
         return (self._events[i] for i in range(self._count))
 
     def __reversed__(self) -> Iterator[Event]:
-        return (self._events[i] for i in range(self._count - 1, -1, -1))
+        return iter(self._events[: self._count][::-1])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

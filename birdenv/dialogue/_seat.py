@@ -35,8 +35,7 @@ class Field:
     Attributes:
         name: the argument's name.
         kind: `text` (words) and `code` are Unicode texts; `number` and `integer` lie in [low, high]; `item`
-        is
-            one of the seat's `choices`, itself, not its index.
+            is one of the seat's `choices`, itself, not its index.
         low: the least number.
         high: the largest number.
         max_length: characters of a text.
@@ -116,6 +115,11 @@ class Action:
         return next((fault for fault in faults if fault is not None), None)
 
     @cached_property
+    def is_text(self) -> bool:
+        """True if its data is one text."""
+        return len(self.fields) == 1 and self.fields[0].is_text
+
+    @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
         """The same as `fault`, in one call where there is one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
@@ -150,7 +154,7 @@ class Action:
 
     def text_of(self, data: Any) -> str:
         """Return the texts in the data of a move as one text."""
-        if isinstance(data, str) and len(self.fields) == 1 and self.fields[0].is_text:
+        if isinstance(data, str) and self.is_text:
             return data
         arguments = self.arguments_of(data)
         texts = [arguments.get(each.name) for each in self.fields if each.is_text]

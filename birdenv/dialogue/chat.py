@@ -9,15 +9,13 @@ from typing import Any, Final, NamedTuple
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._move import Move
-from birdenv.dialogue._seat import Seat
+from birdenv.dialogue._seat import MAX_TEXT, Seat
 
 MALFORMED: Final = "malformed"
 """The action of a move that could not be read. No game has it."""
 
 NO_CALL: Final = "no_call"
 """The action of a message that has no tool call. No game has it either."""
-
-_MOST_CONTENT: Final = 2**16
 
 
 def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
@@ -156,4 +154,4 @@ def _arguments(given: Any) -> Any:
 
 def _content(message: Any) -> str:
     content = message.get("content") if isinstance(message, Mapping) else None
-    return content[:_MOST_CONTENT] if isinstance(content, str) else ""
+    return content[:MAX_TEXT] if isinstance(content, str) else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
-from birdenv.dialogue.players import Player
+from birdenv.dialogue.players import Player, advance
 from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
@@ -39,38 +39,6 @@ class Step(NamedTuple):
     truncated: bool
     question: str | None = None
     malformed: bool = False
-
-
-def advance(dialogue: Dialogue, players: list[Player | None], seat: int, patience: int = 2) -> int | None:
-    """Let the others play until the caller's seat may act or the dialogue is over.
-
-    Every other open seat is asked once, in index order; while the caller's seat may not act, the others go
-    on.
-
-    Returns:
-        the seat that waits for words from outside, if one does.
-    """
-    silent = 0
-    while seats := dialogue.open:
-        if seat in seats and len(seats) == 1:
-            return None
-        spoke = False
-        for other in sorted(seats):
-            if other == seat or other not in dialogue.open:
-                continue
-            player = players[other]
-            if player is None:
-                return other
-            move = as_move(player.move(dialogue.view(other)))
-            if move is not None:
-                dialogue.apply(other, move)
-                spoke = True
-        if seat in dialogue.open:
-            return None
-        silent = 0 if spoke else silent + 1
-        if silent >= patience:
-            dialogue.stop("silence")
-    return None
 
 
 class Episode:

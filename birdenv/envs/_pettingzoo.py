@@ -12,6 +12,7 @@ from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
+from birdenv.dialogue.players import SILENT_ROUNDS
 from birdenv.envs._gymnasium import transcript_text
 from birdenv.envs._sampling import RESET_OPTIONS, Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
@@ -22,8 +23,6 @@ MASK = "legal_kinds"
 
 _NUMBERED: Final = re.compile(r"_\d+$")
 """PettingZoo's names of agents have a number; a seat may have brought its own."""
-
-_PATIENCE: Final = 2  # rounds in which all open seats are silent; then the dialogue is over
 
 _METADATA: Final[dict[str, Any]] = {
     "name": "dialogue_v0",
@@ -110,7 +109,7 @@ class _AllSeats(EzPickle):
         dialogue = self._running()
         if made is None:
             self._silent += 1
-            if self._silent >= _PATIENCE * len(dialogue.open):
+            if self._silent >= SILENT_ROUNDS * len(dialogue.open):
                 dialogue.stop("silence")
             return
         self._silent = 0

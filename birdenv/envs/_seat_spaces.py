@@ -12,12 +12,12 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from birdenv.dialogue import Action, Move, Seat, View
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 
 INSTRUCTION_LENGTH: Final = 2**18
-TEXT_LENGTH: Final = 2**16
-"""Characters of one message, in either direction."""
+"""Characters of an instruction; those of a message, in either direction, are `MAX_TEXT`."""
 
 _MALFORMED: Final = Move("malformed")
 _move = partial(tuple.__new__, Move)  # of all fields: half the time of `Move(...)`
@@ -69,7 +69,7 @@ class SeatSpaces:
             mask = self._masks[legal] = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
         made: dict[str, Any] = {
             "instruction": instruction,
-            "message": message if len(message) <= TEXT_LENGTH else _cut(message),
+            "message": message if len(message) <= MAX_TEXT else _cut(message),
             "sender": self._voices.get(view.sender, self._house),
             "phase": view.phase,
             self._mask: mask.copy(),
@@ -101,7 +101,7 @@ class SeatSpaces:
                 type(kind) is int
                 and 0 <= kind < len(self._declared)
                 and type(text) is str
-                and len(text) <= TEXT_LENGTH
+                and len(text) <= MAX_TEXT
             ):
                 declared, name, is_one_field = self._declared[kind]
                 return _move((name, text if is_one_field else declared.data_of_text(text), None))
@@ -122,7 +122,7 @@ class SeatSpaces:
 def _observation_space(seat: Seat, mask: str) -> spaces.Dict:
     fields: dict[str, spaces.Space[Any]] = {
         "instruction": UnicodeText(INSTRUCTION_LENGTH),
-        "message": UnicodeText(TEXT_LENGTH),
+        "message": UnicodeText(MAX_TEXT),
         "sender": spaces.Discrete(len(seat.voices)),
         "phase": spaces.Discrete(seat.phases + 1),
         mask: spaces.MultiBinary(len(seat.actions)),
@@ -137,7 +137,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
     fields: dict[str, spaces.Space[Any]] = {"kind": spaces.Discrete(len(seat.actions) + seat.waits)}
     declared = [field for action in seat.actions for field in action.fields]
     if any(field.is_text for field in declared):
-        fields["text"] = UnicodeText(TEXT_LENGTH)
+        fields["text"] = UnicodeText(MAX_TEXT)
     if seat.items:
         fields["item"] = spaces.Discrete(seat.items)
     for field in declared:
@@ -174,5 +174,5 @@ def _whole_move(
 
 
 def _cut(text: str) -> str:
-    shown = TEXT_LENGTH - 64
+    shown = MAX_TEXT - 64
     return f"{text[:shown]}… ({len(text) - shown} more characters)"

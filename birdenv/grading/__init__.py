@@ -16,9 +16,9 @@ from birdenv.grading._gold_check import GoldCheck, check_gold
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._result_store import ResultStore
 from birdenv.grading._reward_schedule import REWARDS, batch_reward, reward
-from birdenv.grading._scoring import Pair, score_pairs
 from birdenv.grading._verdict import GRADER_VERSION, ExStatus, ExVerdict
 from birdenv.grading.compare._metrics import METRICS, Metric
+from birdenv.grading.scoring._score_pairs import Pair, score_pairs
 
 __all__ = [
     "GRADER_VERSION",

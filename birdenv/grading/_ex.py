@@ -1,13 +1,9 @@
-"""Execution accuracy (EX): does a predicted query return what a gold query returns?
-
-EX of what was fetched of a prediction, by both rules, at once where that can be seen at once.
-"""
+"""Execution accuracy (EX): does a predicted query return what a gold query returns?"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -15,75 +11,15 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits, QueryError
 from birdenv.databases.cache import ResultCache, result_cache
 from birdenv.grading._answer_cleaning import clean_sql
+from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets, are_same_multisets
 from birdenv.grading._fetched_rows import FetchedRows, GoldRows
 from birdenv.grading._second_run import is_late, with_memory, with_second_run
 from birdenv.grading._verdict import ExStatus, ExVerdict
-from birdenv.grading.compare._canonical import canonical_row, canonical_rows
-from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
-from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
+from birdenv.grading.compare._multiset import Comparison
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
-from birdenv.grading.compare._tolerance import are_plain, cancel, rows_agree
 from birdenv.grading.statements import Statements, Watch
-
-
-def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
-    return (
-        pred.total == len(gold.rows)
-        and pred.rows == gold.rows
-        and len(pred.columns) == len(gold.result.columns)
-        and gold.is_plain
-        and are_plain(pred.rows)
-    )
-
-
-def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> Comparison:
-    """`compare_multiset` of the two."""
-    if is_same(gold, pred):
-        flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
-        return Comparison(True, "", flags)
-    if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
-        return _with_repeated_rows(gold, pred, pred.total)
-    return compare_multiset(gold.result, pred.result)
-
-
-def are_same_multisets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `agree_as_multisets` calls the two equal, without the work of saying how they differ."""
-    if pred.total != len(gold.rows) or len(pred.columns) != len(gold.result.columns):
-        return False
-    return is_same(gold, pred) or rows_agree(gold.rows, pred.rows)
-
-
-def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `compare_bird` calls the two equal."""
-    if pred.total == len(gold.rows) and pred.rows == gold.rows:
-        return True  # as they are
-    if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
-        return False
-    try:
-        returned = set[tuple[Hashable, ...]](pred.rows)
-    except TypeError:
-        returned = set(hashable_rows(pred.rows))
-    return len(returned.union(pred.more)) == len(gold.row_set)
-
-
-def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Comparison:
-    """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
-    expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
-    returned = Counter(kept)
-    for row, count in pred.more.items():
-        returned[canonical_row(row)] += count
-    flags = ("gold_empty",) if gold.is_empty else ()
-    _, extra = cancel(expected, kept)
-    missing = next(iter((Counter(expected) - returned).elements()), None)
-    counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
-    rows = ("" if missing is None else show(missing), show(extra[0]))
-    if gold.canonical_set == returned.keys():
-        return Comparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
-    return Comparison(False, counts, flags, *rows)
-
 
 _DEFAULT_LIMITS: Final = Limits()
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)

@@ -4,7 +4,7 @@ So many rows are kept as decide wherever the prediction has no row that a gold l
 gold's. Where there are more, and all of them rows of a gold, the set rule may still hold and the difference
 may be repeated rows only: then the others are counted, not kept, until the first one that no gold has.
 
-The rows of a gold, with what every comparison with them needs, worked out at most once.
+`GoldRows` are the rows of a gold, with what every comparison with them needs, worked out at most once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 from birdenv.databases import QueryError, QueryResult, Result, Row
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._multiset import hashable_rows
-from birdenv.grading.compare._tolerance import are_plain
+from birdenv.grading.compare._row_pairs import are_plain
 
 
 class GoldRows:

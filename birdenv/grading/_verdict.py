@@ -1,6 +1,6 @@
 """What grading one prediction by execution accuracy (EX) gives.
 
-Verdicts between a process that grades and the one that asked, without the results themselves.
+`plain_verdict` and `verdict_of` carry it from a process that grades, without the results themselves.
 """
 
 from __future__ import annotations

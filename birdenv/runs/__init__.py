@@ -5,7 +5,7 @@ from birdenv.runs._run_folder import RunDirectory, episode_name, folder_name, ru
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
-from birdenv.runs._summary import Summary
+from birdenv.runs.summaries._run_report import Summary
 
 __all__ = [
     "RunDirectory",

@@ -16,16 +16,8 @@ from typing import Final, NamedTuple
 from birdenv.dialogue import Arena, Player
 from birdenv.dialogue.games import find_game
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
-from birdenv.runs._episode import (
-    Failure,
-    PlannedEpisode,
-    Records,
-    failure,
-    mark_repeat,
-    play_safely,
-    record_episode,
-    skipped_record,
-)
+from birdenv.runs._episode_record import PlannedEpisode, Records, mark_repeat, record_episode, skipped_record
+from birdenv.runs._episode_status import Failure, failure, play_safely
 from birdenv.runs._seating import Seating, close_players
 
 _TRIALS = 3

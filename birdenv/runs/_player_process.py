@@ -192,7 +192,7 @@ class _Child:
 
     def __init__(self, spec: PlayerSpec, context: PlayerContext) -> None:
         self.tasks: list[str] = []
-        self._process = Process("birdenv.dialogue._player_child", sees="everything")
+        self._process = Process("birdenv.dialogue.players._child", sees="everything")
         self._lock = threading.Lock()
         self._ending = threading.Lock()
         self._numbers = 0

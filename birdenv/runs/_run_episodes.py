@@ -12,7 +12,7 @@ from typing import Any
 from birdenv.dialogue import make_game
 from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
-from birdenv.runs._engines import Engine
+from birdenv.runs._job_engine import JobEngine
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import Progress, RunPlan, prepare, run
@@ -53,7 +53,7 @@ def run_episodes(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     models: ModelSettings | None = None,
-    engine: Engine | None = None,
+    engine: JobEngine | None = None,
     move_timeout: float | None = None,
     **settings: Any,
 ) -> RunResult:

@@ -1,7 +1,4 @@
-"""The folder of one run: files that survive being killed at any moment.
-
-Digests that tell whether two runs used the same data, databases and code.
-"""
+"""The folder of one run: files that survive being killed at any moment."""
 
 from __future__ import annotations
 
@@ -12,38 +9,21 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import birdenv
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
 
 _CONFIG = "config.json"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
+_LONGEST_NAME = 60
 
+STREAMS = ("runs", "private", "timings")
+"""`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
 
-def path_digest(path: Path) -> str | None:
-    """SHA-256 of a file, or of all files of a folder; None if there is neither."""
-    try:
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        digest = hashlib.sha256()
-        for file in files:
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    except OSError:
-        return None
-    return digest.hexdigest()
-
-
-@cache
-def code_digest() -> str:
-    """SHA-256 over birdenv's own Python files, by path within the package."""
-    root = Path(birdenv.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+_TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
+"""Fields of `runs.jsonl` that not every record has, and what they hold."""
 
 
 def run_folder(path: Path) -> Path:
@@ -64,16 +44,6 @@ def run_folder(path: Path) -> Path:
         f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
         "(`birdenv runs` lists them)"
     )
-
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
-_LONGEST_NAME = 60
-
-STREAMS = ("runs", "private", "timings")
-"""`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
-
-_TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
-"""Fields of `runs.jsonl` that not every record has, and what they hold."""
 
 
 def folder_name(players: Sequence[str], game: str) -> str:

@@ -13,16 +13,17 @@ from typing import Any
 import birdenv
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
+from birdenv.files import code_digest, path_digest
 from birdenv.llm import Models
-from birdenv.runs._engines import Engine, threads
-from birdenv.runs._episode import RETRIED, PlannedEpisode
+from birdenv.runs._episode_record import PlannedEpisode
+from birdenv.runs._episode_status import RETRIED
+from birdenv.runs._job_engine import JobEngine, threads
 from birdenv.runs._jobs import Job, Setup, opened, play_job
-from birdenv.runs._run_folder import RunDirectory, code_digest, episode_name, path_digest
+from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
-from birdenv.runs._summary import Summary
 from birdenv.runs.measures._games import game_measures
 from birdenv.runs.summaries._recorded_run import recorded_run
-from birdenv.runs.summaries._run_report import report
+from birdenv.runs.summaries._run_report import Summary, report
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""
@@ -143,7 +144,7 @@ def run(
     *,
     progress: Progress | None = None,
     seating: Seating | None = None,
-    engine: Engine | None = None,
+    engine: JobEngine | None = None,
 ) -> Summary:
     """Play every task that the prepared directory does not hold yet, then write the summary.
 

@@ -10,6 +10,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._lexer import tokenize
 from birdenv.users.understanding import Choice, named_points, take_apart, understand
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _REFERS = re.compile(
@@ -32,18 +33,19 @@ def one_by_one(choice: Choice) -> list[Choice]:
 
 @dataclass(slots=True)
 class Conversation:
-    """The questions of one phase so far, and what was told.
+    """The questions of one phase so far: the last one that was `asked`, and what was told.
 
     `open_names` are points that a question named and that were not told yet.
     """
 
     brief: Brief
+    asked: Question | None = None
     told: list[Choice] = field(default_factory=list)
     open_names: list[Choice] = field(default_factory=list)
 
     def understand(self, question: str) -> Choice:
         """Decide what a question is about, with what was said before in mind."""
-        asked = take_apart(question)
+        asked = self.asked = take_apart(question)
         choice = understand(self.brief, asked)
         if choice.call == "unclear" or (choice.call == "unanswerable" and _OTHER.search(asked.text)):
             choice = self._referred(asked.text) or choice

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._question import is_confirmed
+from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 Verdict: TypeAlias = Literal["Yes", "No", ""]
@@ -21,7 +21,9 @@ _PROPOSAL = re.compile(
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
     r"|must|has|have|may|you said|you mean|i take)\b"
     r"|^so\b"
-    r"|\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
+)
+_APPROVAL = re.compile(
+    r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
 )
 _CHOICE = re.compile(
     r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)"
@@ -43,7 +45,7 @@ _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fi
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
-def agreed(question: str, choice: Choice) -> Verdict:
+def agreed(question: str | Question, choice: Choice) -> Verdict:
     """Say yes or no to what a question proposes, by the choice that answers it.
 
     To what the request itself says, "yes" if it has all the telling words of the question.
@@ -54,15 +56,22 @@ def agreed(question: str, choice: Choice) -> Verdict:
         return verdict(question, choice.granted(), choice.parts[0].clause if len(choice.parts) == 1 else "")
     if not choice.answer.startswith(SAID):
         return ""
-    text = clean(question)
-    if not _proposes(text) or _CHOICE.search(text):
+    asked = take_apart(question) if isinstance(question, str) else question
+    if not _proposes(asked):
         return ""
     told = set(map(stem, words(clean(choice.answer))))
-    asked = set(map(stem, content_words(words(text)))) - GENERIC_STEMS
-    return "Yes" if len(asked) > 1 and asked <= told else ""
+    said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+    return "Yes" if len(said) > 1 and said <= told else ""
 
 
-def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict:
+def _proposes(asked: Question) -> bool:
+    """Whether a question proposes one thing."""
+    text = asked.text
+    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(text)
+    return bool(proposes) and not _CHOICE.search(text)
+
+
+def verdict(question: str | Question, snippets: Sequence[str], clause: str = "") -> Verdict:
     """Compare the numbers, bounds, values and names that a question proposes with those of the snippets.
 
     Args:
@@ -79,8 +88,9 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
     """
     if len(snippets) != 1:
         return ""
-    text = clean(question)
-    if not _proposes(text) or _CHOICE.search(text):
+    asked = take_apart(question) if isinstance(question, str) else question
+    text = asked.text
+    if not _proposes(asked):
         return ""
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")
@@ -99,16 +109,21 @@ def verdict(question: str, snippets: Sequence[str], clause: str = "") -> Verdict
     return _values(text, tokens)
 
 
+def _is_approved(text: str) -> bool:
+    """Whether a text asks for approval at its end; cheaper than to try the pattern everywhere."""
+    last = text.rstrip(_MARKS)
+    return _APPROVAL.search(text, max(0, len(last) - _LONGEST_APPROVAL)) is not None
+
+
+_MARKS = " .?!'"
+_LONGEST_APPROVAL = 40
+
 _LISTS = frozenset({"output", "group"})
 
 
 @lru_cache(maxsize=4096)
 def _tokens(snippet: str) -> tuple[Token, ...]:
     return tuple(tokenize(snippet))
-
-
-def _proposes(text: str) -> bool:
-    return _PROPOSAL.search(text) is not None or is_confirmed(text)
 
 
 def _names(text: str, listed: str, all_of_them: bool) -> Verdict:

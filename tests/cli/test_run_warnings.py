@@ -10,7 +10,7 @@ import pytest
 from birdenv.dialogue import Move
 from birdenv.errors import BirdenvError
 from birdenv.runs import run_episodes
-from birdenv.runs._episode import failure
+from birdenv.runs._episode_status import failure
 
 Command = Callable[..., Any]
 

@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases.sqlite.images import _file as _scratch
-from birdenv.databases.sqlite.images import _memory_map as _memory_images
+from birdenv.databases.sqlite.images import _memory_image, _protocol, _scratch, trial
 from birdenv.databases.sqlite.images import _open as _images
-from birdenv.databases.sqlite.images import _protocol, trial
-from birdenv.databases.sqlite.images._memory_map import library
+from birdenv.databases.sqlite.images._sqlite_library import library
 
 EVERYWHERE = ("deserialize", "copy")
 ANYWHERE_WITH_LINUX = ("memory-map", *EVERYWHERE)
@@ -35,7 +33,7 @@ def why_not(kind: str) -> str:
 
 def let_images_grow(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By so many bytes and no more."""
-    for module in (_protocol, _images, _memory_images):
+    for module in (_protocol, _images, _memory_image):
         monkeypatch.setattr(module, "GROWTH_BYTES", most)
 
 

@@ -12,8 +12,9 @@ from gymnasium.utils.env_checker import data_equivalence
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Dialogue, Move, View, play
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs import CInteractEnv
-from birdenv.envs._seat_spaces import TEXT_LENGTH, SeatSpaces
+from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InputError
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks import KINDS, SENDERS
@@ -173,7 +174,7 @@ def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
 
 def test_a_message_longer_than_the_space_is_cut_and_says_so() -> None:
     seat = SeatSpaces(GAME.seats[0])
-    seen = seat.observation(View(0, "", "x" * (TEXT_LENGTH + 1), "user", phase=1))
+    seen = seat.observation(View(0, "", "x" * (MAX_TEXT + 1), "user", phase=1))
     assert seen in seat.observations
     assert seen["message"].startswith("xxx") and seen["message"].endswith("(65 more characters)")
 

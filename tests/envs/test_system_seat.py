@@ -9,7 +9,8 @@ import pytest
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
-from birdenv.envs._seat_spaces import TEXT_LENGTH, SeatSpaces
+from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.tasks import KINDS
 from birdenv.tasks.c_interact import GAME
 
@@ -20,7 +21,7 @@ KINDS_GIVEN = [
     *(-1, *range(len(KINDS) + 1), 10**30, True, False, None, 1.0, "1", [1]),
     *(np.int8(2), np.int64(3), np.uint8(1), np.array(1), np.array([1]), np.float64(1)),
 ]
-TEXTS_GIVEN = ["", "x", "x" * TEXT_LENGTH, "x" * (TEXT_LENGTH + 1), np.str_("x"), None, 1, b"x", ["x"]]
+TEXTS_GIVEN = ["", "x", "x" * MAX_TEXT, "x" * (MAX_TEXT + 1), np.str_("x"), None, 1, b"x", ["x"]]
 ODD_ACTIONS = [None, 0, "SELECT 1", (0, "x"), [], {}, {"kind": 0}, {"text": "x"}]
 ODD_ACTIONS += [{"kind": 0, "text": "x", "more": 0}, {"kind": 0, "txt": "x"}, {0: "x"}]
 

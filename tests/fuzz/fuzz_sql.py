@@ -74,7 +74,7 @@ row_number() ':memory:' fts5 fts4 rtree count(*) x'00' 9223372036854775807 1e999
 """
 LIMIT_SECONDS = 0.2
 """The deadline of a statement; that of the fuzzer for one input is far above that of all its statements."""
-PATIENCE_SECONDS = 60
+STATEMENT_TIMEOUT = 60
 CHECK_EVERY = 200  # inputs
 READ_STATE, KEEP_CHECKPOINT, START_FROM_CHECKPOINT = 0x10, 0x20, 0x40
 
@@ -103,7 +103,7 @@ def run(folder: Path, arguments: argparse.Namespace) -> int:
     write_seeds(corpus)
     words = folder / "words"
     words.write_text("".join(f'"{as_dictionary(word)}"\n' for word in WORDS.split()))
-    options = [f"-max_total_time={arguments.seconds}", f"-timeout={PATIENCE_SECONDS}", "-rss_limit_mb=4096"]
+    options = [f"-max_total_time={arguments.seconds}", f"-timeout={STATEMENT_TIMEOUT}", "-rss_limit_mb=4096"]
     options += [f"-dict={words}", "-max_len=4096", "-print_final_stats=1", "-close_fd_mask=0"]
     targets = [*arguments.inputs] or [corpus]
     scratch = folder / "scratch"

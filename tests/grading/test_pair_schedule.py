@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from birdenv.grading._scoring import Schedule
+from birdenv.grading.scoring._schedule import Schedule
 
 COSTS = {"small": 1.0, "large": 100.0}
 

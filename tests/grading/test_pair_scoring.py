@@ -19,8 +19,8 @@ from birdenv.databases import Limits, SqliteSource
 from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader, ExVerdict, Pair, ResultStore, score_pairs
-from birdenv.grading import _scoring as scoring
-from birdenv.grading import _scoring_pool as pool
+from birdenv.grading.scoring import _pool as pool
+from birdenv.grading.scoring import _score_pairs as scoring
 from birdenv.processes._pool import WorkerGroup
 
 NAMES = "SELECT name FROM item"
@@ -197,7 +197,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(root: Path, monkeypatch: pyt
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", -6.0)
+    monkeypatch.setattr(pool, "_REPLY_GRACE_SECONDS", -6.0)
     send, stopped = pool.ScoringWorker.send, []
 
     def send_stopped(worker: Any, data: bytes, deadline: float = math.inf) -> None:
@@ -260,7 +260,7 @@ def test_ctrl_c_leaves_no_process_behind(root: Path, tmp_path: Path) -> None:
 import json, sys
 from birdenv.databases import SqliteSource, Limits
 from birdenv.grading import Pair, score_pairs
-from birdenv.grading import _scoring_pool as pool
+from birdenv.grading.scoring import _pool as pool
 start = pool.ScoringPool.give
 def give(self, worker, work):
     is_given = start(self, worker, work)

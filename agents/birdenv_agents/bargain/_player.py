@@ -24,7 +24,7 @@ _CLOSE: Final = 0.06
 _MANNERS: Final = ((_CLOSE, False), (_CLOSE, True), (2.0, False))
 """How near a price must be to be taken, and if it concedes nothing: as usual, firm, eager."""
 
-_PATIENCE: Final = 3
+_MOST_INSISTED: Final = 3
 """Times that it insists before it takes the other's price, or leaves if that is too bad."""
 
 _LEAST_GUESS: Final = 0.55
@@ -66,7 +66,7 @@ class Bargainer:
             return self._offer(self._own)
         if reading.price is not None and self._is_agreed(reading.price):
             return self._offer(reading.price)
-        if self._insisted >= _PATIENCE:  # nobody moves any more
+        if self._insisted >= _MOST_INSISTED:  # nobody moves any more
             worth_it = self._theirs is not None and self._gain(self._theirs) >= -1
             return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
         return Move("message", self._reply(reading, bool(news)))

@@ -15,6 +15,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from birdenv import files
+
 __all__ = ["SIZES", "Size", "build", "cache_folder", "database_file", "remove_old"]
 
 _DAY = 24 * 3600
@@ -99,10 +101,9 @@ _WORDS = " ".join(
 
 def cache_folder() -> Path:
     """Where the databases are kept: beside the demo's, under a name that changes with what is in them."""
-    root = os.environ.get("XDG_CACHE_HOME")
     content = repr((SIZES, _TABLES, _NUMBERED, _ROWS, _INDEX, _WORDS, sqlite3.sqlite_version))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-    return (Path(root) if root else Path.home() / ".cache") / "birdenv" / f"bench-{digest}"
+    return files.cache_folder() / f"bench-{digest}"
 
 
 def database_file(folder: Path, size: Size) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +13,8 @@ from rich.progress import Progress
 from birdenv.benchmarks import demo_folder
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
-from birdenv.envs.candidates._cache import code_digest
 from birdenv.errors import InputError
+from birdenv.files import cache_folder, code_digest
 from birdenv.tasks.c_interact import find_task_file, read_task_records
 
 TASKS: Final = 2500
@@ -37,8 +36,7 @@ def benchmark_folder(folder: Path | None = None) -> Path:
     """
     if folder is not None:
         return folder
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    made = cache / "birdenv" / f"families-{TASKS}-{code_digest()[:8]}"
+    made = cache_folder() / f"families-{TASKS}-{code_digest()[:8]}"
     if not made.exists():
         print(f"Making {TASKS} tasks in {made}: once, two minutes or more.", flush=True)
         with Progress(transient=True) as bar:

@@ -21,7 +21,7 @@ import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._choice import Weights
-from birdenv.users.understanding._features import FEATURES, evidence
+from birdenv.users.understanding._features import FEATURES, evidence, vectors
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_runs
 from birdenv.users.understanding._question import take_apart
@@ -121,10 +121,11 @@ def _vocabulary(rows: Sequence[Row]) -> tuple[frozenset[str], dict[str, int]]:
 def _candidates(row: Row) -> list[tuple[np.ndarray, tuple[int, ...], bool]] | None:
     index, asked = index_of(row.brief), take_apart(row.question)
     found = evidence(index, asked)
+    speaking = vectors(index, asked, found)
     triples = [
         (_dense(vector), facets, is_right(row, candidate))
         for candidate, vector, facets, allowed in zip(
-            index.candidates, found.vectors, index.facets, found.allowed, strict=False
+            index.candidates, speaking, index.facets, found.allowed, strict=False
         )
         if allowed
     ]
@@ -132,8 +133,8 @@ def _candidates(row: Row) -> list[tuple[np.ndarray, tuple[int, ...], bool]] | No
     lost = row.kind in ("labelled", "unlabelled", "kind") and not reachable
     if lost and row.kind != "labelled":
         return None
-    triples.append((_dense(found.vectors[-2]), (REFUSE,), row.kind == "refuse"))
-    triples.append((_dense(found.vectors[-1]), (ASK_BACK,), row.kind == "ask_back" or lost))
+    triples.append((_dense(speaking[-2]), (REFUSE,), row.kind == "refuse"))
+    triples.append((_dense(speaking[-1]), (ASK_BACK,), row.kind == "ask_back" or lost))
     return triples
 
 

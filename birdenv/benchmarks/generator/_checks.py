@@ -10,7 +10,7 @@ from birdenv.benchmarks.generator._concepts import Concepts, Entity
 from birdenv.benchmarks.generator._families import Family, Values
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.dialogue import Dialogue, Move
-from birdenv.dialogue.episode import advance
+from birdenv.dialogue.players import advance
 from birdenv.envs.candidates import MAX_SPANS, phrases, question_about
 from birdenv.errors import InputError
 from birdenv.grading.interact import InteractGrader

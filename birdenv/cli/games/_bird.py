@@ -10,14 +10,14 @@ import typer
 from birdenv.cli.games._running import load_game, run_game
 from birdenv.cli.options._metrics import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli.options._models import ModelOptions
-from birdenv.cli.options._option_groups import Engine, RunOptions, Selection, takes_groups
+from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
 from birdenv.runs.em_esm import export_folder, export_pairs
 from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
 
-_RUN, _TASKS, _ENGINE, _MODELS = RunOptions(), Selection(), Engine(), ModelOptions()
+_RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), ModelOptions()
 
 
 @takes_groups
@@ -59,7 +59,7 @@ def bird(
     ] = None,
     metrics: Metrics = None,
     r_ves_runs: RVesRuns = R_VES_RUNS,
-    engine: Engine = _ENGINE,
+    databases: DatabaseOptions = _DATABASES,
     models: ModelOptions = _MODELS,
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
@@ -86,7 +86,7 @@ def bird(
     asked = asked_for(metrics)
     settings = (
         selection.settings()
-        | engine.settings(run.agent)
+        | databases.settings(run.agent)
         | {
             "data_file": None if data_file is None else str(data_file),
             "db_dir": None if db_dir is None else str(db_dir),
@@ -114,7 +114,7 @@ def bird(
         add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
     if place is not None:
         export_pairs(directory, place, tasks.source.dialect)
-        dsn = "" if engine.dsn is None else " --dsn ..."
-        on = "" if engine.dialect == "sqlite" else f" --dialect {engine.dialect}{dsn}"
+        dsn = "" if databases.dsn is None else " --dsn ..."
+        on = "" if databases.dialect == "sqlite" else f" --dialect {databases.dialect}{dsn}"
         command = f"birdenv evaluate --run_dir {place} --db {tasks.data_folder}{on}"
         print(f"Pairs: {place} (next: {command})")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from birdenv.cli.options._models import PairOptions
-from birdenv.cli.options._option_groups import Engine, RunOptions, Selection, takes_groups
+from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena, Game
     from birdenv.tasks.c_interact import InteractTasks
 
-_RUN, _TASKS, _ENGINE, _MODELS = RunOptions(), Selection(), Engine(), PairOptions()
+_RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), PairOptions()
 _BY_HAND = RunOptions(agent="human")
 
 _DataDir = Annotated[
@@ -91,7 +91,7 @@ def a_interact(
             help="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
         ),
     ] = "strict",
-    engine: Engine = _ENGINE,
+    databases: DatabaseOptions = _DATABASES,
     models: PairOptions = _MODELS,
 ) -> None:
     """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
@@ -110,7 +110,7 @@ def a_interact(
     """
     from birdenv.cli.games._running import run_game
 
-    settings = selection.settings() | engine.settings(run.agent)
+    settings = selection.settings() | databases.settings(run.agent)
     settings |= {"profile": profile, "patience": patience, "user_style": user_style}
     arena = load("a-interact", data_dir, data, run.agent, settings)
     run_game(arena, run, {"user": user}, models=models.settings())
@@ -135,7 +135,7 @@ def c_interact(
     execute_sql: Annotated[
         bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
     ] = False,
-    engine: Engine = _ENGINE,
+    databases: DatabaseOptions = _DATABASES,
     official_files: Annotated[
         bool,
         typer.Option(
@@ -162,7 +162,7 @@ def c_interact(
 
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = selection.settings() | engine.settings(run.agent)
+    settings = selection.settings() | databases.settings(run.agent)
     settings |= {"profile": profile, "patience": patience, "user_style": user_style}
     settings |= {"execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, run.agent, settings)

@@ -121,7 +121,7 @@ def test_player(
 
 def _read(paths: Sequence[Path] | None, scenarios: Path | None) -> list[ExampleRecord]:
     """The dialogues of files, runs and studies."""
-    from birdenv.cli._runs import whole_dialogues
+    from birdenv.cli._export import whole_dialogues
     from birdenv.dialogue.cocoa import ExampleRecord, read_examples, read_scenarios
     from birdenv.dialogue.cocoa._dialogue_files import exact
 

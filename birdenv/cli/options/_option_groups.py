@@ -57,7 +57,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Engine:
+class DatabaseOptions:
     """Where the databases run."""
 
     dialect: options.Dialect = "sqlite"

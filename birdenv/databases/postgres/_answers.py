@@ -12,13 +12,9 @@ from birdenv.databases.postgres.server._server import one_line
 
 if TYPE_CHECKING:
     from psycopg.abc import Transformer as AnyTransformer
-    from psycopg.pq.abc import PGresult
 
 
 CANCELLED: Final = "57014"
-ENDED_BY_COMMAND: Final = "57P01"
-"""Somebody ended the session: the statement itself, or whoever stops the server."""
-
 
 _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
     ("42601", "syntax"),
@@ -59,6 +55,8 @@ def _field(answer: PGresult, name: str) -> str:
     return (answer.error_field(DiagnosticField[name]) or b"").decode(errors="replace")
 
 
+# What Python takes, at most: for a character that came in (`{1,1}` makes Decimals of 104 bytes), and for a
+# cell or row besides.
 _CHARACTER_BYTES: Final = 60
 _CELL_BYTES: Final = 120
 
@@ -69,7 +67,7 @@ class Rows:
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
         self._values = values
         self._allowance = allowance
-        self._seer = sink
+        self._sink = sink
         self._left = allowance.bytes
         self._count = 0
         self._is_counted = sink is not None
@@ -90,8 +88,8 @@ class Rows:
         is_first = self.columns is None
         if is_first:
             self.columns = tuple((answer.fname(i) or b"").decode() for i in range(answer.nfields))
-            if self._seer is not None:
-                self._seer.begin(self.columns)
+            if self._sink is not None:
+                self._sink.begin(self.columns)
         if not answer.ntuples:
             return
         try:
@@ -107,9 +105,9 @@ class Rows:
         self._count += len(rows)
         if not self._fits(rows, received):
             self.failure, self.is_enough = too_large(self._allowance), True
-        elif self._seer is None:
+        elif self._sink is None:
             self.rows += rows
-        elif rows and not self._seer.see(rows):
+        elif rows and not self._sink.see(rows):
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:

@@ -1,10 +1,8 @@
-"""A PostgreSQL database's schema from its catalogs, as values and as text.
+"""A PostgreSQL database's schema from its catalogs as values and as text, and its contents (`DatabaseState`).
 
 Names of schemas are left out for `public`. What belongs to an extension is left out, and so are owners,
 rights and comments. Nothing depends on the numbers that the server gives to objects, but the order in which
 tables were made.
-
-Schema and contents of a PostgreSQL database as a `DatabaseState`.
 """
 
 from __future__ import annotations

@@ -4,16 +4,13 @@ An episode starts in sessions on the database that all share, whose role may onl
 sticks. The first statement that is no plain reading, or is refused there, moves it to a clone: that statement
 is run again there, and the episode stays. So every state that a statement can leave behind (transactions,
 temporary tables, settings, locks) lives in the clone from its beginning.
-
-What an episode's database holds at one moment, kept as a database of its own that nobody works in.
 """
 
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final
 
@@ -21,11 +18,11 @@ from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result
 from birdenv.databases.postgres._catalog import read_state
-from birdenv.databases.postgres._privileges import TemplateCopies
-from birdenv.databases.postgres.clones._clone_factory import Clone
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
 from birdenv.databases.postgres.clones._private_clone import PrivateClone
 from birdenv.databases.postgres.clones._shared_readers import Readers
+from birdenv.databases.postgres.clones._snapshot import Snapshot, snapshot
+from birdenv.databases.postgres.clones._template_copies import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.databases.sqlite._connection import text_fault
 from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_script
@@ -39,29 +36,6 @@ def _is_shared(words: tuple[str, ...]) -> bool:
     if words[:1] == ("EXPLAIN",):
         return words[1:] in (("SELECT",), ("WITH",), ("VALUES",), ("TABLE",))
     return STICKING.isdisjoint(words[:1])
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Snapshot(Checkpoint):
-    """A checkpoint on PostgreSQL, for any episode of this process on the same template.
-
-    The database that it stands for is dropped when nothing refers to the value any more; so it cannot be
-    pickled. `pages` is empty, and `size` is that of the database on the server's disk.
-    """
-
-    version: TemplateCopies
-    clone: Clone | None = field(default=None, repr=False, compare=False)
-
-    def __reduce__(self) -> str:
-        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
-
-
-def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
-    made = Snapshot(copies, size, {}, clone)
-    if clone is not None:
-        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
-    return made
 
 
 _NO_COPY: Final = "COPY is not allowed: use SELECT to read and INSERT to write"

@@ -2,19 +2,11 @@
 
 Taken away once, in the database that copies are made from: rights belong to the database and are copied with
 it. Only a superuser can.
-
-The databases that everybody on a server shares for one template, and what they are called.
 """
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from typing import Final
-
-from birdenv.databases._results import ContentId
-from birdenv.databases.postgres.loading._templates import Template, templates
-from birdenv.databases.postgres.server._server import PostgresServer
 
 CONTENTS_OWNER: Final = "birdenv_contents"
 """Owns what is in the databases that copies are made from, and nothing else on the server, so that
@@ -61,7 +53,6 @@ DO $do$ DECLARE f record; BEGIN
   LOOP EXECUTE format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', f.signature); END LOOP;
 END $do$;
 """
-
 
 CLOSE_DATABASES: Final = """
 DO $do$ DECLARE d record; BEGIN
@@ -173,32 +164,3 @@ DO $do$ DECLARE o record; BEGIN
 END $do$;
 """
 """Make the owner of everything that is no extension's `CONTENTS_OWNER`."""
-
-
-_MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateCopies(ContentId):
-    """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
-    connects. `reading`: the copy that episodes share while they only read."""
-
-    db_id: str
-    template: str
-    master: str
-    reading: str
-
-
-def shared_copies(template: Template) -> TemplateCopies:
-    """What they are called; other contents, and other ways of making them, give other names."""
-    identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    return TemplateCopies(
-        template.stamp.db_id, template.name, f"birdenv-master-{digest}", f"birdenv-reading-{digest}"
-    )
-
-
-def needed_names(server: PostgresServer) -> set[str]:
-    """The names of all shared databases for the templates that are there now."""
-    all_copies = [shared_copies(template) for template in templates(server).values()]
-    return {name for copies in all_copies for name in (copies.master, copies.reading)}

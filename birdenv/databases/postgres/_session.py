@@ -1,63 +1,27 @@
-"""A session for agents: statements under limits, answered with values, on settings that never differ.
-
-What agents see of the names that we make up: the same in every run, though no two databases share one.
-
-Databases and roles of episodes have names of their own on the server. Values of the types that hold such a
-name (`current_database()`, `current_user`, columns of the catalogs) and messages show the stable one instead.
-"""
+"""A session for agents: statements under limits, answered with values, on settings that never differ."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.adapt import Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
-from psycopg.types.string import TextLoader
 
 from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases.postgres._connection import LOCK_BYTES, MOST_GROWTH, DiskQuota, NonblockingConnection
+from birdenv.databases.postgres._answers import CANCELLED, Rows, query_error, sqlstate, too_large
+from birdenv.databases.postgres._connection import NonblockingConnection
+from birdenv.databases.postgres._disk_quota import LOCK_BYTES, MOST_GROWTH, DiskQuota
+from birdenv.databases.postgres._shown_names import show_names, with_shown_names
 from birdenv.databases.postgres._values import use_tolerant_loaders
 from birdenv.databases.postgres.server._dsn import Dsn
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
-
-if TYPE_CHECKING:
-    from psycopg.pq.abc import PGresult
-from birdenv.databases.postgres._answers import CANCELLED, Rows, query_error, sqlstate, too_large
-
-# What Python takes, at most: for a character that came in (`{1,1}` makes Decimals of 104 bytes), and
-# for a cell or row besides.
-
-
-_TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
-
-
-def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
-    """The text with every made-up name replaced."""
-    for name, other in shown.items():
-        text = text.replace(name, other)
-    return text
-
-
-def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Replace the names in all values of those types that are read on a connection."""
-
-    written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # as an identifier, first
-
-    class ShownNameLoader(TextLoader):
-        def load(self, data: Any) -> str | bytes:
-            text = super().load(data)
-            return with_shown_names(text, written) if isinstance(text, str) else text
-
-    for oid in _TYPES:
-        connection.adapters.register_loader(oid, ShownNameLoader)
-
 
 LOST: Final = "the connection was lost"
 
@@ -104,7 +68,7 @@ class Session:
         use_tolerant_loaders(connection)
         show_names(connection, shown)
         self._shown = shown
-        self._wire = NonblockingConnection(connection)
+        self._connection = NonblockingConnection(connection)
         self._values = Transformer(connection)
         self._libpq = connection.pgconn
         self.process = connection.info.backend_pid
@@ -116,17 +80,17 @@ class Session:
     @property
     def is_overgrown(self) -> bool:
         """Whether the latest statement was stopped because of what it wrote."""
-        return self._wire.was_overgrown
+        return self._connection.was_overgrown
 
     @property
     def is_lost(self) -> bool:
         """Whether the connection is gone, and with it what was not committed."""
-        return self._wire.is_lost
+        return self._connection.is_lost
 
     @property
     def is_well(self) -> bool:
         """Whether the server has said nothing since the last statement, as it does when it goes away."""
-        return self._wire.is_quiet
+        return self._connection.is_quiet
 
     @property
     def in_transaction(self) -> bool:
@@ -135,12 +99,12 @@ class Session:
 
     def close(self) -> None:
         """End the session; closing again does nothing."""
-        self._wire.close()
+        self._connection.close()
 
     def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
         """Run statements of our own, up to the first error."""
         failure = None
-        for answer in self._wire.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
+        for answer in self._connection.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)
         return QueryError("engine", LOST) if self.is_lost else failure
 
@@ -164,23 +128,23 @@ class Session:
         affected = -1
         self.fatal = ""
         try:
-            for answer in self._wire.answers(
+            for answer in self._connection.answers(
                 sql.encode(), allowance.seconds, allowance.bytes, script=False, growth=self.growth
             ):
                 was_enough = rows.is_enough
                 if answer.status in _WITH_ROWS:
-                    rows.take(answer, self._wire.received)
+                    rows.take(answer, self._connection.received)
                     failure = failure or rows.failure
                 elif answer.status == ExecStatus.COMMAND_OK:
                     affected = -1 if answer.command_tuples is None else answer.command_tuples
                 else:
                     failure = self._no_rows(answer, failure)
                 if rows.is_enough and not was_enough and (failure is not None or not to_its_end):
-                    self._wire.stop()
+                    self._connection.stop()
         except OverflowError:
             failure = too_large(allowance)
         except BaseException:  # Ctrl-C, or what a sink raises, in the middle of the answers
-            self._wire.cut()
+            self._connection.cut()
             raise
         elapsed = time.monotonic() - began
         failure = self._cause(failure, rows, allowance, to_its_end)
@@ -197,7 +161,7 @@ class Session:
             return before or failure
         if answer.status == ExecStatus.EMPTY_QUERY:
             return QueryError("syntax", "there is no SQL statement in this text")
-        self._wire.cut()  # COPY, which wants a conversation
+        self._connection.cut()  # COPY, which wants a conversation
         return QueryError("denied", "COPY to or from the client is not allowed")
 
     def _cause(
@@ -208,7 +172,7 @@ class Session:
         if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
             return None
         if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:
-            if self._wire.was_late:
+            if self._connection.was_late:
                 return late(allowance)
             if self.is_overgrown:
                 return QueryError(

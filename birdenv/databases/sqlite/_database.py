@@ -25,7 +25,8 @@ from birdenv.databases._results import (
     SchemaObject,
     Scope,
 )
-from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
+from birdenv.databases.sqlite._connection import GuardedConnection, text_fault
+from birdenv.databases.sqlite._error_kinds import kind_and_message
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema

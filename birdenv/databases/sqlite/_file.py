@@ -24,7 +24,7 @@ from birdenv.databases._limits import Limits
 from birdenv.databases._results import Scope
 from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite._file_id import FileId, look_at, with_journals
-from birdenv.databases.sqlite.images._file import new_folder, remove_folder
+from birdenv.databases.sqlite.images._scratch import new_folder, remove_folder
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.files import file_digest, file_errors
 

@@ -11,9 +11,9 @@ from birdenv.databases._results import QueryError
 from birdenv.databases.sqlite._file import sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.images import open_image, trial
-from birdenv.databases.sqlite.images._file import scratch_root, sweep
-from birdenv.databases.sqlite.images._memory_map import library
 from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
+from birdenv.databases.sqlite.images._scratch import scratch_root, sweep
+from birdenv.databases.sqlite.images._sqlite_library import library
 from birdenv.errors import BirdenvError, InputError
 
 

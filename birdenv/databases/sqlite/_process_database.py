@@ -28,6 +28,7 @@ from birdenv.databases.sqlite._worker import (
     BEGINS,
     GO_ON,
     HAS_IMAGE,
+    REPLY_GRACE_SECONDS,
     ROWS,
     SHARES,
     STOP,
@@ -36,9 +37,9 @@ from birdenv.databases.sqlite._worker import (
     Episode,
     decoded,
 )
-from birdenv.databases.sqlite.images._file import sweep
 from birdenv.databases.sqlite.images._parked import ParkedImage
 from birdenv.databases.sqlite.images._protocol import ImageKind
+from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InputError
 from birdenv.processes._messages import MessageError, unpacked
 from birdenv.processes._process import WorkerCrashError
@@ -49,7 +50,6 @@ workers: Final = SharedPool(lambda: SharedWorker("birdenv.databases.sqlite._work
 """Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
-_PATIENCE_SECONDS: Final = 60.0  # beyond all limits: making an image, moving rows; then a worker is broken
 
 
 class ProcessDatabase:
@@ -207,17 +207,17 @@ class ProcessDatabase:
 
         `sink` gets the rows of a `scan`. Raises `InputError` if the database cannot be used.
         """
-        patience = self._limits.wall_seconds_in_all + _PATIENCE_SECONDS
+        seconds = self._limits.wall_seconds_in_all + REPLY_GRACE_SECONDS
         most_bytes = self._limits.bytes + _FRAME_BYTES
         try:
-            worker.send(pickle.dumps(request), time.monotonic() + patience)
+            worker.send(pickle.dumps(request), time.monotonic() + seconds)
             while True:
-                reply = worker.receive(most_bytes, time.monotonic() + patience)
+                reply = worker.receive(most_bytes, time.monotonic() + seconds)
                 kind, body = reply[:1], reply[1:]
                 if sink is not None and kind in (BEGINS, ROWS):
                     goes_on = _show(kind, unpacked(body), sink)
                     if goes_on is not None:
-                        worker.send(GO_ON if goes_on else STOP, time.monotonic() + patience)
+                        worker.send(GO_ON if goes_on else STOP, time.monotonic() + seconds)
                 elif kind == ANSWERED:
                     return decoded(body[1:]), body[0] if body else SHARES
                 elif kind == UNUSABLE:

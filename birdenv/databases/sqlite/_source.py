@@ -19,8 +19,8 @@ from birdenv.databases._results import QueryError, Scope
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
-from birdenv.databases.sqlite.images._file import sweep_once
 from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
+from birdenv.databases.sqlite.images._scratch import sweep_once
 from birdenv.errors import InputError
 from birdenv.files import file_errors, is_directory
 

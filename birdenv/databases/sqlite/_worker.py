@@ -115,7 +115,10 @@ BEGINS, ROWS = b"\2", b"\3"
 GO_ON, STOP = b"\1", b"\0"
 """What the owner says to rows."""
 
-_PATIENCE_SECONDS: Final = 60.0  # beyond that: for making an image, moving rows, and an owner that is slow
+REPLY_GRACE_SECONDS: Final = 60.0
+"""Beyond all limits of a request: for making an image, moving rows, and an owner that is slow. Then either
+side gives the worker up."""
+
 _MOST_FILES: Final = 32  # whose connections are kept open
 _MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
 _FILE_BYTES: Final = 2**31  # of any file that this process writes, besides the image; the guard allows half
@@ -163,7 +166,7 @@ class _Worker:
         if episode is not None and episode != self._episode:
             self._begin_episode(episode)
         assert self._database is not None
-        alarms.watch_all(time.monotonic() + self._seconds + _PATIENCE_SECONDS)
+        alarms.watch_all(time.monotonic() + self._seconds + REPLY_GRACE_SECONDS)
         try:
             return self._answer(method, arguments)
         finally:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import tempfile
 import zipfile
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import birdenv
 from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._tables import Tables, compile_tables
+from birdenv.files import cache_folder, code_digest
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
@@ -26,7 +24,7 @@ def tables_of(setting: CandidateSetting) -> Tables:
 
     They are kept in the user's cache directory, where that can be written.
     """
-    path = _place() / f"{_digest(setting)}.npz"
+    path = cache_folder() / "candidates" / f"{_digest(setting)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         return Tables(**{field.name: stored[field.name] for field in fields(Tables)})
     made = compile_tables(setting, _tell if sys.stderr.isatty() else None)
@@ -38,11 +36,6 @@ def tables_of(setting: CandidateSetting) -> Tables:
 def _tell(done: int, total: int) -> None:
     end = "\n" if done == total else ""
     print(f"\rcompiling candidates: {done} of {total} tasks", end=end, file=sys.stderr, flush=True)
-
-
-def _place() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "birdenv" / "candidates"
 
 
 def _keep(path: Path, arrays: dict[str, Any]) -> None:
@@ -60,13 +53,3 @@ def _digest(setting: CandidateSetting) -> str:
     settings = {"layout": repr(setting.layout), "questions": setting.questions}
     known = json.dumps([tasks.config(), asked, settings, code_digest()], sort_keys=True, default=str)
     return hashlib.sha256(known.encode()).hexdigest()[:32]
-
-
-@cache
-def code_digest() -> str:
-    """Return a digest of birdenv's own code."""
-    digest = hashlib.sha256()
-    root = Path(birdenv.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()

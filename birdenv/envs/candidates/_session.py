@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from birdenv.dialogue import Dialogue, Move, Player
-from birdenv.dialogue.episode import advance
+from birdenv.dialogue.players import advance
 from birdenv.envs.candidates._phase import ShownPhase, rows_shown
 from birdenv.envs.candidates._request_words import USELESS, question_about
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by

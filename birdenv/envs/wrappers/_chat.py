@@ -1,9 +1,4 @@
-"""An environment as a chat with tools.
-
-Spaces of chat messages with tool calls.
-
-Reading one action out of an assistant message.
-"""
+"""An environment as a chat with tools: spaces of messages, an action read out of an assistant's message."""
 
 from __future__ import annotations
 
@@ -17,7 +12,8 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue import Seat
 from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.envs._text_space import SpaceAsText, UnicodeText
+from birdenv.envs._text_space import UnicodeText
+from birdenv.envs._text_vectorisation import SpaceAsText
 from birdenv.envs.wrappers._inline_warning import warn_of_inline
 
 Json = dict[str, Any]

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
 from birdenv.envs.wrappers._inline_warning import warn_of_inline
@@ -22,7 +23,6 @@ from birdenv.tasks.sql._markup_reading import (
 )
 
 _PROMPT_LENGTH = 2**22
-_OUTPUT_LENGTH = 2**16
 
 _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 
@@ -45,7 +45,7 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self)
         gymnasium.Wrapper.__init__(self, env)
         self.observation_space = UnicodeText(_PROMPT_LENGTH)
-        self.action_space = UnicodeText(_OUTPUT_LENGTH)
+        self.action_space = UnicodeText(MAX_TEXT)
         self._dialect = "sqlite"
         self._prompt = ""
         self._turn = 0

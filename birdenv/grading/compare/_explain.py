@@ -57,9 +57,9 @@ def explain(
 ) -> tuple[str, tuple[str, ...]]:
     """One line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
 
-    `missing` and `extra` are the canonical rows that `cancel` leaves of `gold` and `pred`; those may be any
-    rows that Python finds equal where their canonical forms are. `agreement`: of missing and extra, if the
-    caller knows it.
+    `missing` and `extra` are the canonical rows that `multiset_difference` leaves of `gold` and `pred`; those
+    may be any rows that Python finds equal where their canonical forms are. `agreement`: of missing and
+    extra, if the caller knows it.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):

@@ -27,7 +27,7 @@ from birdenv.grading.compare._canonical import (
 )
 from birdenv.grading.compare._explain import emptiness, explain, shape_fault
 from birdenv.grading.compare._multiset import Comparison
-from birdenv.grading.compare._tolerance import cancel
+from birdenv.grading.compare._row_pairs import multiset_difference
 
 _DEFAULT_DECIMALS: Final = 2
 _LARGEST_EXPONENT: Final = 999_999
@@ -65,7 +65,7 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
     places = conditions.decimal if conditions.decimal >= 0 else _DEFAULT_DECIMALS
     days = _columns_by_day(gold) | _columns_by_day(pred)
     expected, returned = _strict_rows(gold, places, days), _strict_rows(pred, places, days)
-    missing, extra = cancel(expected, returned)
+    missing, extra = multiset_difference(expected, returned)
     if missing or extra:
         reason, why = explain(expected, returned, missing, extra)
         return Comparison(False, reason, flags + why)

@@ -13,7 +13,8 @@ from typing import Any
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._canonical import canonical_rows
 from birdenv.grading.compare._explain import emptiness, explain, shape_fault, show
-from birdenv.grading.compare._tolerance import Agreement, are_plain, compare_numbers, has_nan, unmatched
+from birdenv.grading.compare._row_pairs import are_plain, has_nan, unmatched
+from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from birdenv.grading.compare._multiset import compare_bird, compare_multiset
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.em_esm._etm import SCHEMA_QUERIES, structural_match
 from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
-from birdenv.grading.em_esm._structural import SCHEMA_QUERIES, structural_match
 from birdenv.sql import is_single_query
 
 Bucket: TypeAlias = Literal[

@@ -1,6 +1,6 @@
 """Management test cases as the published evaluators run them, faults and all (BIRD-Interact §4.3, §4.4).
 
-Their ways are acted out inside our harness, by a test of our own that loads the task's sources as they do.
+Their ways are acted out inside our sandbox, by a test of our own that loads the task's sources as they do.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
     """The source of one test that does with `sources` what the published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
-    # The harness opens no file once a test runs: it loads beforehand what it finds imported.
+    # The sandbox opens no file once a test runs: it loads beforehand what it finds imported.
     never = f"if False:\n{imports}" if imports else ""
     return f"SOURCES = {list(sources)!r}\n{_HEAD}{_BODIES[way]}{never}"
 

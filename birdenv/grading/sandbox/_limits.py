@@ -1,4 +1,4 @@
-"""Limits of test cases with their numbers: time, memory, output, queries. `_child.py` sets the kernel's."""
+"""Limits of test cases: time, memory, output, queries. `_confinement.py` sets those of the kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from birdenv.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class HarnessLimits:
+class SandboxLimits:
     """Caps on all tests of one task together.
 
     `seconds`: wall clock, the database's time included, for tests that wait; a query that is running then is

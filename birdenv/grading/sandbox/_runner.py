@@ -9,8 +9,6 @@ which it asks the owner for queries. What it sends is taken apart without trusti
 group of its own, which is killed as a whole at the end, whatever the end was. Forking is refused by an audit
 hook, then by the kernel (as nobody, if this is root). Only where root may not become nobody does the second
 bar fail, and then the killing of the group is what remains.
-
-What test cases ask of their database, answered where the database is.
 """
 
 from __future__ import annotations
@@ -20,107 +18,18 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from birdenv.databases import EpisodeDatabase, QueryResult, Result
-from birdenv.grading.compare._interact_rows import Conditions, compare_strict
-from birdenv.grading.compare._sql_cuts import without_outer_distinct
+from birdenv.databases import EpisodeDatabase, Result
+from birdenv.grading.sandbox._case_queries import Answers, TooManyQueriesError, rows_of
 from birdenv.grading.sandbox._case_report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._child import OUT_OF_MEMORY
-from birdenv.grading.sandbox._limits import HarnessLimits
+from birdenv.grading.sandbox._limits import SandboxLimits
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
 from birdenv.processes._messages import MessageError
 from birdenv.processes._process import Process, WorkerCrashError
 
-_ROW_BYTES, _CELL_BYTES = 64, 16  # that a row and a cell are counted with, besides text and blobs
-
-
-class TooManyQueriesError(Exception):
-    """The tests asked for more queries than their limits allow."""
-
-
-class Answers:
-    """What the tests ask of the database."""
-
-    def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
-        self._database = database
-        self._dialect = dialect
-        self._most_queries = most_queries
-        self._most_bytes = most_bytes
-        self._queries = 0
-        self.seconds = 0.0
-        """How long the database took, in all."""
-
-    def answer(self, request: Any) -> Any:
-        """Raises `MessageError` for what is no request, `TooManyQueriesError` for one too many."""
-        match request:
-            case ["execute", list(sqls)] if _are_texts(sqls):
-                return rows_of(self._run(sqls), self._most_bytes)
-            case ["compare", list(pred), list(sol), int(decimal), bool() | None as distinct, bool(order)] if (
-                _are_texts(pred) and _are_texts(sol)
-            ):
-                return self._are_equal(pred, sol, Conditions(decimal, distinct, order))
-            case ["without_distinct", list(sqls)] if _are_texts(sqls):
-                return [without_outer_distinct(sql, self._dialect) for sql in sqls]
-        raise MessageError("not a request")
-
-    def _are_equal(self, pred_sqls: list[str], sol_sqls: list[str], conditions: Conditions) -> bool:
-        if not pred_sqls or not sol_sqls:
-            return False
-        results = []
-        for sqls in (pred_sqls, sol_sqls):
-            if conditions.distinct is False:
-                sqls = [*sqls[:-1], without_outer_distinct(sqls[-1], self._dialect)]
-            result = self._run(sqls)
-            if not isinstance(result, QueryResult):
-                return False
-            results.append(result)
-        return compare_strict(results[1], results[0], conditions).equal
-
-    def _run(self, sqls: list[str]) -> Result:
-        self._queries += 1
-        if self._queries > self._most_queries:
-            raise TooManyQueriesError
-        began = time.monotonic()
-        try:
-            return self._database.run(sqls)
-        finally:
-            self.seconds += time.monotonic() - began
-
-
-def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """What `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
-
-    A result that is cut, or larger than `most_bytes`, is an error.
-    """
-    if result is None:
-        return None, False, False
-    if not isinstance(result, QueryResult):
-        is_late = result.kind == "timeout"
-        return None, not is_late, is_late
-    if result.truncated or _is_too_large(result, most_bytes):
-        return None, True, False
-    return (list(result.rows) if result.columns else None), False, False
-
-
-def _is_too_large(result: QueryResult, most_bytes: int) -> bool:
-    size = 0
-    for row in result.rows:
-        size += _ROW_BYTES + sum(
-            _CELL_BYTES + (len(cell) if isinstance(cell, (str, bytes)) else 0) for cell in row
-        )
-        if size > most_bytes:
-            return True
-    return False
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
-
-
-_DEFAULT_LIMITS: Final = HarnessLimits()
+_DEFAULT_LIMITS: Final = SandboxLimits()
 _NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner something else than a request")
 
 
@@ -131,7 +40,7 @@ def run_test_cases(
     database: EpisodeDatabase,
     *,
     pred_result: Result | None = None,
-    limits: HarnessLimits = _DEFAULT_LIMITS,
+    limits: SandboxLimits = _DEFAULT_LIMITS,
     db_name: str = "",
     dialect: str = "sqlite",
 ) -> TestReport:
@@ -176,7 +85,7 @@ def run_test_cases(
 class _Owner:
     """The owner's side of one run."""
 
-    def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: HarnessLimits) -> None:
+    def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps
         self._answers = answers
         self._limits = limits

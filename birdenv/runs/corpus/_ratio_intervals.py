@@ -10,10 +10,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import atanh, fsum, sqrt, tanh
 from typing import Any, Final, NamedTuple
 
-from birdenv.runs.statistics._intervals import Interval
+from birdenv.runs.statistics._intervals import Interval, Z, wilson_of_rate
 from birdenv.runs.statistics._statistic import Figure, undefined
 
-_Z = 1.959963984540054  # the normal quantile of 0.975
 _T = (12.706204736432095, 4.302652729911275)  # Student's, of 1 and 2 degrees of freedom
 _MOST: Final = 1e50
 """Sums and squares of smaller numbers are finite."""
@@ -61,10 +60,7 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
 def _wilson(rate: float, error: float, clusters: int) -> Interval:
     single = clusters / (clusters - 1)  # one dialogue for each scenario: as many as there are
     size = single * rate * (1 - rate) / error**2 if error > 1e-12 else clusters
-    shrink = 1 + _Z**2 / size
-    centre = (rate + _Z**2 / (2 * size)) / shrink
-    half = _Z / shrink * sqrt(rate * (1 - rate) / size + _Z**2 / (4 * size**2))
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    return wilson_of_rate(rate, size)
 
 
 def student_t(freedom: int) -> float:
@@ -75,7 +71,7 @@ def student_t(freedom: int) -> float:
     """
     if freedom <= len(_T):
         return _T[freedom - 1]
-    z, n = _Z, float(freedom)
+    z, n = Z, float(freedom)
     terms = (
         (z**3 + z) / (4 * n),
         (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2),
@@ -97,5 +93,5 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
     r = max(-1.0, min(1.0, fsum((x - mean_x) * (y - mean_y) for x, y in found) / sqrt(xx * yy)))
     if count < 4 or abs(r) > 1 - 1e-12:
         return Figure(r, None, "too few dialogues for an interval")
-    half = _Z / sqrt(count - 3)
+    half = Z / sqrt(count - 3)
     return Figure(r, Interval(tanh(atanh(r) - half), tanh(atanh(r) + half)))

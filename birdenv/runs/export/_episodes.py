@@ -11,7 +11,7 @@ from birdenv.dialogue import Arena, Event, make_game, seen_by
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.games import find_game
 from birdenv.llm import RecordedDialogue, recorded_dialogues
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries._recorded_run import read_run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs.measures.speeds import read_speeds
 from birdenv.tasks.bird import DIFFICULTIES
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from birdenv.grading import batch_reward
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs.statistics._intervals import bootstrap, wilson
 
 FollowUpKind = Literal["none", "graded", "ungraded"]

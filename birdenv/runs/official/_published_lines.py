@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json
 from birdenv.runs.measures._interact import task_groups
-from birdenv.runs.official.write import MARKER
+from birdenv.runs.official._pipeline_turns import MARKER
 
 CALLS: Final = {
     "labeled": "labelled",

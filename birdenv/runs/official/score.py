@@ -13,7 +13,8 @@ from birdenv.runs._report_lines import rule
 from birdenv.runs.measures._interact import GROUPS
 from birdenv.runs.official._phase_counts import EpisodeScore, group_figures, official_figures
 from birdenv.runs.official._published_lines import Notes, record_groups
-from birdenv.runs.official._read import OfficialResults, is_stage_folder, read_adk_file, read_stage_folder
+from birdenv.runs.official._read import OfficialResults, is_stage_folder, read_stage_folder
+from birdenv.runs.official._read_adk import read_adk_file
 from birdenv.runs.official._score_text import (
     answers_line,
     group_table,

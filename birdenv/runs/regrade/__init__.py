@@ -1,13 +1,8 @@
 """Grading recorded runs again under other profiles."""
 
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
-from birdenv.runs.regrade._interact import (
-    AS_PLAYED,
-    Regrade,
-    regrade_c_interact,
-    regrade_record,
-    regrade_text,
-)
+from birdenv.runs.regrade._interact import AS_PLAYED, Regrade, regrade_c_interact
+from birdenv.runs.regrade._interact_text import regrade_record, regrade_text
 
 __all__ = [
     "AS_PLAYED",

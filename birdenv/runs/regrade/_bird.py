@@ -13,7 +13,7 @@ from birdenv.databases import Isolation
 from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import rate_line, rule
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.measures.bird import EX_BIRD_NOTE, EX_NOTE

@@ -3,10 +3,6 @@
 What was submitted is judged; what the agent would have done after another verdict nobody knows. Where a
 profile's verdict leads to something that was never played (a debug attempt, phase 2), that counts as not
 passed, and the episode as cut short: the profile's figures are then lower bounds.
-
-What an agent submitted in a stored c-Interact episode, read back from its public record.
-
-What regrading found, for people and for machines.
 """
 
 from __future__ import annotations
@@ -14,61 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from birdenv.databases import Isolation
-from birdenv.errors import InputError
 from birdenv.grading.interact import GradingJob, InteractGrader
-from birdenv.runs._episode import UNRATED
-from birdenv.runs._report_lines import rule
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.official._phase_counts import EpisodeScore, count_phases
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
-from birdenv.tasks import SYSTEM
+from birdenv.runs.regrade._submissions import Submission, submissions_of
 from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark
-
-_NEVER_SUBMITTED = "malformed"  # an action that counted as an attempt, and was no submission
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """One attempt as it was played. `sql` is empty for an action that only counted as an attempt."""
-
-    phase: int
-    attempt: str
-    sql: str
-    status: str
-
-    @property
-    def passed(self) -> bool:
-        return self.status == "passed"
-
-
-def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]:
-    """The attempts of a record of `runs.jsonl`, in order, with their SQL.
-
-    Raises `InputError`, naming `where`, if its attempts and its transcript do not belong together.
-    """
-    try:
-        attempts = [(a["phase"], a["attempt"], a["status"]) for a in run["attempts"]]
-        events = run["example"]["events"] if attempts else []
-        texts = [
-            event["data"]
-            for event in events
-            if event["agent"] == SYSTEM and event["action"] == "submit_sql" and isinstance(event["data"], str)
-        ]
-    except (KeyError, TypeError):
-        raise InputError(f"{where}: not the record of a c-Interact episode") from None
-    if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
-        raise InputError(f"{where}: {len(texts)} submissions in the transcript do not fit its attempts")
-    remaining = iter(texts)
-    return tuple(
-        Submission(phase, attempt, "" if status == _NEVER_SUBMITTED else next(remaining), status)
-        for phase, attempt, status in attempts
-    )
-
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})
@@ -289,92 +242,3 @@ def _disagreements(
                 "integrity" in verdict.flags for verdict in verdicts.values()
             ):
                 yield Disagreement(name, submission.phase, submission.attempt, verdicts)
-
-
-_NAME, _COLUMN = 24, 17
-_ROWS: Final = (
-    ("Phase 1, first try", "phase_1_first", "tasks"),
-    ("Phase 1, after debug", "phase_1", "tasks"),
-    ("Phase 2, first try", "phase_2_first", "followed"),
-    ("Phase 2, after debug", "phase_2", "followed"),
-)
-_CUT_SHORT: Final = (
-    "Cut short: under that profile the episode goes on where it was never played (a debug attempt, or\n"
-    "phase 2, after another verdict). Nobody knows what the agent would have done: it counts as not passed,\n"
-    "so the profile's figures are lower bounds."
-)
-
-
-def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """The table, the submissions that are judged differently, and notes. Only `reasons` are private."""
-    columns = list(regrade.figures)
-    lines = [rule("="), f"c-Interact, graded again (played under {regrade.played_profile})", rule("=")]
-    lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
-    for title, passed, total in _ROWS:
-        cells = [_rate(regrade.figures[column], passed, total) for column in columns]
-        lines.append(f"{title:<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells))
-    rewards = [f"{figures.mean_reward:.3f}" if figures.tasks else "-" for figures in regrade.figures.values()]
-    lines.append(f"{'Mean reward':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in rewards))
-    cut = ["-" if column == AS_PLAYED else str(regrade.figures[column].cut_short) for column in columns]
-    lines.append(f"{'Cut short':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cut))
-    lines += _different(regrade.disagreements, reasons)
-    lines += _cut_short(regrade)
-    lines += ["", f"{regrade.submissions} submissions"]
-    if regrade.changes:
-        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
-    if regrade.left_out:
-        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
-    return "\n".join(lines) + "\n"
-
-
-def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """The same for `regraded.json`, without reasons."""
-    return {
-        "played_profile": regrade.played_profile,
-        "figures": {column: asdict(figures) for column, figures in regrade.figures.items()},
-        "disagreements": [
-            {
-                "episode": found.episode,
-                "phase": found.phase,
-                "attempt": found.attempt,
-                "verdicts": {column: _shown(verdict) for column, verdict in found.verdicts.items()},
-            }
-            for found in regrade.disagreements
-        ],
-        "cut_short": {profile: dict(episodes) for profile, episodes in regrade.cut_short.items()},
-        "changes": list(regrade.changes),
-        "left_out": list(regrade.left_out),
-    }
-
-
-def _rate(figures: Figures, passed: str, total: str) -> str:
-    count, of = getattr(figures, passed), getattr(figures, total)
-    return f"{count}/{of} {100 * count / of:5.1f} %" if of else "-"
-
-
-def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str]:
-    if not disagreements:
-        return ["", "All submissions are judged alike."]
-    lines = ["", f"Judged differently: {len(disagreements)} submission(s)"]
-    for found in disagreements:
-        verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())
-        lines.append(f"  {found.episode:<16} phase {found.phase} {found.attempt:<6} {verdicts}")
-        if reasons:
-            told = [(column, verdict.reason) for column, verdict in found.verdicts.items() if verdict.reason]
-            lines += [f"      {column}: {reason}" for column, reason in told]
-    if not reasons:
-        lines.append("  (why: --reasons, which quotes the gold)")
-    return lines
-
-
-def _shown(verdict: Verdict) -> str:
-    return f"{verdict.status} (integrity)" if "integrity" in verdict.flags else verdict.status
-
-
-def _cut_short(regrade: Regrade) -> list[str]:
-    told = [
-        f"  {profile}: {episode}: {why}"
-        for profile, episodes in regrade.cut_short.items()
-        for episode, why in episodes.items()
-    ]
-    return ["", _CUT_SHORT, *told] if told else []

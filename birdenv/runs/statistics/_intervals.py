@@ -19,8 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 RESAMPLES = 10_000
+"""Of the bootstrap; ratings have numbers of their own (`ratings/_bradley_terry`, `ratings/_agreement`)."""
+
+Z = 1.959963984540054
+"""The normal quantile of 0.975."""
+
 _SEED = 0
-_Z = 1.959963984540054  # the normal quantile of 0.975
 _ROUNDING = 1e-12  # means nearer to 0 than this differ from it by rounding only
 _BATCH = 2**20  # random numbers made at a time
 
@@ -47,13 +51,16 @@ def wilson(passed: int, total: int) -> Interval | None:
     """
     if total == 0:
         return None
-    rate = passed / total
-    shrink = 1 + _Z**2 / total
-    centre = (rate + _Z**2 / (2 * total)) / shrink
-    half = _Z / shrink * sqrt(rate * (1 - rate) / total + _Z**2 / (4 * total**2))
-    low = 0.0 if passed == 0 else max(0.0, centre - half)
-    high = 1.0 if passed == total else min(1.0, centre + half)
-    return Interval(low, high)
+    low, high = wilson_of_rate(passed / total, total)
+    return Interval(0.0 if passed == 0 else low, 1.0 if passed == total else high)
+
+
+def wilson_of_rate(rate: float, size: float) -> Interval:
+    """The score interval of a rate in a sample of a size that need not be whole (Korn & Graubard 1998)."""
+    shrink = 1 + Z**2 / size
+    centre = (rate + Z**2 / (2 * size)) / shrink
+    half = Z / shrink * sqrt(rate * (1 - rate) / size + Z**2 / (4 * size**2))
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:

@@ -2,8 +2,6 @@
 
 Every figure is worked out on the tasks that all runs rate, and every later run is held against the first,
 task by task. With repeats a task counts with its mean.
-
-A comparison for people.
 """
 
 from __future__ import annotations
@@ -16,15 +14,11 @@ from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
-from birdenv.runs._report_lines import rule
-from birdenv.runs.statistics._interval_text import between, in_digits
 from birdenv.runs.statistics._intervals import Interval, bootstrap_test, mcnemar, paired_difference
 from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._exclusions import exclusions
-from birdenv.runs.summaries._figure_lines import figure_line
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
 from birdenv.runs.summaries._recorded_run import RecordedRun
-from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
 
 MCNEMAR = "McNemar's test, exact"
 """The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""
@@ -269,83 +263,3 @@ def _by_task(run: RecordedRun, measure: Measure) -> dict[str, float]:
     for o, value in values_of(run.outcomes, measure):
         values[o.instance_id].append(value)
     return {name: fmean(of) for name, of in values.items()}
-
-
-def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
-    """Figures, differences and tests, a block for each measure; with `tasks` also which tasks differ."""
-    lines = [rule("="), f"{comparison.runs[0].game}: {len(comparison.runs)} runs", rule("=")]
-    for number, run in enumerate(comparison.runs):
-        times = f", {run.repeats} repeats" if run.repeats > 1 else ""
-        lines.append(f"{run_letter(number)}  {run.agent}, seed {run.config.get('seed')}{times}  ({run.path})")
-        excluded = exclusions(run)
-        lines += [f"   {excluded.line(run.agent)}"] if excluded else []
-    lines.append(f"{len(comparison.tasks)} tasks compared{on_databases(comparison.databases)}")
-    measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
-    notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
-    lines += [f"Note: {note}." for note in notes]
-    lines += ["", interval_heads(comparison.databases)]
-    for of_measure in zip(*comparison.figures, strict=True):
-        measure = of_measure[0].measure
-        found = [d for d in comparison.differences if d.measure == measure]
-        lines.append(measure.title)
-        lines += _figures(of_measure)
-        for difference in found:
-            lines += _difference_lines(difference, tasks)
-    lines += ["", *_foot(comparison), rule("=")]
-    return "\n".join(lines) + "\n"
-
-
-def _figures(of_measure: Sequence[Estimate]) -> list[str]:
-    return [
-        figure_line(of, f"  {run_letter(number)}", between(of.over_databases, share=of.measure.is_rate))
-        for number, of in enumerate(of_measure)
-    ]
-
-
-def _difference_lines(difference: Difference, tasks: bool) -> list[str]:
-    share = difference.measure.is_rate
-    letter = run_letter(difference.run)
-    value = "-" if difference.value is None else _signed(difference.value, share)
-    over_tasks, over_databases = (
-        _signed_between(interval, share) for interval in (difference.over_tasks, difference.over_databases)
-    )
-    lines = [
-        f"{f'  {letter} - A':<37}{value:<9}{over_tasks:<18}{over_databases}".rstrip(),
-        f"    over tasks p {_p(difference.p_over_tasks)} ({difference.test}), "
-        f"over databases p {_p(difference.p_over_databases)} (paired bootstrap)",
-    ]
-    said = "solved by {} only" if difference.test == MCNEMAR else "better in {}"
-    sides = ((said.format(letter), difference.better), (said.format("A"), difference.worse))
-    if tasks:
-        return lines + [f"    {side}: {', '.join(names) or '-'}" for side, names in sides]
-    return [*lines, "    " + ", ".join(f"{side}: {len(names)}" for side, names in sides)]
-
-
-def _p(value: float | None) -> str:
-    return "-" if value is None else "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
-
-
-def _signed(value: float, share: bool) -> str:
-    return f"{100 * value:+6.1f}" if share else in_digits(value, "+")
-
-
-def _signed_between(interval: Interval | None, share: bool) -> str:
-    if interval is None:
-        return "     -"
-    return f"{_signed(interval.low, share)} .. {_signed(interval.high, share).strip()}"
-
-
-def _foot(comparison: RunComparison) -> list[str]:
-    """How the numbers are made."""
-    lines = [
-        *method_notes(comparison.databases),
-        "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",
-        "p: the chance of a difference at least this large if the runs were equally good.",
-    ]
-    if 1 < comparison.databases < FEW_DATABASES:
-        lines.append(
-            f"p over {comparison.databases} databases is never below {0.5 ** (comparison.databases - 1):.4f}."
-        )
-    if len(comparison.differences) > 1:
-        lines.append(f"Of {len(comparison.differences)} tests; the p values are not corrected for that.")
-    return lines

@@ -9,8 +9,8 @@ from math import inf
 from typing import Any, Final
 
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
-from birdenv.runs._episode import UNRATED
-from birdenv.runs._usage_titles import USAGE_TITLES
+from birdenv.runs._episode_status import UNRATED
+from birdenv.runs.summaries._model_figures import USAGE_TITLES
 
 
 @dataclass(frozen=True, slots=True)

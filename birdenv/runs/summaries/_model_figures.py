@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from birdenv.dialogue.measures import Record
-from birdenv.runs._usage_titles import USAGE_TITLES
+
+USAGE_TITLES: Final[Mapping[str, str]] = {
+    "calls": "Model calls",
+    "prompt_tokens": "Prompt tokens",
+    "completion_tokens": "Completion tokens",
+    "cost_usd": "Cost (USD)",
+}
+"""The fields of `birdenv.dialogue.Usage`, by their names in tables (BIRD-Interact §5.2).
+
+A player that knows what an episode took has a method `usage`. Nothing is made up for one that has none. An
+episode that is played again because its server was lost counts with its last trial."""
 
 
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:

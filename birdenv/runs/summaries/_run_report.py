@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs._episode import UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import engine_line, rule, status_notes
-from birdenv.runs._summary import Summary
 from birdenv.runs.statistics._interval_text import between, strip, strip_scale
 from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome
@@ -26,6 +25,14 @@ FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
 
 _FEW_TASKS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run's figures: `overall` for machines, `text` for people."""
+
+    overall: dict[str, Any]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

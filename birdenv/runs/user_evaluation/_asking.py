@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue import Arena, Move
-from birdenv.dialogue.episode import advance
+from birdenv.dialogue.players import advance
 from birdenv.llm import Models
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import InteractRules, InteractTasks

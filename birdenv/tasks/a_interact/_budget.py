@@ -22,8 +22,9 @@ _TENTHS: Final[Mapping[Kind, int]] = {
 _MALFORMED: Final = 2
 _CHEAPEST: Final = min(_TENTHS.values())
 
-_BASE, _EACH = 6, 2
-"""For a submission and a look around; for each ambiguity, and each unit of patience."""
+_BASE: Final = 6  # for a submission and a look around
+_PER_AMBIGUITY: Final = 2
+_PER_PATIENCE: Final = 2
 
 COSTS: Final[Mapping[Kind, float]] = MappingProxyType({kind: _TENTHS[kind] / 10 for kind in TOOLS})
 """The price of each tool, in the order of `TOOLS`."""
@@ -38,7 +39,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
     >>> budget_for(3, 3)
     18
     """
-    return _BASE + _EACH * counted_ambiguities + _EACH * patience
+    return _BASE + _PER_AMBIGUITY * counted_ambiguities + _PER_PATIENCE * patience
 
 
 class Budget:

@@ -14,8 +14,9 @@ from birdenv.dialogue import Game, Rules
 from birdenv.errors import InputError, SettingError
 from birdenv.files import file_identity
 from birdenv.grading import ExGrader, Metric
-from birdenv.tasks.bird._loader import BirdRecord, BirdTask, load_tasks
+from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
+from birdenv.tasks.bird._task import BirdTask
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks

@@ -11,7 +11,7 @@ from birdenv.databases.cache import result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.chat import chat_messages
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
-from birdenv.tasks.bird._loader import BirdTask
+from birdenv.tasks.bird._task import BirdTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS

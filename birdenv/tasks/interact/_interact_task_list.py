@@ -19,16 +19,13 @@ from birdenv.errors import SettingError
 from birdenv.files import file_identity
 from birdenv.grading.interact import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._profile import PATIENCE, PROFILES
+from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
 from birdenv.users import UserStyle
-
-MAX_PATIENCE = 100
-
 
 _logger = logging.getLogger("birdenv")
 

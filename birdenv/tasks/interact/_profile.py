@@ -13,7 +13,12 @@ from typing import Final, Literal
 from birdenv.grading.interact import GRADING_RULES, STRICT_RULES, GradingRules
 
 PATIENCE: Final = 3
-"""Questions beyond one for each ambiguity, unless the settings say otherwise (BIRD-Interact §2)."""
+"""Questions beyond one for each ambiguity, unless the settings say otherwise (BIRD-Interact §2).
+
+In c-Interact each adds one question (`Profile.questions`), in a-Interact 2 to the budget (`budget_for`)."""
+
+MAX_PATIENCE: Final = 100
+"""The most that the setting takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What each seat earns: the SQL's reward, the price of questions, the price of what the user tells.
 
-Which annotated points an answer tells, read from its words alone, so that a replay pays the same.
+Which annotated points an answer tells is read from its words alone, so that a replay pays the same.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RewardScheme:
         system = earned - asked
         if self.name == "cooperative":
             system -= disclosed
-            return round(system, _DIGITS), round(system, _DIGITS)
+            return (round(system, _DIGITS),) * 2
         user = earned - disclosed if self.name == "user_cost" else -system
         return round(system, _DIGITS), round(user, _DIGITS)
 

@@ -29,6 +29,7 @@ from birdenv.tasks.sql._markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
+_HEARD: Final = Reply()
 _DEFAULT_LIMITS: Final = Limits()
 _SHARED: Final = RewardScheme()
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
@@ -200,8 +201,9 @@ class InteractRules(Rules):
     def _ask(self, question: str) -> Reply:
         self._pending = question
         self._asked += 1
-        self._pay()
-        return Reply()
+        if self._scheme.question_price:
+            self._pay()
+        return _HEARD
 
     def _execute(self, sql: str) -> Reply:
         try:

@@ -67,7 +67,7 @@ class PublicTask:
     high_level: bool | None
     difficulty: str
     candidates: tuple[str, ...]
-    """In the order of the task file; who makes one shuffles them (`benchmarks.generator._records`)."""
+    """In the order of the task file; who makes one shuffles them (`benchmarks.generator._task_records`)."""
 
 
 @dataclass(frozen=True, slots=True)

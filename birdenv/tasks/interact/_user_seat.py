@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue import Move
+from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.users import Brief, RuleUser, UserStyle
 from birdenv.users.leak_guard import leak_guard
@@ -19,7 +20,6 @@ UserSees: TypeAlias = Literal["words", "results", "all"]
 LeakGuard: TypeAlias = Literal["filter", "log"]
 """A leaking answer is replaced, or only logged (for people)."""
 
-_MOST = 2**16  # characters of an answer
 _RULES = """\
 You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
@@ -88,7 +88,7 @@ def filter_answer(
         guard: None lets every word pass: a recorded answer that is played again was filtered before.
     """
     brief = brief_of(task, phase)
-    text = move.data[:_MOST] if isinstance(move.data, str) else ""
+    text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
     trace = read_trace(move.trace)
     if trace is None and guard is not None:
         answer = RuleUser().answer(brief, question)
@@ -109,6 +109,7 @@ def read_trace(trace: Any) -> dict[str, Any] | None:
     are_texts = isinstance(call, str) and isinstance(target, str)
     if not are_texts or not isinstance(granted, list | tuple):
         return None
-    if not all(isinstance(snippet, str) for snippet in granted):
-        return None
+    for snippet in granted:
+        if not isinstance(snippet, str):
+            return None
     return {"call": call, "target": target, "granted": list(granted)}

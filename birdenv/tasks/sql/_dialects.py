@@ -1,10 +1,8 @@
-"""What a task says on another engine than the one that it was written for.
+"""What a task says on another engine than the one that it was written for; several statements as one text.
 
 A record's `by_dialect` holds fields by dialect: `{"postgres": {"sol_sql": [...], "follow_up": {...}}}`. They
 take the place of the record's own, objects field by field. This is birdenv's own addition, for the demo; the
 public benchmarks have a file for each engine.
-
-Several statements as one text.
 """
 
 from __future__ import annotations

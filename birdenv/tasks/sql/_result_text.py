@@ -1,9 +1,8 @@
 """Query results as text that an agent can trust.
 
 Column names and order, row order and duplicates are kept; NULL differs from the empty string and from the
-text 'NULL'; what was cut is marked and counted.
-
-What the system is told of SQL that the database refused.
+text 'NULL'; what was cut is marked and counted. `not_executed` is what the system is told of SQL that the
+database refused.
 """
 
 from __future__ import annotations

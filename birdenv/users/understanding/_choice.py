@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
+from operator import add
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import FACETS, Candidate
-from birdenv.users.understanding._features import FEATURES, Evidence, evidence
+from birdenv.users.understanding._features import FEATURES, Evidence, Vector, evidence, standing
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._kind_asked_for import PLAIN_KINDS
-from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, RunWeights, facet_scores
+from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding._ngrams import RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
     Question,
+    called,
     questions_in,
     take_apart,
 )
@@ -30,7 +32,7 @@ from birdenv.users.understanding._scope import (
     out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, has_any, stem, words
+from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
 
@@ -99,7 +101,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
     """
     asked = take_apart(question) if isinstance(question, str) else question
     whole = _understand_one(brief, asked, weights)
-    if whole == REFUSED:
+    if whole is REFUSED:
         return whole
     if whole.tells and " and " in asked.asked and (two := _two_named(brief, asked)):
         return _both(*two)
@@ -126,12 +128,16 @@ def _two_named(brief: Brief, asked: Question) -> list[Choice]:
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
     """Return the annotated points that a question names, in the order of the question."""
     spaced = asked.spaced
+    index = index_of(brief)
     found = [
-        (min(spaced.find(f" {name} ") for name in candidate.names if f" {name} " in spaced), number)
-        for number, candidate in enumerate(index_of(brief).candidates)
-        if candidate.items and has_any(spaced, candidate.names)
+        (
+            min(spaced.find(f" {name} ") for name in index.candidates[number].names if f" {name} " in spaced),
+            number,
+        )
+        for number in called(index.names, asked)
+        if index.candidates[number].items
     ]
-    return [choice_of(index_of(brief).candidates[number]) for _, number in sorted(found)]
+    return [choice_of(index.candidates[number]) for _, number in sorted(found)]
 
 
 def _both(one: Choice, other: Choice) -> Choice:
@@ -237,15 +243,13 @@ def _without_open(index: Index, shares: list[float]) -> list[float]:
 
 def _named_in(index: Index, asked: Question) -> list[int]:
     """The candidates that a question names."""
-    return [i for i, candidate in enumerate(index.candidates) if has_any(asked.spaced, candidate.names)]
+    return sorted(called(index.names, asked))
 
 
 def _alike(index: Index, best: int, asked: Question) -> set[int]:
     """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
-    alike = set(index.covers[best])
-    if has_any(asked.spaced, index.candidates[best].names):
-        alike.update(_named_in(index, asked))
-    return alike
+    alike, named = set(index.covers[best]), called(index.names, asked)
+    return alike | named if best in named else alike
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
@@ -253,18 +257,33 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     Rounded, so that machines agree.
     """
-    said = facet_scores(index, asked, weights.known, weights.of_runs)
-    values = weights.values
-    facets = [*index.facets, (REFUSE,), (ASK_BACK,)]
+    values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
+    for kind in asked.kinds:
+        scores = list(map(add, scores, of_kind[kind]))
     scores = [
-        sum([values[place] * value for place, value in vector]) + sum(map(said.__getitem__, places))
-        for vector, places in zip(found.vectors, facets, strict=True)
+        sum([values[place] * value for place, value in vector], start + said)
+        for vector, start, said in zip(
+            found.beside, scores, facet_scores(index, asked, weights.known, weights.of_runs), strict=True
+        )
     ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
     odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
     whole = sum(odds)
     return [round(odd / whole, 6) for odd in odds]
+
+
+@lru_cache(maxsize=256)
+def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
+    """What stands, added up: always, and if a kind is asked for. Nothing of it for the last two."""
+
+    def scores(vectors: Iterable[Vector]) -> list[float]:
+        return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]
+
+    found = standing(index)
+    return scores(one.always for one in found), {
+        kind: scores(one.asked[kind] for one in found) for kind in KINDS
+    }
 
 
 def choice_of(candidate: Candidate) -> Choice:
@@ -292,9 +311,13 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 def _named(index: Index, asked: Question) -> _Named | None:
     """Find the term in quotation marks, or else by name: the longest, the earliest of equally long ones."""
+    named = range(len(index.candidates)) if "'" in asked.text else called(index.names, asked)
+    if not named:
+        return None
     found: list[tuple[int, int, int, int, str]] = []
     unframed = _FRAMES.sub(" ", asked.spaced)
-    for number, candidate in enumerate(index.candidates):
+    for number in named:
+        candidate = index.candidates[number]
         term = clean(candidate.target) if candidate.items else ""
         in_quotes = bool(term) and f"'{term}'" in asked.text
         for said in candidate.names:
@@ -323,8 +346,8 @@ def _is_bare(said: str, asked: Question) -> bool:
 
 def _is_spelt(asked: Question) -> bool:
     """Whether a question is spelt letter by letter."""
-    said = asked.spaced.split()
-    return len(said) > 6 and 2 * sum(len(word) == 1 for word in said) > len(said)
+    said = asked.words
+    return len(said) > 6 and 2 * sum([len(word) == 1 for word in said]) > len(said)
 
 
 _DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import mul
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
-from birdenv.users.understanding._question import SHORT_NAME, Question, overlap
+from birdenv.users.understanding._question import SHORT_NAME, Question, called, overlap
 from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, has_any, stem
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
-_WISH = any_of(
-    """
-    you (?:want|like|need|see|wish|prefer|mean|expect) | in the (?:\\w+ )?(?:result|output|list|report)s?
-    (?:result|output|list|report|figure)s? (?:\\w+ )?(?:have|contain|include|show)
-    should (?:i|be|we) (?:show|list|include|display|report|return|shown|listed)\\w*"""
-)
-_PERSONAL = any_of(
-    """
-    why | who (?:are you|else|is (?:the|your)) | your (?:day|name|boss|opinion) | do you (?:think|like)
-    recommend | joke | weather | capital | president | hello | thanks? | how are you | legal | fair
-    hint | steps"""
-)
-
 _WORDS = (
     "covers_term",
     *FIELDS,
@@ -106,12 +93,13 @@ _FAMILIES = {"non_critical": "aside", "part": "part", "open": "open", "said": "o
 _START = {family: _AT[f"{family}:covers_term"] for family in ("point", "aside", "part", "open")}
 _START_KIND = {family: _AT[f"{family}_kind:overlap_settled"] for family in _START}
 _PLAIN_START = _AT["plain:asked"]
+_NOT_ASKED = (_PLAIN_START + 1, 1.0)
 _NAMED, _LITERAL = _WORDS.index("named"), _WORDS.index("literal")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The vectors of all candidates, then that of a refusal and that of asking back.
+    """What speaks for each candidate beside what stands, then what does for a refusal and for asking back.
 
     `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
@@ -119,7 +107,7 @@ class Evidence:
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
     """
 
-    vectors: list[Vector]
+    beside: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
@@ -131,18 +119,14 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = [sum(map(mul, _FIELD_WEIGHTS, shares)) if any(shares) else 0.0 for shares in found.by_field]
     shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
     best = max(summed, default=0.0)
-    only = sum(value > 0 for value in summed) == 1
+    only = len(shared) == 1
     elsewhere = _elsewhere(index, question)
     restricted = _restricted(shared) / found.total
     unexplained, unknown = 1 - _explained(shared) / found.total, found.unknown / found.total
-    names_a_point = any(
-        candidate.items
-        and any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
-        for candidate in index.candidates
-    )
-    conditions = sum(one.group == "part" and one.clause in _CONDITIONS for one in index.candidates)
-    elsewhere_asked = [(kind, (_ELSEWHERE[kind], 1.0)) for kind in sorted(question.kinds & index.plain_kinds)]
-    kinds_asked = [(kind, (_SETTLED[kind], 1.0), (_MISSED[kind], 1.0)) for kind in question.kinds]
+    named, of_value = called(index.names, question), called(index.literals, question)
+    at_length = [i for i in named if _named_at_length(index.candidates[i], question)]
+    names_a_point = any(index.candidates[i].items for i in at_length)
+    conditions = index.conditions
     of_open = _numbers(
         _START["open"] + _WORDS.index("restricted"),
         (restricted, unexplained, unknown, conditions > 0, bool(conditions) * unknown),
@@ -152,12 +136,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     if not question.kinds.isdisjoint(_WHO):
         values = (unknown, conditions == 1, unknown * (conditions == 1))
         of_conditions = _numbers(_START["part"] + _WORDS.index("unknown"), values)
-    vectors = []
+    beside = []
     for number, candidate in enumerate(index.candidates):
-        vector: Vector = [(_GROUP[candidate.group], 1.0)]
-        if candidate.main_kinds:
-            vector += _plain(candidate.main_kinds, question, found.known[number])
-        vector += [feature for kind, feature in elsewhere_asked if kind not in candidate.kinds]
+        vector: Vector = []
+        if not question.kinds.isdisjoint(candidate.main_kinds):
+            vector = _plain(candidate.main_kinds, question, found.known[number])
+        elif candidate.main_kinds:
+            vector.append(_NOT_ASKED)
         family = _FAMILIES.get(candidate.group, "point")
         start = _START[family]
         if summed[number]:
@@ -178,34 +163,27 @@ def evidence(index: Index, question: Question) -> Evidence:
                     (_MET[family, "met" if kind in candidate.kinds else "missed", kind], near)
                     for kind in question.kinds
                 ]
-        if candidate.names or candidate.literals:
-            vector += _named(start, candidate, question.spaced)
+        if number in named:
+            vector.append((start + _NAMED, 1.0))
+        if number in of_value:
+            vector.append((start + _LITERAL, 1.0))
         if candidate.group == "open":
             vector += of_open
-        else:
-            if candidate.clause in _CONDITIONS and candidate.group == "part":
-                vector += of_conditions
-            kinds = candidate.kinds
-            vector += [settled if kind in kinds else missed for kind, settled, missed in kinds_asked]
-            if candidate.clause in _CLAUSE:
-                vector.append((_CLAUSE[candidate.clause], 1.0))
-        vectors.append(vector)
+        elif candidate.clause in _CONDITIONS and candidate.group == "part":
+            vector += of_conditions
+        beside.append(vector)
     plain = not index.plain_kinds.isdisjoint(question.kinds)
-    vectors.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
-    vectors.append(_asking_back(question, best / found.total, plain))
-    guesses = question.guesses and not any(
-        len(name) > SHORT_NAME and f" {name} " in question.spaced
-        for candidate in index.candidates
-        for name in candidate.names
-    )
+    beside.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
+    beside.append(_asking_back(question, best / found.total, plain))
+    guesses = question.guesses and not at_length
     is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
     may_limit = is_known or "extent" in question.kinds or _is_of_time(question)
     allowed = [
         ((known or found.names) and not guesses)
-        or (candidate.group == "said" and has_any(question.spaced, candidate.literals))
+        or (candidate.group == "said" and number in of_value)
         or not asked_alone.isdisjoint(candidate.main_kinds)
         or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
-        for candidate, known in zip(index.candidates, found.known, strict=True)
+        for number, (candidate, known) in enumerate(zip(index.candidates, found.known, strict=True))
     ]
     kinds = question.kinds & PLAIN_KINDS
     if kinds:
@@ -218,11 +196,46 @@ def evidence(index: Index, question: Question) -> Evidence:
             )
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
-    named = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
-    alone = len(named) == 1 and 2 * found.by_field[named[0]][0] > found.total
-    lone = named[0] if alone and not _PERSONAL.search(question.spaced) else -1
+    of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > found.total
+    lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names)
+    return Evidence(beside, allowed, lone, names)
+
+
+class Standing(NamedTuple):
+    """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
+
+    always: Vector
+    asked: Mapping[str, Vector]
+
+
+@lru_cache(maxsize=256)
+def standing(index: Index) -> tuple[Standing, ...]:
+    """Return what stands for each candidate of a brief."""
+    return tuple(_standing(candidate, index.plain_kinds) for candidate in index.candidates)
+
+
+def _standing(candidate: Candidate, plain_kinds: frozenset[str]) -> Standing:
+    always = [(_GROUP[candidate.group], 1.0)]
+    asked: dict[str, Vector] = {kind: [] for kind in KINDS}
+    for kind in plain_kinds - candidate.kinds:
+        asked[kind].append((_ELSEWHERE[kind], 1.0))
+    if candidate.group != "open":
+        for kind in KINDS:
+            asked[kind].append(((_SETTLED if kind in candidate.kinds else _MISSED)[kind], 1.0))
+        if candidate.clause in _CLAUSE:
+            always.append((_CLAUSE[candidate.clause], 1.0))
+    return Standing(always, asked)
+
+
+def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
+    """Return all that speaks for each candidate, for a refusal and for asking back."""
+    whole = [
+        [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
+        for one, beside in zip(standing(index), found.beside, strict=False)
+    ]
+    return whole + found.beside[-2:]
 
 
 def _is_of_time(question: Question) -> bool:
@@ -262,25 +275,18 @@ def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
 
 
 def _numbers(start: int, values: Iterable[float]) -> Vector:
-    return [(start + place, float(value)) for place, value in enumerate(values) if value]
+    return [(place, float(value)) for place, value in enumerate(values, start) if value]
 
 
 def _plain(kinds: frozenset[str], question: Question, known: bool) -> Vector:
     """Whether a kind that can be asked for without naming anything is asked for."""
     asked = kinds & question.kinds
-    if not asked:
-        return [(_PLAIN_START + 1, 1.0)]
     alone = question.kinds & PLAIN_KINDS <= kinds
     return [(_KIND[min(asked)], 1.0), *_numbers(_PLAIN_START, (1.0, 0.0, alone, known))]
 
 
-def _named(start: int, candidate: Candidate, spaced: str) -> Vector:
-    vector: Vector = []
-    if has_any(spaced, candidate.names):
-        vector.append((start + _NAMED, 1.0))
-    if has_any(spaced, candidate.literals):
-        vector.append((start + _LITERAL, 1.0))
-    return vector
+def _named_at_length(candidate: Candidate, question: Question) -> bool:
+    return any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
 
 
 def _share_settled(candidate: Candidate, question: Question) -> float:
@@ -305,16 +311,20 @@ def _elsewhere(index: Index, question: Question) -> frozenset[int]:
     return frozenset(found)
 
 
+def _has_identifier(text: str) -> bool:
+    return ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None
+
+
 def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.said),
-        _IDENTIFIER.search(question.text) is not None,
+        _has_identifier(question.text),
         unknown,
         not best and not plain,
-        _PERSONAL.search(question.spaced) is not None,
+        "personal" in question.said.found,
         len(question.content) > 8,
-        _WISH.search(question.spaced) is not None,
+        "wish" in question.said.found,
         plain,
         best / total,
     )
@@ -327,7 +337,7 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
         1.0,
         not telling and not plain,
         not best and not plain,
-        len(question.spaced.split()) < 6,
+        len(question.words) < 6,
         bool(question.kinds),
         plain,
         best,

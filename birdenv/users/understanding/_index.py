@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._left_open import mentioned_in
+from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
@@ -24,23 +26,34 @@ from birdenv.users.understanding._word_forms import (
     words,
 )
 
+ITSELF, SYNONYM, BEGUN = 1.0, 0.6, 0.5
+"""How surely a word means another: itself, a synonym or the opposite, its beginning, a related word."""
+
+Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
+"""By the first word: words with spaces around, and the number of the candidate that they call."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
     """A brief's candidates, and where each word (stemmed) occurs in them.
 
-    `postings` has for a stem the number of the candidate and the field; `weight` how telling a stem is;
+    `postings` has for a stem the number of the candidate and the field; `meant` has for other stems the
+    spoken ones that they mean, and how surely; `names` and `literals` find candidates by what they are called
+    and by their values; `weight` is how telling a stem is;
     `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
     `unused` those of columns that the gold SQL does not use; `request` those of the request;
     `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
     those `mentioned`; `linked` are parts with
-    the points whose terms they have in them.
+    the points whose terms they have in them; `conditions` counts the parts that are conditions.
     """
 
     candidates: tuple[Candidate, ...]
     postings: Mapping[str, tuple[tuple[int, int], ...]]
+    meant: Mapping[str, tuple[tuple[str, float], ...]]
+    names: Calls
+    literals: Calls
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
@@ -54,6 +67,7 @@ class Index:
     linked: tuple[tuple[int, int], ...]
     facets: tuple[tuple[int, ...], ...]
     covers: tuple[tuple[int, ...], ...]
+    conditions: int
 
 
 def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
@@ -78,6 +92,32 @@ def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
 
 
 _SENTENCES = re.compile(r"(?<=[.?!]) ")
+
+
+def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
+    """What words mean that are not spoken: those that occur in `others` mean themselves, too."""
+    alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
+    for word in sorted(spoken):
+        for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
+            alike.setdefault(other, []).append((word, SYNONYM))
+    return {word: tuple(found) for word, found in alike.items()}
+
+
+_NOT = ("un", "in", "non", "dis")
+
+
+def _opposites(word: str) -> list[str]:
+    """The words that a word denies, and those that deny it: "inactive" is a question about "active"."""
+    denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
+    return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
+
+
+def _calls(called: Iterable[Iterable[str]]) -> Calls:
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for number, forms in enumerate(called):
+        for form in forms:
+            found[form.partition(" ")[0]].append((f" {form} ", number))
+    return {word: tuple(calls) for word, calls in found.items()}
 
 
 def _telling(word: str, subjects: frozenset[str]) -> float:
@@ -125,6 +165,9 @@ def _indexed(
     return Index(
         candidates=tuple(candidate for candidate, _ in found),
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
+        meant=_meant(spoken, holders.keys() - spoken),
+        names=_calls(candidate.names for candidate, _ in found),
+        literals=_calls(candidate.literals for candidate, _ in found),
         weight=weight,
         term_weight=terms,
         spoken=spoken,
@@ -136,6 +179,7 @@ def _indexed(
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         covers=_covers([candidate for candidate, _ in found]),
+        conditions=sum(one.group == "part" and one.clause in ("where", "having") for one, _ in found),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         linked=tuple(
             (number, other)

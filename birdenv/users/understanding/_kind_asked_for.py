@@ -93,12 +93,12 @@ def _misspelt(word: str) -> Iterator[str]:
             yield word[:i] + word[i + 1 :]
 
 
-_MEANT = {slip: word for word in _SPELT.split() for slip in _misspelt(word) if slip != word}
+SLIPS = {slip: word for word in _SPELT.split() for slip in _misspelt(word) if slip != word}
+"""What is meant by slips in words about kinds of thing."""
+
 _WORDS = re.compile(r"[a-z]{5,}")
 
 
 def respelt(text: str) -> str:
     """Return a cleaned text with slips in words about kinds of thing put right: "decimls", "rigth"."""
-    if _MEANT.keys().isdisjoint(_WORDS.findall(text)):
-        return text
-    return _WORDS.sub(lambda match: _MEANT.get(match[0], match[0]), text)
+    return _WORDS.sub(lambda match: SLIPS.get(match[0], match[0]), text)

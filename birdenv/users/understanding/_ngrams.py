@@ -7,8 +7,10 @@ the SQL does not use, one of the notes, or an unknown one. So what is learnt on 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from struct import Struct
 
 from birdenv.users.understanding._candidates import FACETS
@@ -24,22 +26,25 @@ _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
     """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
-    said = ["^"]
-    for one in question.stems:
-        if one in _NUMBERS or one.isdigit():
-            said.append(_NUMBER)
-        elif one in known:
-            said.append(one)
-        elif one in index.spoken:
-            said.append(_OWN)
-        elif one in index.unused:
-            said.append(_UNUSED)
-        else:
-            said.append(_NOTED if one in index.postings else _UNKNOWN)
-    said.append("$")
+    spoken, unused, noted = index.spoken, index.unused, index.postings
+    said = [
+        _NUMBER
+        if one in _NUMBERS or one.isdigit()
+        else one
+        if one in known
+        else _OWN
+        if one in spoken
+        else _UNUSED
+        if one in unused
+        else _NOTED
+        if one in noted
+        else _UNKNOWN
+        for one in question.stems
+    ]
+    said = ["^", *said, "$"]
     pairs = [f"{a} {b}" for a, b in pairwise(said)]
     triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
-    return [*dict.fromkeys(said), *dict.fromkeys(pairs), *dict.fromkeys(triples)]
+    return list(dict.fromkeys([*said, *pairs, *triples]))
 
 
 def scale(runs: int) -> float:
@@ -63,24 +68,29 @@ class RunWeights:
             for run, said in weights.items()
         }
 
-    def scores(self, runs: Sequence[str]) -> list[float]:
-        """Add up what runs say for each facet, in proportion to how many there are."""
-        known = self._side_by_side
-        total = sum([known[run] for run in runs if run in known], _ZEROS)
-        share = scale(len(runs)) / 100
-        return [(number - _ZERO) * share for number in _LANES.unpack(total.to_bytes(_LANES.size, "little"))]
+    def scores(self, runs: Sequence[str]) -> tuple[Sequence[int], float]:
+        """Add up what runs say for each facet; return their scale, too: it falls with their number."""
+        total = sum(filter(None, map(self._side_by_side.get, runs)), _ZEROS)
+        return _LANES.unpack((total ^ _ZEROS).to_bytes(_LANES.size, "little")), scale(len(runs)) / 100
 
 
 _BITS = 32
-_ZERO = 1 << _BITS - 1
-_ZEROS = sum(_ZERO << _BITS * place for place in range(len(FACETS)))
-"""Added, so that no sum is negative."""
+_ZEROS = sum(1 << _BITS * (place + 1) - 1 for place in range(len(FACETS)))
+"""Added, so that no sum is negative: the sign bits of all, which are then turned."""
 
-_LANES = Struct(f"<{len(FACETS)}I")
+_LANES = Struct(f"<{len(FACETS)}i")
 
 
 def facet_scores(
     index: Index, question: Question, known: Collection[str], weights: RunWeights
 ) -> list[float]:
-    """Add up what a question's words say for each facet."""
-    return weights.scores(word_runs(index, question, known))
+    """Add up what a question's words say for each candidate, for a refusal and for asking back."""
+    said, share = weights.scores(word_runs(index, question, known))
+    scores = [sum(facets(said)) * share for facets in _facets(index)]
+    return [*scores, said[REFUSE] * share, said[ASK_BACK] * share]
+
+
+@lru_cache(maxsize=256)
+def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
+    """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
+    return [itemgetter(*places) for places in index.facets]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
-from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._kind_asked_for import foremost, lists_columns, respelt
+from birdenv.users.understanding._index import BEGUN, ITSELF, SYNONYM, Calls, Index
+from birdenv.users.understanding._kind_asked_for import SLIPS, foremost, lists_columns, respelt
 from birdenv.users.understanding._scope import Said
 from birdenv.users.understanding._thesaurus import SYNONYMS
 from birdenv.users.understanding._word_forms import (
@@ -18,15 +18,12 @@ from birdenv.users.understanding._word_forms import (
     STOP_WORDS,
     clean,
     content_words,
-    has_any,
     stem,
     trigrams,
     words,
 )
 
 _LONGEST = 2000
-_SYNONYM = 0.6
-_BEGUN = 0.5
 _ALIKE = 0.58
 _CONTEXT = 0.5
 
@@ -35,7 +32,8 @@ _CONTEXT = 0.5
 class Question:
     """A question: as it was asked, its text made comparable, its words, stems and telling stems.
 
-    `said` are its words with what their phrases ask for, `kinds` what the question itself asks for.
+    `spaced` are its `words` with spaces around, `said` the same with what their phrases ask for, `kinds` what
+    the question itself asks for.
     `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
     the question only proposes a number or a value, and names nothing that it may be the value of.
     """
@@ -43,6 +41,7 @@ class Question:
     asked: str
     text: str
     spaced: str
+    words: tuple[str, ...]
     said: Said
     stems: tuple[str, ...]
     content: tuple[str, ...]
@@ -50,15 +49,22 @@ class Question:
     context: frozenset[str] = frozenset()
     guesses: bool = False
 
+    @property
+    def confirms(self) -> bool:
+        """True if it states something and asks to confirm it: "One row each. Right?"."""
+        return self.stems[-1:] == (_CONFIRMS,)
+
 
 def take_apart(question: str) -> Question:
     """Make a question comparable; only its beginning is read if it is long.
 
     "Is that right?" after a statement asks for what the statement says.
     """
-    text = respelt(clean(question[:_LONGEST]))
+    text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
+    if not SLIPS.keys().isdisjoint(all_words):
+        return replace(take_apart(respelt(text)), asked=question)
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
     stems = tuple(map(stem, all_words))
@@ -85,6 +91,7 @@ def take_apart(question: str) -> Question:
         asked=question,
         text=text,
         spaced=spaced,
+        words=tuple(spaced.split()),
         said=whole,
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
@@ -102,10 +109,13 @@ _COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|informa
 
 def _is_scaled(text: str) -> bool:
     """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
+    if _DIGIT.search(text) is None:
+        return False
     said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
     return any(number and round(100 * number, 6) in said for number in said)
 
 
+_DIGIT = re.compile(r"\d")
 _DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
 
 
@@ -128,8 +138,10 @@ _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\
 
 def _is_guess(text: str) -> bool:
     """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
+    if _ENQUIRES.search(text):
+        return False
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
-    if bare == text or _ENQUIRES.search(text):
+    if bare == text:
         return False
     return all(stem(word) in GENERIC_STEMS or stem(word) in _TAG for word in content_words(words(bare)))
 
@@ -143,11 +155,6 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
         return sentences, asked, []
     rest = [one for one in sentences if one not in tags]
     return rest, rest, tags
-
-
-def is_confirmed(text: str) -> bool:
-    """Return whether a cleaned text states something and asks to confirm it: "One row each. Right?"."""
-    return bool(_sentences(text[:_LONGEST])[2])
 
 
 _CONFIRMS = "=yes"
@@ -194,6 +201,9 @@ def questions_in(question: str) -> list[str]:
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
     """
+    lowered = question.lower()
+    if not any(sign in lowered for sign in ("? ", "; ", ", ", " and ")):
+        return [question]
     parts = [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
     return parts if all(_ASKS.search(part) for part in parts) else [question]
 
@@ -209,91 +219,92 @@ class Overlap:
     `unknown` of those that no candidate has.
     """
 
-    by_field: list[list[float]]
+    by_field: list[Sequence[float]]
     known: list[bool]
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
 
 
+_NOTHING = (0.0,) * len(FIELDS)
+
+
 def overlap(index: Index, question: Question) -> Overlap:
     """Weigh the words that a question shares with each candidate."""
     size = len(index.candidates)
-    found = Overlap(
-        [[0.0] * len(FIELDS) for _ in range(size)],
-        [False] * size,
-        names=not index.measures.isdisjoint(question.spaced.split()),
-    )
+    known = [False] * size
+    shared: dict[int, list[float]] = {}
+    names = not index.measures.isdisjoint(question.words)
+    total = unknown = 0.0
     readable = _is_readable(index, question)
+    weights, postings = index.weight, index.postings
     for word in question.content:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
-        if telling and (of_request or any(share in (1.0, _SYNONYM) for _, share in meant)):
-            found.names = True
+        if telling and (of_request or any(share in _SURE for _, share in meant)):
+            names = True
         if not meant:
             weight = share_of_word * (0.25 if word in ASIDE_STEMS else 1.0)
-            found.total += weight
-            found.unknown += weight
+            total += weight
+            unknown += weight
             continue
-        found.total += share_of_word * max(index.weight[other] for other, _ in meant)
+        total += share_of_word * max([weights[other] for other, _ in meant])
         for other, share in meant:
-            as_spelt = share in (1.0, _SYNONYM) or other not in GENERIC_STEMS
-            names = telling and share > _BEGUN and as_spelt
-            weight = index.weight[other] * share * share_of_word
-            for number, field in index.postings[other]:
-                found.by_field[number][field] += weight
-                found.known[number] = found.known[number] or names
-    for number, candidate in enumerate(index.candidates):
-        if candidate.names and has_any(question.spaced, candidate.names):
-            found.known[number] = True
-    found.total = found.total or 1.0
-    return found
+            is_name = telling and share > BEGUN and (share in _SURE or other not in GENERIC_STEMS)
+            weight = weights[other] * share * share_of_word
+            for number, field in postings[other]:
+                fields = shared.get(number)
+                if fields is None:
+                    fields = shared[number] = [*_NOTHING]
+                fields[field] += weight
+                if is_name:
+                    known[number] = True
+    for number in called(index.names, question):
+        known[number] = True
+    by_field: list[Sequence[float]] = [shared.get(number, _NOTHING) for number in range(size)]
+    return Overlap(by_field, known, names, total or 1.0, unknown)
+
+
+_SURE = (ITSELF, SYNONYM)
+
+
+def called(calls: Calls, question: Question) -> set[int]:
+    """Return the numbers of the candidates that a question calls by one of these names or values."""
+    if calls.keys().isdisjoint(question.words):
+        return set()
+    return {
+        number for word in question.words for name, number in calls.get(word, ()) if name in question.spaced
+    }
+
+
+_LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 
 def _is_readable(index: Index, question: Question) -> bool:
     """Whether most words are known: in another language or a code, a word is known by chance."""
-    said = question.spaced.split()
-    vocabularies = (index.postings, GENERIC_STEMS, SYNONYMS)
-    known = (
-        word in STOP_WORDS or word.isdigit() or any(stem(word) in one for one in vocabularies)
+    said, postings = question.words, index.postings
+    known = [
+        word in STOP_WORDS or (one := stem(word)) in _LEXICON or one in postings or word.isdigit()
         for word in said
-    )
+    ]
     return 2 * sum(known) >= len(said)
 
 
-def _meant(index: Index, word: str) -> list[tuple[str, float]]:
+def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
     """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
-    found: list[tuple[str, float]] = []
-    if word in index.postings:
-        found.append((word, 1.0))
-        if word in index.spoken:
-            return found
-    found += [(other, _SYNONYM) for other in SYNONYMS.get(word, ()) if other in index.spoken]
-    found += [(other, _SYNONYM) for other in _opposites(word) if other in index.spoken]
-    if found:
-        return found
-    return _spelt(index, word) if len(word) > 4 else _begun(index, word)
-
-
-_NOT = ("un", "in", "non", "dis")
-
-
-def _opposites(word: str) -> list[str]:
-    """The words that a word denies, and those that deny it: "inactive" is a question about "active"."""
-    denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
-    return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
+    if word in index.spoken:
+        return ((word, ITSELF),)
+    return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else _begun(index, word))
 
 
 def _begun(index: Index, word: str) -> list[tuple[str, float]]:
     """The words of the index that a short word is the beginning of: "eff" may be "efficiency"."""
     if len(word) < 3:
         return []
-    return [(other, _BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][
-        :2
-    ]
+    return [(other, BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][:2]
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:

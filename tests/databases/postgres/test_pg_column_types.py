@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases.postgres.loading._sqlite_contents import came_from_postgres, column_type
+from birdenv.databases.postgres.loading._column_types import came_from_postgres, column_type
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from birdenv.databases.postgres import (
     find_dumps,
     load_dump,
 )
-from birdenv.databases.postgres.server._cluster import ADMIN
+from birdenv.databases.postgres.server._data_folder import ADMIN
 from birdenv.errors import InputError
 
 TABLE = "CREATE TABLE plant (id integer, name text); INSERT INTO plant VALUES {};"

@@ -55,7 +55,7 @@ def test_a_spoilt_role_costs_no_episode(source: PostgresSource, statement: str) 
         private = database._private
         assert private is not None
         assert private.clone.session is not None
-        private.clone.session._wire.cut()  # as the agent can, who ends its session
+        private.clone.session._connection.cut()  # as the agent can, who ends its session
         assert rows(database.execute("SELECT 2")) == [(2,)]
         assert isinstance(database.state(), DatabaseState)
         kept = database.checkpoint()

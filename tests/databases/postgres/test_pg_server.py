@@ -17,8 +17,9 @@ import pytest
 from postgres_server import PASSWORD, start_postgres
 
 from birdenv.databases.postgres import Cluster, PostgresServer, ServerError, find_server
+from birdenv.databases.postgres.server._account import Account
 from birdenv.databases.postgres.server._binaries import Binaries, check_version, find_binaries
-from birdenv.databases.postgres.server._paths import Account, server_place, with_reachable_programs
+from birdenv.databases.postgres.server._paths import server_place, with_reachable_programs
 from birdenv.errors import InputError
 
 USER = """

@@ -342,11 +342,11 @@ database.execute(ENDLESS)
 database.checkpoint(); database.close()""",
     "sys.exit in an episode": "database = opened(); sys.exit(0)",
     "with a failing image": """
-from birdenv.databases.sqlite.images import _memory_map as _memory_images
-real = _memory_images.connect_with_handle
-_memory_images.connect_with_handle = lambda *a, **k: (_ for _ in ()).throw(OSError("no"))
+from birdenv.databases.sqlite.images import _memory_image
+real = _memory_image.connect_with_handle
+_memory_image.connect_with_handle = lambda *a, **k: (_ for _ in ()).throw(OSError("no"))
 for _ in range(3): source.open("town").execute("CREATE TABLE z (a)")
-_memory_images.connect_with_handle = real
+_memory_image.connect_with_handle = real
 opened(); gc.collect()""",
     "restored over an open transaction": """
 database = opened(); kept = database.checkpoint()

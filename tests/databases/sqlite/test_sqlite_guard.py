@@ -20,12 +20,8 @@ from image_kinds import let_images_grow
 
 from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite.guard._authorizer_rules import (
-    AuthorizerCache,
-    beyond_reading,
-    is_repeatable,
-    outside_a_copy,
-)
+from birdenv.databases.sqlite.guard._authorizer_cache import AuthorizerCache
+from birdenv.databases.sqlite.guard._authorizer_rules import beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
 from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
 from birdenv.databases.sqlite.guard._value_bounds import kind_of_work

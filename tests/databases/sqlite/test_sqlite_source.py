@@ -15,7 +15,7 @@ from database_files import fingerprint, write_database
 
 from birdenv.databases import Checkpoint, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import is_database_name
-from birdenv.databases.sqlite.images._file import scratch_root
+from birdenv.databases.sqlite.images._scratch import scratch_root
 from birdenv.errors import InputError
 
 

@@ -19,9 +19,7 @@ ID = "birdenv/CInteractCandidates-v0"
 @pytest.fixture(scope="module", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            "birdenv.envs.candidates._cache._place", lambda: tmp_path_factory.getbasetemp() / "tables"
-        )
+        patched.setattr("birdenv.envs.candidates._cache.cache_folder", lambda: tmp_path_factory.getbasetemp())
         yield
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases.postgres._connection import DiskQuota
+from birdenv.databases.postgres._disk_quota import DiskQuota
 from birdenv.databases.postgres._session import Session, SessionRefusedError, late
 from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone
 from birdenv.databases.postgres.clones._clone_pool import ClonePool

@@ -1,204 +1,17 @@
-"""A SQLite database as PostgreSQL is to have it: tables, columns with types, keys, and the rows to copy.
-
-Which PostgreSQL type a SQLite column gets: what it declares, if every value fits, else the next wider one.
-
-Two kinds of databases come by. Those written for SQLite say `INTEGER`, `REAL`, `TEXT`, `DATE`. Those that
-were exported from PostgreSQL say what its catalogue said (`information_schema.columns`): a family of types
-and a precision. `integer(16|32|64)` are integers of that many bits, `integer(24|53)` floats with a mantissa
-of that many, `real(p,s)` is `numeric(p,s)`, `text(n)` is `varchar(n)`, `text(6)` also a time or timestamp (of
-six digits), and dates, JSON and free text all are `TEXT`. In these, and only in these, a `TEXT` column whose
-values are all dates, timestamps, times or JSON objects gets that type again, as queries written for the
-original need.
-"""
+"""A SQLite database as PostgreSQL is to have it: tables, columns with types, keys, and the rows to copy."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
-
-from birdenv.databases.postgres.loading._templates import shortened
+from birdenv.databases.postgres.loading._column_types import PLAIN, came_from_postgres, column_type
+from birdenv.databases.postgres.loading._database_names import shortened
 from birdenv.sql import quoted
-
-_DECLARED: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
-_OF_THE_CATALOGUE: Final = re.compile(r"integer\((16|24|32|53|64)\)", re.IGNORECASE)
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_TIME: Final = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,6})?")
-_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
-_ZONED: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d(:?\d\d)?)")
-_LOST_BY_EXPORT: Final = re.compile(r"text(\(6\))?", re.IGNORECASE)
-_BY_NAME: Final = (
-    ("numeric", ["numeric"]),
-    ("decimal", ["numeric"]),
-    ("real", ["double precision"]),  # SQLite's has 8 bytes
-    ("float", ["double precision"]),
-    ("double", ["double precision"]),
-    ("bool", ["boolean"]),
-    ("datetime", ["timestamp", "timestamptz"]),
-    ("timestamp", ["timestamp", "timestamptz"]),
-    ("date", ["date"]),
-    ("time", ["time"]),
-    ("json", ["jsonb"]),
-    ("blob", ["bytea"]),
-)
-_ANY: Final = ("bigint", "double precision", "text", "bytea")
-_BITS: Final = {"smallint": 15, "integer": 31, "bigint": 63}
-_MOST_NUMERIC: Final = 1000  # digits that a numeric may declare
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The type of a column, and what is to be said about it (empty if it is the declared one)."""
-
-    type: str
-    note: str = ""
-
-
-def came_from_postgres(declared: Sequence[str]) -> bool:
-    """Whether the declared types of a database's columns are PostgreSQL's catalogue's."""
-    return any(_OF_THE_CATALOGUE.fullmatch(each.strip()) for each in declared)
-
-
-def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Column:
-    """The type for a column that declares `declared` and holds `values` (NULLs left out).
-
-    Values are SQLite's: int, float, str, bytes.
-    """
-    shown = declared or "(no type)"
-    if from_postgres and values and _LOST_BY_EXPORT.fullmatch(declared.strip()):
-        for kind in _READERS:
-            if _fits(kind, values):
-                return Column(kind, f"declared {shown}, is {kind}: all its values are such")
-    wanted = list(_wanted(declared))
-    kind = next(each for each in (*wanted, *_ANY) if _fits(each, values))
-    if kind in wanted[:1]:
-        return Column(kind)
-    if not wanted:
-        return Column(kind, f"declared {shown}, is {kind} by its values")
-    misfit = next(value for value in values if not _fits(wanted[0], [value]))
-    return Column(kind, f"declared {shown}, is {kind}: {misfit!r:.60} does not fit {wanted[0]}")
-
-
-def _wanted(declared: str) -> Iterator[str]:
-    """Types for a declared one, the most particular first."""
-    match = _DECLARED.fullmatch(declared)
-    name = " ".join(match[1].lower().split()) if match else declared.lower()
-    size, scale = (match[2], match[3]) if match else (None, None)
-    if name == "integer" and size in ("24", "53"):
-        yield from ("real", "double precision") if size == "24" else ("double precision",)
-    elif "int" in name:
-        narrow = {"16": "smallint", "32": "integer"}.get(size or "")
-        named = {"smallint": "smallint", "int2": "smallint"}.get(name)
-        yield from filter(None, (narrow or named, "bigint"))
-    elif name in ("real", "numeric", "decimal", "float", "double") and size:
-        if 0 < int(size) <= _MOST_NUMERIC and int(scale or 0) <= int(size):
-            yield f"numeric({size},{scale or 0})"
-        yield "numeric"
-    else:
-        yield from next((types for start, types in _BY_NAME if name.startswith(start)), ())
-        if any(part in name for part in ("char", "clob", "text", "string")):
-            yield "text"
-
-
-def _fits(kind: str, values: Sequence[Any]) -> bool:
-    """Whether every value is one of the type, and none loses anything by it."""
-    base = kind.partition("(")[0]
-    if base == "numeric":
-        return _fits_numeric(kind, values)
-    if base in _BITS:
-        most = 2 ** _BITS[base]
-        return all(type(value) is int and -most <= value < most for value in values)
-    if base == "real":
-        return all(type(value) in (int, float) and _is_single(value) for value in values)
-    if base == "double precision":
-        return all(
-            type(value) is float or (type(value) is int and int(float(value)) == value) for value in values
-        )
-    if base in ("text", "bytea"):
-        return base == "bytea" or not any(type(value) is bytes for value in values)
-    if base == "boolean":
-        return all(type(value) is int and value in (0, 1) for value in values)
-    return all(type(value) is str and _READERS[base](value) for value in values)
-
-
-def _fits_numeric(kind: str, values: Sequence[Any]) -> bool:
-    if not all(type(value) in (int, float) and math.isfinite(value) for value in values):
-        return False
-    if kind == "numeric":
-        return True
-    precision, scale = map(int, re.findall(r"\d+", kind))
-    most = Decimal(10) ** (precision - scale)
-    for value in values:
-        number = Decimal(repr(value))
-        exponent = number.normalize().as_tuple().exponent
-        if abs(number) >= most or (isinstance(exponent, int) and -exponent > scale):
-            return False
-    return True
-
-
-def _is_single(value: float) -> bool:
-    """Whether a number is what a 4-byte float prints as, so that storing it in one keeps it."""
-    with np.errstate(over="ignore"):
-        return float(str(np.float32(value))) == value
-
-
-def _is_date(text: str) -> bool:
-    return bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text)
-
-
-def _is_time(text: str) -> bool:
-    return bool(_TIME.fullmatch(text)) and _parses(time.fromisoformat, text)
-
-
-def _is_timestamp(text: str) -> bool:
-    return bool(_TIMESTAMP.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
-def _is_zoned(text: str) -> bool:
-    return bool(_ZONED.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
-def _is_json_object(text: str) -> bool:
-    """JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
-    return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
-
-
-def _read_json(text: str) -> None:
-    value = json.loads(text, parse_constant=_refuse)
-    json.dumps(value, ensure_ascii=False).encode()  # raises for a half, which UTF-8 does not have
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _parses(read: Callable[[str], object], text: str) -> bool:
-    try:
-        read(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-_READERS: Final[dict[str, Callable[[str], bool]]] = {
-    "date": _is_date,
-    "time": _is_time,
-    "timestamp": _is_timestamp,
-    "timestamptz": _is_zoned,
-    "jsonb": _is_json_object,
-}
-
-
-_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass
@@ -270,7 +83,7 @@ class SqliteContents:
         Names from PostgreSQL are kept. Of others, those that queries write without quotes are in lower case
         there, because that is what PostgreSQL looks for; those that need quotes are kept.
         """
-        folds = not self.from_postgres and _PLAIN.fullmatch(source)
+        folds = not self.from_postgres and PLAIN.fullmatch(source)
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:

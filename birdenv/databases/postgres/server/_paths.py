@@ -1,120 +1,24 @@
-"""Where the embedded server keeps its files: one folder for each major version in the user's cache.
-
-Who runs the embedded server, and which folders that account can get at.
-
-PostgreSQL refuses to run as root. Root's server therefore runs under a number that no account of the machine
-has: nothing else runs as it, so it can read what everybody can read, and write its own files only.
-"""
+"""Where the embedded server keeps its files: one folder for each major version in the user's cache."""
 
 from __future__ import annotations
 
 import fcntl
-import grp
 import hashlib
 import os
-import pwd
 import shutil
 import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from birdenv.databases.postgres.server._account import Account, server_account
 from birdenv.databases.postgres.server._binaries import Binaries
 from birdenv.errors import InputError
-from birdenv.files import file_errors
-
-_NUMBERS: Final = range(54329, 54429)
-_WITH_A_NAME: Final = "nobody"
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The user that the server runs as; `uid` is None for whoever calls."""
-
-    uid: int | None = None
-
-    @property
-    def owner(self) -> int:
-        """The number that the server's files belong to."""
-        return os.geteuid() if self.uid is None else self.uid
-
-    def can_reach(self, path: Path) -> bool:
-        """Whether the account may pass all the folders above a path (`path` itself need not exist)."""
-        return all(self._may_pass(folder) for folder in path.resolve().parents)
-
-    def _may_pass(self, folder: Path) -> bool:
-        try:
-            status = folder.stat()
-        except FileNotFoundError:
-            return True  # will be made, for everybody to pass
-        except OSError:
-            return False
-        return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
-
-    def give(self, path: Path) -> None:
-        """Make the account the owner of a folder and everything in it."""
-        if self.uid is None:
-            return
-        for each in _walk(path):
-            os.chown(each, self.uid, self.uid, follow_symlinks=False)
-
-    def as_keywords(self) -> dict[str, Any]:
-        """What `subprocess` needs to run a program as this account."""
-        if self.uid is None:
-            return {}
-        return {"user": self.uid, "group": self.uid, "extra_groups": []}
-
-
-def server_account(data: Path) -> tuple[Account, Account]:
-    """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
-
-    Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
-    """
-    if os.geteuid() != 0:
-        try:
-            pwd.getpwuid(os.geteuid())
-        except KeyError:
-            raise InputError(
-                f"user {os.geteuid()} has no name on this machine, and PostgreSQL does not start without "
-                "one: add a line for it to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
-            ) from None
-        return Account(), Account()
-    with suppress(FileNotFoundError):
-        owner = data.stat().st_uid
-        if owner in _NUMBERS:
-            return Account(owner), _named()
-    free = next(number for number in _NUMBERS if not _is_taken(number))
-    return Account(free), _named()
-
-
-def _named() -> Account:
-    try:
-        return Account(pwd.getpwnam(_WITH_A_NAME).pw_uid)
-    except KeyError:
-        raise InputError(
-            f"there is no user {_WITH_A_NAME!r} here to prepare the server's files as, and PostgreSQL does "
-            "not run as root: work as another user, or name a server with --dsn or BIRDENV_DSN"
-        ) from None
-
-
-def _is_taken(number: int) -> bool:
-    for look_up in (pwd.getpwuid, grp.getgrgid):
-        with suppress(KeyError):
-            look_up(number)
-            return True
-    return False
-
-
-def _walk(path: Path) -> Iterator[Path]:
-    yield path
-    for folder, folders, files in os.walk(path):
-        for name in (*folders, *files):
-            yield Path(folder, name)
-
+from birdenv.files import cache_folder, file_errors
 
 _SHARED_CACHE: Final = Path("/var/cache/birdenv")
 _LONGESTSOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
@@ -192,9 +96,8 @@ def server_place(binaries: Binaries) -> ServerPaths:
     `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
     below /var/cache with a name made from it. Raises `InputError` if neither can be written.
     """
-    cache = os.environ.get("XDG_CACHE_HOME")
     try:
-        wanted = (Path(cache) if cache else Path.home() / ".cache").absolute() / "birdenv"
+        wanted = cache_folder().absolute()
     except RuntimeError:
         raise InputError(
             "this user has no home directory: set XDG_CACHE_HOME to a folder to write to"

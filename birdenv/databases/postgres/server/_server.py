@@ -1,10 +1,10 @@
 """One PostgreSQL server to work on: the embedded one, or the one that a connection string names.
 
-server = find_server()                 # embedded, unless BIRDENV_DSN is set
-with server.connect("postgres") as connection: ...
-server.close()
+    server = find_server()                 # embedded, unless BIRDENV_DSN is set
+    with server.connect("postgres") as connection: ...
+    server.close()
 
-Which server `find_server` would take here, told without starting or asking it.
+`server_choice` tells which server `find_server` would take here, without starting or asking it.
 """
 
 from __future__ import annotations

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.databases._results import ErrorKind
+from birdenv.databases.sqlite.guard._authorizer_cache import LIST_OF_FILES, AuthorizerCache
 from birdenv.databases.sqlite.guard._authorizer_rules import (
     CHANGES_OF_SCHEMA,
-    LIST_OF_FILES,
-    AuthorizerCache,
     beyond_reading,
     outside_a_copy,
     stays_in_session,
 )
+from birdenv.databases.sqlite.guard._bounded_functions import replace_unbounded_functions
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite.guard._value_bounds import (
     LARGEST_VALUE,
@@ -35,11 +35,10 @@ from birdenv.databases.sqlite.guard._value_bounds import (
     first_bound,
     kind_of_work,
     longest_program,
-    replace_unbounded_functions,
     stored_by_module,
 )
 from birdenv.databases.sqlite.guard._watchdog import alarms, watchdog
-from birdenv.databases.sqlite.images._memory_map import memory_used
+from birdenv.databases.sqlite.images._sqlite_library import memory_used
 
 _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C

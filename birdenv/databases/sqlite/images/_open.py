@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from birdenv.databases._results import Checkpoint
-from birdenv.databases.sqlite.images._file import FileImage, copy, reflink, scratch_root
-from birdenv.databases.sqlite.images._memory_map import DeserializedImage, MappedImage
+from birdenv.databases.sqlite.images._file import FileImage, copy, reflink
+from birdenv.databases.sqlite.images._memory_image import DeserializedImage, MappedImage
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, LARGEST_PAGE, Image, ImageKind
+from birdenv.databases.sqlite.images._scratch import scratch_root
 from birdenv.errors import InputError
 
 _SMALL_FILE = 16 * 2**20

@@ -17,10 +17,8 @@ from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite.images import _memory_map as _memory_images
-from birdenv.databases.sqlite.images import _memory_map as _sqlite_library
+from birdenv.databases.sqlite.images import _memory_image, _sqlite_library, open_image, trial
 from birdenv.databases.sqlite.images import _open as _images
-from birdenv.databases.sqlite.images import open_image, trial
 from birdenv.errors import InputError
 
 Opened = Callable[..., SqliteDatabase]
@@ -397,7 +395,7 @@ MAPPED = pytest.mark.skipif(bool(why_not("memory-map")), reason=why_not("memory-
 def test_without_the_library_small_files_are_read_and_large_ones_copied(
     megabytes: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_memory_images, "library", lambda: None)
+    monkeypatch.setattr(_memory_image, "library", lambda: None)
     path = write_database(
         tmp_path, "town", SCHEMA + f"INSERT INTO codes VALUES ('z', 1, zeroblob({megabytes}000000));"
     )

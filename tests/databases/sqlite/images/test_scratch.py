@@ -14,7 +14,7 @@ from database_files import write_database
 from image_kinds import cloning_file_system, forget_places
 
 from birdenv.databases import QueryResult, SqliteSource
-from birdenv.databases.sqlite.images import _file as _scratch
+from birdenv.databases.sqlite.images import _scratch
 from birdenv.errors import InputError
 
 EPISODE = """

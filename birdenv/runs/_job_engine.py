@@ -1,6 +1,6 @@
-"""Engines: how a run maps its jobs.
+"""Job engines: how a run maps its jobs.
 
-An engine is called as `map` is, with a function and jobs, and gives the results in any order, such as
+A job engine is called as `map` is, with a function and jobs, and gives the results in any order, such as
 `concurrent.futures.ProcessPoolExecutor().map`. Function and jobs are plain values that can be pickled.
 """
 
@@ -11,14 +11,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from birdenv.runs._episode import Records
+from birdenv.runs._episode_record import Records
 from birdenv.runs._jobs import Job
 
-Engine: TypeAlias = Callable[[Callable[[Job], Records], Sequence[Job]], Iterable[Records]]
+JobEngine: TypeAlias = Callable[[Callable[[Job], Records], Sequence[Job]], Iterable[Records]]
 """Maps a function over jobs."""
 
 
-def threads(count: int) -> Engine:
+def threads(count: int) -> JobEngine:
     """Return the engine that plays `count` jobs at the same time, in threads of this process.
 
     The threads are daemons, so that Ctrl-C never waits for the slowest statement.

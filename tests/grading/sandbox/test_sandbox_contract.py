@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness_databases import LIMITS, case, run, scratch, shop
+from sandbox_databases import LIMITS, case, run, scratch, shop
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
 from birdenv.errors import InputError
-from birdenv.grading.sandbox import HarnessLimits, judged, run_test_cases
+from birdenv.grading.sandbox import SandboxLimits, judged, run_test_cases
 from birdenv.grading.sandbox import _case_report as reports
 
 PASSES = {
@@ -150,14 +150,14 @@ def test_helpers_of_a_source_are_its_own(source: SqliteSource) -> None:
 
 def test_a_large_result_is_an_error_to_the_test(source: SqliteSource) -> None:
     body = "assert execute_queries(\"SELECT printf('%.*c', 1000, 'x')\", db_name, conn) == (None, {}, False)"
-    small = HarnessLimits(seconds=30, result_bytes=1000)
+    small = SandboxLimits(seconds=30, result_bytes=1000)
     assert run(source, case(body.format(True)), limits=small).status == "passed"
 
 
 def test_limits_that_let_nothing_run_are_refused() -> None:
     for wrong in ({"seconds": 0}, {"seconds": float("inf")}, {"cpu_seconds": 0}, {"queries": -1}):
         with pytest.raises(InputError):
-            HarnessLimits(**wrong)  # type: ignore[arg-type]
+            SandboxLimits(**wrong)  # type: ignore[arg-type]
 
 
 NAMES = "SELECT name FROM sqlite_master WHERE name = 'made'"
@@ -192,7 +192,7 @@ def test_the_gold_tells_whose_fault_it_is(
     source: SqliteSource, test: str, prediction: str, status: str, reason: str
 ) -> None:
     gold = "CREATE TABLE made AS SELECT 1 AS a"
-    limits = HarnessLimits(seconds=30, queries=50)
+    limits = SandboxLimits(seconds=30, queries=50)
     on_gold = run(source, test, limits=limits, scripts=(gold,))
     report = judged(on_gold, lambda: run(source, test, limits=limits, scripts=(prediction,)))
     assert (report.status, report.reason) == (status, reason)
@@ -211,7 +211,7 @@ def test_the_same_report_in_every_process(tmp_path: Path, source: SqliteSource) 
     here = repr(run(source, CHANGING))
     assert "0x…" in here
     program = (
-        "import sys; from pathlib import Path; import harness_databases as h;"
+        "import sys; from pathlib import Path; import sandbox_databases as h;"
         "sys.stdout.buffer.write(repr(h.run(h.SqliteSource(Path(sys.argv[1])), sys.argv[2])).encode())"
     )
     environment = {"PYTHONHASHSEED": "1", "PYTHONPATH": str(Path(__file__).parent), "TZ": "Asia/Tokyo"}

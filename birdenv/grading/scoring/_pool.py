@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from birdenv.databases import ISOLATIONS, Limits, QueryError
 from birdenv.databases.sqlite import crash_error
 from birdenv.errors import BirdenvError, InputError
-from birdenv.grading._scoring_worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.grading._verdict import ExVerdict, verdict_of
+from birdenv.grading.scoring._worker import PAGE, ScoringConfig, Work, running_on
 from birdenv.processes._messages import packed, unpacked
 from birdenv.processes._pool import Crash, WorkerGroup, WorkerPool
 from birdenv.processes._process import Process
 
-_PATIENCE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
+_REPLY_GRACE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
 _MOST_IDLE: Final = 8  # processes that are kept between two calls, of each isolation
 _LONGEST_REPLY: Final = 2**30
 _MOST_AHEAD: Final = 2**16  # bytes of work sent to a process that is busy: no more than its socket holds
@@ -54,7 +54,7 @@ class ScoringWorker(Process):
             file.truncate(mmap.PAGESIZE)
             self.page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
             PAGE.pack_into(self.page, 0, -1, bytes(16))
-            super().__init__("birdenv.grading._scoring_worker", [file.fileno()])
+            super().__init__("birdenv.grading.scoring._worker", [file.fileno()])
 
     def rest(self) -> None:
         """Let it forget everything, until it is prepared again."""
@@ -90,13 +90,13 @@ class ScoringPool:
         if self.group.items(worker) and len(message) > _MOST_AHEAD:
             return False
         statements = max(len(golds) for _, _, golds, _, _ in work) + 2
-        self.group.send(worker, message, _PATIENCE_SECONDS + statements * (self._limits.wall_seconds + 1))
+        self.group.send(worker, message, _REPLY_GRACE_SECONDS + statements * (self._limits.wall_seconds + 1))
         return True
 
     def finish(self) -> str:
         """Let them write down what they keep, when they have nothing more to do; what went wrong with it."""
         for worker in self.group.workers:
-            self.group.send(worker, packed(("finish", None)), _PATIENCE_SECONDS)
+            self.group.send(worker, packed(("finish", None)), _REPLY_GRACE_SECONDS)
         faults = []
         while any(map(self.group.items, self.group.workers)):
             for worker, message in self.group.wait(_LONGEST_REPLY):

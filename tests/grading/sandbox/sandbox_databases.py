@@ -1,4 +1,4 @@
-"""For the harness's tests: a scratch database, and a test case from the lines of its body."""
+"""For the sandbox's tests: a scratch database, and a test case from the lines of its body."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import sqlite3
 from pathlib import Path
 
 from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
-from birdenv.grading.sandbox import HarnessLimits, run_test_cases
+from birdenv.grading.sandbox import SandboxLimits, run_test_cases
 from birdenv.grading.sandbox import _case_report as reports
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);
 INSERT INTO item VALUES (1, 'pen', 1.5), (2, 'ink', 4.25), (3, 'pen', 2.0), (4, NULL, NULL);
 """
-LIMITS = HarnessLimits(seconds=30, cpu_seconds=1)
+LIMITS = SandboxLimits(seconds=30, cpu_seconds=1)
 INTERPRETER = "sys = re.enum.sys\nos = sys.modules['posix']\n"
 """Lines with which a test gets at what it is not offered."""
 
@@ -42,7 +42,7 @@ def scratch(source: SqliteSource, *scripts: str) -> EpisodeDatabase:
 
 
 def run(
-    source: SqliteSource, *sources: str, limits: HarnessLimits = LIMITS, scripts: tuple[str, ...] = ()
+    source: SqliteSource, *sources: str, limits: SandboxLimits = LIMITS, scripts: tuple[str, ...] = ()
 ) -> reports.TestReport:
     """What the tests say of a fresh database, after some scripts."""
     with scratch(source, *scripts) as database:

@@ -1,4 +1,4 @@
-"""Structural match: do two queries become the same SQL when they are qualified, optimised and put in order?
+"""ETM, structural match: do two queries become the same SQL when they are optimised and put in order?
 
 In the spirit of ETM (Ascoli et al., arXiv 2407.07313): sqlglot's optimiser and the cheap ones of its rules,
 none of those about keys and constraints. It says yes very rarely, and then nearly always rightly: a diagnosis
@@ -39,7 +39,7 @@ def _normal_form(sql: str, schema: Schema, dialect: str) -> str | None:
     from sqlglot import exp, parse_one
     from sqlglot.optimizer import optimize
 
-    from birdenv.grading.em_esm._structural_rules import in_normal_form, without_shorthand
+    from birdenv.grading.em_esm._etm_rules import in_normal_form, without_shorthand
 
     try:
         tree = parse_one(sql, dialect=dialect)

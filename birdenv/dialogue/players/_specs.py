@@ -1,4 +1,4 @@
-"""Players: one protocol for every seat, made from a spec, an object or a function.
+"""Players made from a spec, an object or a function.
 
 A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names come from the
 entry-point groups `birdenv.agents` (the evaluated seat) and `birdenv.users` (the others).
@@ -9,66 +9,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from random import Random
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final
 
-from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
+from birdenv.dialogue.players._protocol import PlayerFactory
 from birdenv.errors import InputError, describe_error
 
 AGENTS: Final = "birdenv.agents"
 USERS: Final = "birdenv.users"
-
-
-class Player(Protocol):
-    """Plays one seat of one episode.
-
-    Two methods are optional: `usage() -> Usage | None` is asked when the episode is over, and `close()` lets
-    go of what the player holds.
-    """
-
-    def move(self, view: View) -> Move | None:
-        """Return a move for this view; None says nothing now. It is asked again after anything happens."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerContext:
-    """All that a player is told when it is made, beside its argument.
-
-    Attributes:
-        game: name of the game.
-        seat: index of the seat.
-        seat_name: name of the seat.
-        instance_id: the task of the episode.
-        scenario: the public description of that task.
-        rng: a random generator, seeded by run, task, repeat and seat.
-        brief: private knowledge of the seat (the simulated user's annotations); None for evaluated seats.
-        tasks: public descriptions of all tasks of the file, in its order.
-        options: the run's settings for players, by name.
-        repeat: which of several episodes of the task, from 0.
-        models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
-            others.
-    """
-
-    game: str
-    seat: int
-    seat_name: str
-    instance_id: str
-    scenario: Any
-    rng: Random
-    brief: Any = None
-    tasks: Sequence[Any] = field(default=(), repr=False)
-    options: Mapping[str, str] = field(default_factory=dict)
-    repeat: int = 0
-    models: Any = field(default=None, repr=False)
-
-
-PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]
-"""Makes the player of one episode from the text after the name, and the context."""
 
 
 class _Function:
@@ -198,59 +150,3 @@ def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
 
 def _ships_with_birdenv(entry: EntryPoint) -> bool:
     return entry.dist is not None and entry.dist.name == "birdenv"
-
-
-@runtime_checkable
-class SeesEnd(Protocol):
-    """A player that is told how its dialogue ended: its last view, and the public outcome."""
-
-    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None: ...
-
-
-def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
-    """Return the random stream of one seat in one episode: the same in every process and hash seed.
-
-    Repeat 0 has the stream of a run that plays each task once.
-    """
-    name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
-    return Random(name + (f"/seat {seat}" if seat else ""))
-
-
-def play(
-    dialogue: Dialogue,
-    players: Sequence[Player | None],
-    *,
-    first: int = 0,
-    patience: int = 2,
-    most_events: int | None = None,
-) -> None:
-    """Let players (one a seat, by index) play a dialogue to its end.
-
-    Open seats are asked in index order from `first`. When all of them are silent for `patience` rounds, the
-    dialogue is stopped as `silence`; after `most_events` events as `event limit`.
-
-    Raises:
-        TypeError: a player returns something that is no move.
-    """
-    silent = 0
-    count = len(players)
-    while seats := dialogue.open:
-        spoke = False
-        for place in range(count):
-            seat = (first + place) % count
-            player = players[seat]
-            if seat not in seats or player is None or seat not in dialogue.open:
-                continue
-            move = as_move(player.move(dialogue.view(seat)))
-            if move is None:
-                continue
-            dialogue.apply(seat, move)
-            spoke = True
-            if most_events is not None and len(dialogue.events) >= most_events:
-                dialogue.stop("event limit")
-        silent = 0 if spoke else silent + 1
-        if silent >= patience:
-            dialogue.stop("silence")
-    for seat, player in enumerate(players):
-        if isinstance(player, SeesEnd):
-            player.see_end(dialogue.view(seat), dialogue.outcome())

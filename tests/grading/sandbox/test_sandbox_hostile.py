@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness_databases import INTERPRETER, LIMITS, case, run, shop
+from sandbox_databases import INTERPRETER, LIMITS, case, run, shop
 
 import birdenv
 from birdenv.databases import SqliteSource
-from birdenv.grading.sandbox import HarnessLimits
+from birdenv.grading.sandbox import SandboxLimits
 from birdenv.processes import _process
 
-PATIENCE = 30.0  # seconds: much more than anything here takes
+WAIT_SECONDS = 30.0  # seconds: much more than anything here takes
 CHILD = "birdenv.grading.sandbox._child"
 ENDLESS_SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 EVERY_DESCRIPTOR = INTERPRETER + "for number in range(3, 4096):\n    try: {}\n    except OSError: pass\n"
@@ -181,7 +181,7 @@ def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSou
 
 
 def test_the_wall_clock(source: SqliteSource) -> None:
-    short = HarnessLimits(seconds=1, cpu_seconds=20)
+    short = SandboxLimits(seconds=1, cpu_seconds=20)
     asleep = run(source, case("import time\ntime.sleep(999)"), limits=short)
     assert (asleep.status, asleep.outcomes[-1].cause) == ("test_error", "clock")
     assert asleep.reason == "test case 1, test_case: is not done in 1 s"
@@ -216,7 +216,7 @@ def test_the_kernel_refuses_processes_and_files_where_no_hook_does(tmp_path: Pat
         "for name, folder in (('birdenv', sys.argv[1]), ('birdenv.grading', sys.argv[1] + '/grading')):\n"
         "    sys.modules[name] = types.ModuleType(name)\n"
         "    sys.modules[name].__path__ = [folder]\n"
-        "importlib.import_module('birdenv.grading.sandbox._child').limit(20, 5, 2**29)\n"
+        "importlib.import_module('birdenv.grading.sandbox._confinement').limit(20, 5, 2**29)\n"
         "try: os.fork()\n"
         "except BlockingIOError: print('no process')\n"
         "try: open(sys.argv[2], 'w').write('x' * 9)\n"
@@ -228,7 +228,7 @@ def test_the_kernel_refuses_processes_and_files_where_no_hook_does(tmp_path: Pat
         [sys.executable, "-S", "-c", program, str(Path(birdenv.__file__).parent), str(target)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=WAIT_SECONDS,
     )
     lines = found.stdout.split("\n")
     assert lines[:2] == ["no process", "no file"], found
@@ -245,7 +245,7 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
         "_PROGRAM",
         f"import os, time  # {mark}\nfor _ in range(5): os.fork()\ntime.sleep(600)  # 32 processes",
     )
-    report = run(source, case("pass"), limits=HarnessLimits(seconds=2))
+    report = run(source, case("pass"), limits=SandboxLimits(seconds=2))
     assert report.reason == "test case 1: is not done in 2 s"
     assert wait_until(lambda: not processes(mark))
 
@@ -253,9 +253,9 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
 OWNER = """
 import sys
 from pathlib import Path
-import harness_databases as h
+import sandbox_databases as h
 def loop():
-    h.run(h.SqliteSource(Path(sys.argv[1])), h.case("while True: pass"), limits=h.HarnessLimits(600, 600))
+    h.run(h.SqliteSource(Path(sys.argv[1])), h.case("while True: pass"), limits=h.SandboxLimits(600, 600))
 try: loop()
 except KeyboardInterrupt: loop()
 """
@@ -280,7 +280,7 @@ def test_the_process_ends_with_its_owner(source: SqliteSource, tmp_path: Path) -
             owner.send_signal(ending)
             assert wait_until(lambda child=child: child not in processes(CHILD))
             gone.add(child)
-        assert owner.wait(PATIENCE) == -signal.SIGKILL
+        assert owner.wait(WAIT_SECONDS) == -signal.SIGKILL
     finally:
         owner.kill()
         owner.wait()
@@ -327,7 +327,7 @@ def _status(pid: int) -> list[str]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WAIT_SECONDS
     while not is_so():
         if time.monotonic() > deadline:
             return False

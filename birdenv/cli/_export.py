@@ -1,0 +1,91 @@
+"""`birdenv export`: episodes of runs as data for training, or in other tools' formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from birdenv.errors import InputError
+from birdenv.files import write_records
+from birdenv.runs import run_folder
+
+
+def export(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders; episodes of one task form a group. Or folders of studies."),
+    ],
+    form: Annotated[
+        str,
+        typer.Option("--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs."),
+    ] = "sft",
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings, also .csv."),
+    ] = Path("train.jsonl"),
+    min_reward: Annotated[
+        float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
+    ] = None,
+) -> None:
+    """Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.
+
+    sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
+    more (play with --repeats). rl: all episodes, with the reward of every turn.
+
+    A row holds what the agent saw and wrote, and nothing private.
+
+    cocoa: whole dialogues as CoCoA's examples.json. openai: the agent's messages and tools, as fine-tuning
+    takes them. potato: items to annotate, with the words of both seats. These three also write the
+    dialogues of a study (`birdenv web`).
+
+    ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
+
+    Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
+    """
+    from birdenv.dialogue.cocoa import write_examples
+    from birdenv.runs.export import (
+        DIALOGUE_FORMATS,
+        EXPORT_FORMATS,
+        export_rows,
+        exported_episodes,
+    )
+
+    if form in ("ratings", "pairs"):
+        from birdenv.web.ratings import write_ratings
+
+        print(f"{write_ratings(output, runs, form)} rows: {output}")
+        return
+    for whole in DIALOGUE_FORMATS:
+        if form == whole:
+            dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
+            (write_examples if form == "cocoa" else write_records)(output, dialogues)
+            print(f"{len(dialogues)} dialogues: {output}")
+            return
+    for known in EXPORT_FORMATS:
+        if form == known:
+            break
+    else:
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, "ratings", "pairs"))
+        raise InputError(f"--format {form!r} is unknown; known: {names}")
+    episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
+    rows = list(export_rows(episodes, known, min_reward))
+    write_records(output, rows)
+    print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
+    if not rows and form == "preference":
+        print("A pair needs two episodes of one task that earned different rewards: --repeats, or more runs")
+    elif not rows:
+        print("No episode earned enough; --format rl takes all")
+
+
+def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) -> Iterable[Mapping[str, Any]]:
+    """The dialogues of a run or of a study."""
+    from birdenv.runs.export import dialogue_rows
+
+    if (folder / "study.sqlite").is_file():
+        from birdenv.web import study_rows
+
+        return study_rows(folder, form, min_reward)
+    return dialogue_rows(run_folder(folder), form, min_reward)

@@ -1,0 +1,91 @@
+"""`birdenv summary`: the figures of a run, with intervals. `birdenv compare`: runs side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.cli._terminal import visible
+from birdenv.errors import InputError
+from birdenv.files import check_writable, write_bytes
+from birdenv.runs.summaries import compare as compare_runs
+from birdenv.runs.summaries import comparison_text, forest_plot, read_run, report
+
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+]
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more run-... folders, or folders above them for their latest run."),
+    ],
+    allow_different: Annotated[
+        bool,
+        typer.Option(
+            "--allow-different",
+            help="Compare the common tasks even if data, grader or tasks differ or a run is not finished.",
+        ),
+    ] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="List the tasks on which the runs differ.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Plot = None,
+) -> None:
+    """Compare runs on the same tasks.
+
+    Each run is held against the first, task by task: the difference with its 95 % intervals, p values, and
+    how many tasks only one of the two solved.
+
+    Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
+    """
+    if len(runs) < 2:
+        raise InputError("give at least two runs to compare; one alone: birdenv summary")
+    _check_plot(plot)
+    made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
+    picture = None if plot is None else forest_plot(made)
+    text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
+    print(visible(text), end="")
+    _write_plot(plot, picture)
+
+
+def _check_plot(plot: Path | None) -> None:
+    if plot is not None:
+        if plot.suffix.lower() != ".png":
+            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        check_writable(plot)
+
+
+def _write_plot(plot: Path | None, picture: bytes | None) -> None:
+    """Say it on standard error: what is printed may be JSON."""
+    if plot is not None and picture is not None:
+        write_bytes(plot, picture)
+        print(f"Written: {plot}", file=sys.stderr)
+
+
+def summary(
+    run: Annotated[
+        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Plot = None,
+) -> None:
+    """Show a run's figures with 95 % intervals.
+
+    Overall, by difficulty and by database; what is left out of the rates, and why. Runs that are not finished
+    are shown as far as they are.
+
+    Intervals over tasks say how far other tasks could move a figure, intervals over databases how far other
+    databases could.
+
+    Example: birdenv summary results/asks-first-bird
+    """
+    _check_plot(plot)
+    made = report(read_run(run))
+    picture = None if plot is None else forest_plot(made)
+    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
+    _write_plot(plot, picture)

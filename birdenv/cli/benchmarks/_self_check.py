@@ -1,0 +1,170 @@
+"""`birdenv self-check`: does every gold pass its own grading?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from birdenv.cli._terminal import visible
+from birdenv.cli.options import _run_options as options
+from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
+from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
+from birdenv.databases import DatabaseSource, Limits
+from birdenv.databases.cache import ResultCache
+from birdenv.errors import InputError
+from birdenv.files import check_writable, file_digest, write_text
+from birdenv.grading import GRADER_VERSION, GoldCheck, check_gold
+from birdenv.grading.compare import MODES
+from birdenv.tasks import SqlSettings, select
+from birdenv.tasks.bird import BirdTask, load_tasks
+
+_Checks = Mapping[str, GoldCheck]
+
+
+def self_check(
+    data_file: Annotated[Path, typer.Argument(help="Task file with gold SQL (JSON or JSONL).")],
+    db_dir: Annotated[Path, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite.")],
+    database: options.Database = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="Check at most this many tasks.")
+    ] = None,
+    sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
+    slow: Annotated[float, typer.Option("--slow", help="List golds that take this many seconds.")] = 5.0,
+    out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
+    dialect: Dialect = "sqlite",
+    dsn: Dsn = None,
+    isolation: options.Isolation = "auto",
+    cache: Cache = None,
+    paranoid: Paranoid = 0,
+) -> None:
+    """Check a benchmark's golds: each against itself, in every mode of comparison.
+
+    A gold that fails here costs every system its task. Also lists what makes a gold a poor measure: it is
+    slow, returns nothing, reads the clock or random numbers (by its text, or because two runs differ), or its
+    LIMIT cuts through a tie, so that other answers are as right.
+
+    Exit code 0 if all golds pass, 1 if one does not, 2 if the data cannot be read.
+
+    Example: birdenv self-check mini_dev_sqlite.json dev_databases --database superhero
+    """
+    if sql_timeout <= 0:
+        raise InputError("--sql-timeout must be more than 0 seconds")
+    settings = SqlSettings(databases=tuple(database) if database else None, limit=limit)
+    source = databases_in(db_dir, dialect, dsn, isolation, "predictions")
+    tasks = select(load_tasks(data_file, source.dialect), settings)
+    for name in sorted({task.public.db_id for task in tasks}):
+        source.check(name)
+    if out is not None:
+        check_writable(out)
+    golds = {name: (task, sql) for task in tasks for name, sql in _golds(task)}
+    if not golds:
+        raise InputError(f"{data_file} has no gold SQL to check")
+    with closing(source), opened_cache(cache, paranoid) as known:
+        checks = _checked(golds, source, Limits(seconds=sql_timeout), known)
+    lines = _lines(checks, slow)
+    without = sum(not task.has_gold for task in tasks)
+    if without:
+        lines.append(f"{without} task(s) have no gold SQL and were not checked.")
+    print(visible("\n".join(lines)))
+    if out is not None:
+        found = _report(golds, checks, source, data_file)
+        write_text(out, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        print(f"Written: {out}")
+    if not all(check.passed for check in checks.values()):
+        raise typer.Exit(1)
+
+
+def _golds(task: BirdTask) -> list[tuple[str, str]]:
+    """The task's golds by the names that they have in the report."""
+    name = task.public.instance_id
+    golds = task.private.gold
+    return [(f"{name} gold {i + 1}" if len(golds) > 1 else name, sql) for i, sql in enumerate(golds)]
+
+
+def _checked(
+    golds: Mapping[str, tuple[BirdTask, str]],
+    source: DatabaseSource,
+    limits: Limits,
+    cache: ResultCache | None,
+) -> dict[str, GoldCheck]:
+    console = Console(stderr=True)
+    steps = track(
+        golds.items(),
+        "checking golds",
+        total=len(golds),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    return {name: check_gold(source, task.public.db_id, sql, limits, cache) for name, (task, sql) in steps}
+
+
+def _lines(checks: _Checks, slow: float) -> list[str]:
+    passed = sum(check.passed for check in checks.values())
+    lines = [f"{passed}/{len(checks)} golds pass their own grading ({100 * passed / len(checks):.1f} %)"]
+    ran = {name: check for name, check in checks.items() if check.rows is not None}
+    for mode in (*MODES, "soft_f1"):
+        right = sum(mode not in check.failures for check in ran.values())
+        lines.append(f"  {mode:<10} {right}/{len(checks)}")
+    lines += _listed("do not run", {n: c.failures["gold"] for n, c in checks.items() if "gold" in c.failures})
+    lines += _listed(
+        "differ from themselves",
+        {n: "; ".join(f"{m}: {why}" for m, why in c.failures.items()) for n, c in ran.items() if c.failures},
+    )
+    lines += _listed(
+        f"take {slow:g} s or more",
+        {n: f"{c.seconds:.1f} s" for n, c in checks.items() if c.seconds >= slow},
+    )
+    lines += _listed(
+        "return nothing (no rows, or only NULLs), so that a match proves little",
+        {n: f"{c.rows} row(s)" for n, c in ran.items() if c.is_empty},
+    )
+    lines += _listed(
+        "read the clock or random numbers",
+        {
+            n: " and ".join(
+                [
+                    *(["by its text"] if c.reads_clock else []),
+                    *(["two runs differed"] if c.has_changed else []),
+                ]
+            )
+            for n, c in checks.items()
+            if c.reads_clock or c.has_changed
+        },
+    )
+    lines += _listed("allow other answers", {n: c.tie for n, c in ran.items() if c.tie})
+    return lines
+
+
+def _listed(what: str, found: Mapping[str, str]) -> list[str]:
+    if not found:
+        return []
+    lines = [f"  {name:<12} {' '.join(why.split())}" for name, why in found.items()]
+    return ["", f"{len(found)} {what}:", *lines]
+
+
+def _report(
+    golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks, source: DatabaseSource, data_file: Path
+) -> dict[str, Any]:
+    """For machines. It holds reasons that quote the golds' rows."""
+    names: Sequence[str] = sorted({task.public.db_id for task, _ in golds.values()})
+    return {
+        "data_sha256": file_digest(data_file),
+        "databases_sha256": {name: source.digest(name) for name in names},
+        "engine": source.engine,
+        "grader": GRADER_VERSION,
+        "golds": len(checks),
+        "passed": sum(check.passed for check in checks.values()),
+        "checks": [
+            {"gold": name, "db_id": golds[name][0].public.db_id, "passed": check.passed, **asdict(check)}
+            for name, check in checks.items()
+        ],
+    }

@@ -1,0 +1,143 @@
+"""The C library behind Python's sqlite3 module: the few calls that the module does not pass on.
+
+It is the very library that runs every statement, found through the module's own file, so that there is
+never a second SQLite in play. Where its functions cannot be reached (a Python with SQLite linked into it and
+hidden), `library()` is None and images are made another way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sqlite3
+import sys
+import threading
+from ctypes import c_char_p, c_int, c_int64, c_uint, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from birdenv.databases.sqlite.images._protocol import (
+    CONNECT_OPTIONS,
+)
+
+_NEEDED = (
+    "sqlite3_auto_extension",
+    "sqlite3_cancel_auto_extension",
+    "sqlite3_db_config",
+    "sqlite3_deserialize",
+    "sqlite3_libversion",
+    "sqlite3_memory_used",
+    "sqlite3_serialize",
+)
+_NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
+_DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
+READ_ONLY = 4  # SQLITE_DESERIALIZE_READONLY
+_ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
+_lock = threading.Lock()
+_opened = threading.local()  # the handle of the connection that this thread opened last
+
+
+def _remember(handle: int, _message: int, _routines: int) -> int:
+    _opened.handle = handle
+    return 0
+
+
+def _renew_lock() -> None:
+    """In a forked child: whoever held it is not there."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+_hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to call it
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by name."""
+    module = sys.modules.get("_sqlite3")
+    path: str | None = getattr(module, "__file__", None)  # None: the module is built into the interpreter
+    try:
+        found = ctypes.CDLL(path)
+        if not all(hasattr(found, name) for name in _NEEDED):
+            return None
+    except OSError:
+        return None
+    _declare(found)
+    is_the_same = found.sqlite3_libversion().decode() == sqlite3.sqlite_version
+    return found if is_the_same else None
+
+
+def memory_used() -> int:
+    """The bytes that SQLite takes in this process now, without images; 0 where it cannot be asked."""
+    found = library()
+    return 0 if found is None else int(found.sqlite3_memory_used())
+
+
+def _declare(found: ctypes.CDLL) -> None:
+    found.sqlite3_libversion.restype = c_char_p
+    found.sqlite3_memory_used.restype = c_int64
+    found.sqlite3_deserialize.argtypes = [c_void_p, c_char_p, c_void_p, c_int64, c_int64, c_uint]
+    found.sqlite3_deserialize.restype = c_int
+    found.sqlite3_serialize.argtypes = [c_void_p, c_char_p, ctypes.POINTER(c_int64), c_uint]
+    found.sqlite3_serialize.restype = c_void_p
+    found.sqlite3_auto_extension.argtypes = [_ENTRY_POINT]
+    found.sqlite3_cancel_auto_extension.argtypes = [_ENTRY_POINT]
+
+
+def connect_with_handle(
+    library: ctypes.CDLL, database: str | Path = ":memory:", **options: Any
+) -> tuple[sqlite3.Connection, int]:
+    """A connection to a database, by default a new one in memory, and its `sqlite3*`.
+
+    The handle comes through SQLite's automatic extensions, the documented way to see a connection being
+    opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
+    if they were being opened at that moment.
+    """
+    with _lock:
+        library.sqlite3_auto_extension(_hook)
+        try:
+            connection = sqlite3.connect(database, **options)
+        finally:
+            library.sqlite3_cancel_auto_extension(_hook)
+    return connection, _opened.handle
+
+
+def connect_privately(database: str | Path = ":memory:") -> sqlite3.Connection:
+    """A connection for an episode's image, in SQLite's defensive mode where it can be had.
+
+    In it, nobody but a module writes to the tables that the module keeps its data in.
+    """
+    found = library()
+    if found is None:
+        return sqlite3.connect(database, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
+    connection, handle = connect_with_handle(found, database, **CONNECT_OPTIONS)
+    defend(found, handle)
+    return connection
+
+
+def defend(library: ctypes.CDLL, handle: int) -> None:
+    """Put a connection in defensive mode."""
+    library.sqlite3_db_config(c_void_p(handle), c_int(_DEFENSIVE), c_int(1), c_void_p(None))
+
+
+def deserialize(
+    library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
+) -> None:
+    """Make the `size` bytes at `address` the connection's main database, with room to `capacity`.
+
+    The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
+    """
+    code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, flags)
+    if code != sqlite3.SQLITE_OK:
+        raise sqlite3.OperationalError(f"cannot take the database over (SQLite code {code})")
+
+
+def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
+    """Address and size of a deserialized main database as it stands in memory; nothing is copied."""
+    size = c_int64()
+    address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
+    return address or 0, size.value

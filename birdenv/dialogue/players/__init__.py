@@ -1,0 +1,21 @@
+"""Players: one protocol for every seat, made from a spec, an object or a function; and letting them play."""
+
+from birdenv.dialogue.players._play import SILENT_ROUNDS, advance, play
+from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory, SeesEnd, seat_rng
+from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names
+
+__all__ = [
+    "AGENTS",
+    "SILENT_ROUNDS",
+    "USERS",
+    "Player",
+    "PlayerContext",
+    "PlayerFactory",
+    "PlayerSpec",
+    "SeesEnd",
+    "advance",
+    "as_factory",
+    "play",
+    "player_names",
+    "seat_rng",
+]

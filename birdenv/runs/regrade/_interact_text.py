@@ -1,0 +1,98 @@
+"""What regrading c-Interact found, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from birdenv.runs._report_lines import rule
+from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
+
+_NAME, _COLUMN = 24, 17
+_ROWS: Final = (
+    ("Phase 1, first try", "phase_1_first", "tasks"),
+    ("Phase 1, after debug", "phase_1", "tasks"),
+    ("Phase 2, first try", "phase_2_first", "followed"),
+    ("Phase 2, after debug", "phase_2", "followed"),
+)
+_CUT_SHORT: Final = (
+    "Cut short: under that profile the episode goes on where it was never played (a debug attempt, or\n"
+    "phase 2, after another verdict). Nobody knows what the agent would have done: it counts as not passed,\n"
+    "so the profile's figures are lower bounds."
+)
+
+
+def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
+    """The table, the submissions that are judged differently, and notes. Only `reasons` are private."""
+    columns = list(regrade.figures)
+    lines = [rule("="), f"c-Interact, graded again (played under {regrade.played_profile})", rule("=")]
+    lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
+    for title, passed, total in _ROWS:
+        cells = [_rate(regrade.figures[column], passed, total) for column in columns]
+        lines.append(f"{title:<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells))
+    rewards = [f"{figures.mean_reward:.3f}" if figures.tasks else "-" for figures in regrade.figures.values()]
+    lines.append(f"{'Mean reward':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in rewards))
+    cut = ["-" if column == AS_PLAYED else str(regrade.figures[column].cut_short) for column in columns]
+    lines.append(f"{'Cut short':<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cut))
+    lines += _different(regrade.disagreements, reasons)
+    lines += _cut_short(regrade)
+    lines += ["", f"{regrade.submissions} submissions"]
+    if regrade.changes:
+        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
+    if regrade.left_out:
+        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
+    return "\n".join(lines) + "\n"
+
+
+def regrade_record(regrade: Regrade) -> dict[str, Any]:
+    """The same for `regraded.json`, without reasons."""
+    return {
+        "played_profile": regrade.played_profile,
+        "figures": {column: asdict(figures) for column, figures in regrade.figures.items()},
+        "disagreements": [
+            {
+                "episode": found.episode,
+                "phase": found.phase,
+                "attempt": found.attempt,
+                "verdicts": {column: _shown(verdict) for column, verdict in found.verdicts.items()},
+            }
+            for found in regrade.disagreements
+        ],
+        "cut_short": {profile: dict(episodes) for profile, episodes in regrade.cut_short.items()},
+        "changes": list(regrade.changes),
+        "left_out": list(regrade.left_out),
+    }
+
+
+def _rate(figures: Figures, passed: str, total: str) -> str:
+    count, of = getattr(figures, passed), getattr(figures, total)
+    return f"{count}/{of} {100 * count / of:5.1f} %" if of else "-"
+
+
+def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str]:
+    if not disagreements:
+        return ["", "All submissions are judged alike."]
+    lines = ["", f"Judged differently: {len(disagreements)} submission(s)"]
+    for found in disagreements:
+        verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())
+        lines.append(f"  {found.episode:<16} phase {found.phase} {found.attempt:<6} {verdicts}")
+        if reasons:
+            told = [(column, verdict.reason) for column, verdict in found.verdicts.items() if verdict.reason]
+            lines += [f"      {column}: {reason}" for column, reason in told]
+    if not reasons:
+        lines.append("  (why: --reasons, which quotes the gold)")
+    return lines
+
+
+def _shown(verdict: Verdict) -> str:
+    return f"{verdict.status} (integrity)" if "integrity" in verdict.flags else verdict.status
+
+
+def _cut_short(regrade: Regrade) -> list[str]:
+    told = [
+        f"  {profile}: {episode}: {why}"
+        for profile, episodes in regrade.cut_short.items()
+        for episode, why in episodes.items()
+    ]
+    return ["", _CUT_SHORT, *told] if told else []
