@@ -27,7 +27,7 @@ from birdenv.users.understanding._word_forms import (
 )
 
 ITSELF, SYNONYM, BEGUN = 1.0, 0.6, 0.5
-"""How surely a word means another: itself, a synonym or the opposite, its beginning, a related word."""
+"""How surely a word means another: itself, a synonym or the opposite, its beginning."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """By the first word: words with spaces around, and the number of the candidate that they call."""
