@@ -7,6 +7,7 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
@@ -24,7 +25,10 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """What a user says to a question that it does not understand."""
 
 _QUOTES = "'\""
+_PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
+_NOTHING_ELSE = "Change nothing else; all others stay as they are."
+_IS_PERCENTAGE = "It is a percentage."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -43,27 +47,37 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
         if sentence not in sentences:
             sentences.append(sentence)
+        if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
+            sentences.append(_IS_PERCENTAGE)
     for part in choice.parts:
-        reading = in_words(part.sql, brief)
+        sql = f"UPDATE it SET {part.sql}" if part.clause == "assign" else part.sql
+        reading = in_words(sql, brief)
         sentences.append(
             _of_clause(part.clause, reading, brief.identifiers)
             or _sentence(reading, "", brief.identifiers, brief.style)
         )
-    if brief.style != "terse" and _chooses_what_is_changed(choice, brief):
+    if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
+        sentences += [_NOTHING_ELSE] * any(_changes_rows(sql) for sql in brief.gold)
+    elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):
         sentences.append(_OTHERS)
     return " ".join(sentences)
 
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    changes = any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in brief.gold)
+    changes = any(map(_changes_rows, brief.gold))
     return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+
+
+def _changes_rows(sql: str) -> bool:
+    return sql.lstrip()[:6].upper() in ("UPDATE", "DELETE")
 
 
 _CLAUSES = {
     "output": "Show only {}, nothing else.",
     "group": "I want one row for each {}, not split any further.",
     "distinct": "Show each only once, without duplicates.",
+    "assign": "Please {}.",
 }
 
 
@@ -85,6 +99,8 @@ def said_again(choice: Choice, brief: Brief) -> str:
         return decode(choice, brief)
     said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
     said = _of_the_rest(said, told)
+    if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
+        said = f"{said} {_IS_PERCENTAGE}"
     return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
@@ -43,6 +45,32 @@ _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fi
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
+def agreed(question: str | Question, choice: Choice) -> Verdict:
+    """Say yes or no to what a question proposes, by the choice that answers it.
+
+    To what the request itself says, "yes" if it has all the telling words of the question.
+    """
+    if not choice.tells:
+        return ""
+    if not choice.answer:
+        return verdict(question, choice.granted(), choice.parts[0].clause if len(choice.parts) == 1 else "")
+    if not choice.answer.startswith(SAID):
+        return ""
+    asked = take_apart(question) if isinstance(question, str) else question
+    if not _proposes(asked):
+        return ""
+    told = set(map(stem, words(clean(choice.answer))))
+    said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+    return "Yes" if len(said) > 1 and said <= told else ""
+
+
+def _proposes(asked: Question) -> bool:
+    """Whether a question proposes one thing."""
+    text = asked.text
+    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(text)
+    return bool(proposes) and not _CHOICE.search(text)
+
+
 def verdict(question: str | Question, snippets: Sequence[str], clause: str = "") -> Verdict:
     """Compare the numbers, bounds, values and names that a question proposes with those of the snippets.
 
@@ -62,7 +90,7 @@ def verdict(question: str | Question, snippets: Sequence[str], clause: str = "")
         return ""
     asked = take_apart(question) if isinstance(question, str) else question
     text = asked.text
-    if not (asked.confirms or _PROPOSAL.match(text) or _is_approved(text)) or _CHOICE.search(text):
+    if not _proposes(asked):
         return ""
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")

@@ -12,7 +12,7 @@ from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
 from birdenv.users._conversation import Conversation, one_by_one
 from birdenv.users._decoder import OUT_OF_SCOPE, RuleUser, decode, said_again
-from birdenv.users._proposal import verdict
+from birdenv.users._proposal import agreed
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
 
@@ -82,12 +82,7 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-        said = (
-            verdict(conversation.asked or question, granted, clause)
-            if choice.tells and not choice.answer
-            else ""
-        )
+        said = agreed(conversation.asked or question, choice)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:
