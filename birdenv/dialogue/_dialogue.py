@@ -41,7 +41,7 @@ class Dialogue:
         count = len(rules.seats)
         self._heard: list[list[Event]] = [[] for _ in range(count)]
         self._views: list[View | None] = [None] * count  # until the next event
-        self._constants: list[tuple[str, Any] | None] = [None] * count  # instruction, knowledge
+        self._constants = [(rules.instruction(seat), rules.knowledge(seat)) for seat in range(count)]
         self._openings = [rules.opening(seat) for seat in range(count)]
         self._since = [0] * count  # in what a seat has heard: its last move
         self._by_name = [seat.by_name for seat in rules.seats]
@@ -92,10 +92,7 @@ class Dialogue:
         if view is not None:
             return view
         rules = self.rules
-        constants = self._constants[seat]
-        if constants is None:
-            constants = self._constants[seat] = rules.instruction(seat), rules.knowledge(seat)
-        instruction, knowledge = constants
+        instruction, knowledge = self._constants[seat]
         is_open = seat in self.open
         message, sender = self._words(seat, self._since[seat])
         heard = self._heard[seat]

@@ -222,8 +222,8 @@ class Episode:
     def _result(self, *, malformed: bool) -> Step:
         dialogue = self._dialogue
         view = dialogue.view(self._seat)
-        earned = round(dialogue.rewards[self._seat] - self._before, _DIGITS)
-        self._before = dialogue.rewards[self._seat]
+        before, self._before = self._before, dialogue.rewards[self._seat]
+        earned = round(self._before - before, _DIGITS)
         question = self.question
         if question is None:
             self._write_reply(view.message)

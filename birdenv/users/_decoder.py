@@ -39,16 +39,11 @@ def decode(choice: Choice, brief: Brief) -> str:
         return choice.answer
     sentences: list[str] = []
     for item in choice.items:
-        term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
+        sentence = _sentence(brief, item.snippet, term=item.term)
         if sentence not in sentences:
             sentences.append(sentence)
     for part in choice.parts:
-        reading = in_words(part.sql, brief)
-        sentences.append(
-            _of_clause(part.clause, reading, brief.identifiers)
-            or _sentence(reading, "", brief.identifiers, brief.style)
-        )
+        sentences.append(_sentence(brief, part.sql, clause=part.clause))
     if brief.style != "terse" and _chooses_what_is_changed(choice, brief):
         sentences.append(_OTHERS)
     return " ".join(sentences)
@@ -56,8 +51,12 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    changes = any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in brief.gold)
-    return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+    return _changes_rows(brief.gold) and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+
+
+@lru_cache(maxsize=256)
+def _changes_rows(gold: tuple[str, ...]) -> bool:
+    return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
 
 
 _CLAUSES = {
@@ -68,6 +67,14 @@ _CLAUSES = {
 
 
 @lru_cache(maxsize=4096)
+def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
+    """The sentence for the snippet of a term, or for a part of the gold SQL: of the few that a task has."""
+    reading = in_words(sql, brief)
+    return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
+        reading, quoted(" ".join(term.split())) if term else "", brief.identifiers, brief.style
+    )
+
+
 def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
     """The sentence for a clause that is asked about as a whole."""
     if clause not in _CLAUSES or not reading.text:
@@ -93,9 +100,7 @@ def _lower(identifiers: frozenset[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in identifiers)
 
 
-@lru_cache(maxsize=4096)
-def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
-    """The sentence for a snippet: of the few that a task has."""
+def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
     if not reading.text:
         return _NOTHING
     if style == "terse":
