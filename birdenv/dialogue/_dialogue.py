@@ -244,7 +244,10 @@ def words_of(
         elif agent >= 0:
             speaker = rules.seats[agent]
             action = speaker.by_name.get(kind)
-            said.append(action.text_of(data) if action and action.is_text else _told(event))
+            if action is None or not action.is_text:
+                said.append(_told(event))
+            else:
+                said.append(data if isinstance(data, str) else action.text_of(data))
             voice = speaker.name
         if metadata is not None:
             said.append(metadata["reply"])
@@ -253,7 +256,7 @@ def words_of(
             said.append(f"The dialogue was ended: {data}.")
     if opening is not None and not has_moved:
         said, voice = [opening[0], *said], voice or opening[1]
-    return "\n".join([text for text in said if text]), voice or house
+    return "\n".join(filter(None, said)), voice or house
 
 
 def spoken(event: Event) -> str:

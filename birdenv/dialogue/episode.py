@@ -200,7 +200,7 @@ class Episode:
                 self._players[seat] = player
 
     def _play(self, move: Move, message: Any, *, malformed: bool = False) -> Step:
-        if self.done:
+        if self._dialogue.is_over:
             raise InputError("the episode is over: start another one")
         if self._asked is not None:
             raise InputError("another seat's words are waited for: call answer() first")
@@ -224,11 +224,13 @@ class Episode:
         view = dialogue.view(self._seat)
         before, self._before = self._before, dialogue.rewards[self._seat]
         earned = round(self._before - before, _DIGITS)
-        question = self.question
-        if question is None:
-            self._write_reply(view.message)
+        text, question = view.message, None
+        if self._asked is None:
+            self._write_reply(text)
+        else:
+            text, question = "", self.question
         return Step(
-            "" if question is not None else view.message,
+            text,
             view.sender,
             earned,
             dialogue.is_over,

@@ -84,7 +84,7 @@ class RulePlayer:
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         said = (
             verdict(conversation.asked or question, granted, clause)
-            if choice.tells and not choice.answer
+            if granted and not choice.answer
             else ""
         )
         if said and temper.name == "literal":

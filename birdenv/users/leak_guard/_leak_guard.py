@@ -51,10 +51,10 @@ class LeakGuard:
         Returns:
             The words that may be said.
         """
-        text = visible(text)
         secrets = self._protected.secrets(tuple(granted))
         if text in secrets.passed:
             return GuardedAnswer(text)
+        text = visible(text)
         reason = _leak(text, secrets)
         if reason:
             return GuardedAnswer(CANNED, reason)
