@@ -68,7 +68,7 @@ class Heard(Sequence[Event]):
         return (self._events[i] for i in range(self._count))
 
     def __reversed__(self) -> Iterator[Event]:
-        return reversed(self._events[: self._count])
+        return iter(self._events[: self._count][::-1])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

@@ -51,7 +51,9 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    return _changes_rows(brief.gold) and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+    return _changes_rows(brief.gold) and any(
+        in_words(sql, brief).form == "condition" for sql in choice.granted()
+    )
 
 
 @lru_cache(maxsize=256)

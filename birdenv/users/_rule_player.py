@@ -83,9 +83,7 @@ class RulePlayer:
         text = decode(choice, conversation.brief)
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         said = (
-            verdict(conversation.asked or question, granted, clause)
-            if granted and not choice.answer
-            else ""
+            verdict(conversation.asked or question, granted, clause) if granted and not choice.answer else ""
         )
         if said and temper.name == "literal":
             text = f"{said}."
