@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from random import Random
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.games import find_game
+from birdenv.errors import InputError
 from birdenv.tasks.a_interact import COSTS
 from birdenv_agents._candidate_match import rank
 from birdenv_agents._open_phrases import open_phrases
@@ -28,17 +30,25 @@ _TWO_SUBMISSIONS = 2 * COSTS["submit_sql"]
 
 def random(argument: str, context: PlayerContext) -> RandomPlayer:
     """Make the player that picks candidates blindly."""
-    return RandomPlayer(context.rng)
+    return RandomPlayer(_of_sql(context).rng)
 
 
 def never_asks(argument: str, context: PlayerContext) -> CandidatePlayer:
     """Make the player that picks by the wording of the request alone."""
-    return CandidatePlayer(context.rng, asks=False, ambiguous=_is_ambiguous(context))
+    return CandidatePlayer(_of_sql(context).rng, asks=False, ambiguous=_is_ambiguous(context))
 
 
 def asks_first(argument: str, context: PlayerContext) -> CandidatePlayer:
     """Make the player that asks before it picks."""
-    return CandidatePlayer(context.rng, asks=True, ambiguous=_is_ambiguous(context))
+    return CandidatePlayer(_of_sql(context).rng, asks=True, ambiguous=_is_ambiguous(context))
+
+
+def _of_sql(context: PlayerContext) -> PlayerContext:
+    if "submit_sql" not in find_game(context.game).seats[context.seat].by_name:
+        raise InputError(
+            f"{context.game} has no SQL to choose: random, never-asks and asks-first play SQL games"
+        )
+    return context
 
 
 def _is_ambiguous(context: PlayerContext) -> bool:

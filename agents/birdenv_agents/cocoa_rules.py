@@ -78,9 +78,18 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
         )
     if context.game == BARGAIN:
         return RulePlayer(lambda view: bargain.Bargainer(view.kb, PhraseBank(bargain.PHRASES, rng)))
-    if context.game == DEAL:
-        return RulePlayer(lambda view: deal_or_no_deal.Sharer(view.kb))
-    raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {context.game}")
+    check_rules(context.game)
+    return RulePlayer(lambda view: deal_or_no_deal.Sharer(view.kb))
+
+
+def check_rules(game: str) -> None:
+    """Refuse a game that `rulebased` does not play.
+
+    Raises:
+        InputError: it does not.
+    """
+    if game not in (FRIENDS, BARGAIN, DEAL):
+        raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {game}")
 
 
 def phrases(argument: str, context: PlayerContext) -> Player:

@@ -63,8 +63,8 @@ class Sharer:
                 if theirs is None and self._own is not None and agrees(event.data):
                     return Move("select", self._own)
         rest = None if theirs is None else {t: count - theirs[t] for t, count in self._counts.items()}
-        wished = min(9 - 2 * (self._said + self._haste), self._points(self._proposals[0]))
-        least = max(wished, _LEAST)
+        best = self._points(self._proposals[0])
+        least = min(best, max(9 - 2 * (self._said + self._haste), _LEAST))
         if rest is not None and self._points(rest) >= least:
             self._own = rest
             return Move("select", rest)

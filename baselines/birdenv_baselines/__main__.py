@@ -157,7 +157,8 @@ def _learners():  # type: ignore[no-untyped-def]
         from birdenv_baselines.training import _learners
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{error.name} is missing: pip install torch --index-url https://download.pytorch.org/whl/cpu, "
+            f"{error.name} is missing: in a clone `make rl` installs what training needs, else "
+            "pip install torch --index-url https://download.pytorch.org/whl/cpu, "
             "then pip install 'birdenv[rl]'"
         ) from None
     return _learners

@@ -11,7 +11,8 @@ import typer
 
 from birdenv.cli._ratings import judged_folder, read_source
 from birdenv.cli._terminal import visible
-from birdenv.files import check_writable, is_directory, write_text
+from birdenv.errors import InputError
+from birdenv.files import check_writable, exists, is_directory, write_text
 from birdenv.runs import run_folder
 from birdenv.runs.corpus import (
     Dialogue,
@@ -51,6 +52,8 @@ def analyze(
     if html is not None:
         check_writable(html)
     dialogues = [each for path in sources for each in _dialogues(path)]
+    if not dialogues:
+        raise InputError(f"{sources[0]} holds no finished dialogue")
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]
     judgements += [read_source(path) for path in ratings or ()]
@@ -64,7 +67,7 @@ def analyze(
 def _dialogues(path: Path) -> list[Dialogue]:
     if not is_directory(path):
         return file_dialogues(path)
-    if not (path / "study.sqlite").is_file():
+    if not exists(path / "study.sqlite"):
         return run_dialogues(run_folder(path))
     from birdenv.web import study_rows
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.errors import InputError
-from birdenv.files import write_records
+from birdenv.files import exists, write_records
 from birdenv.runs import run_folder
 
 
@@ -84,7 +84,7 @@ def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) ->
     """The dialogues of a run or of a study."""
     from birdenv.runs.export import dialogue_rows
 
-    if (folder / "study.sqlite").is_file():
+    if exists(folder / "study.sqlite"):
         from birdenv.web import study_rows
 
         return study_rows(folder, form, min_reward)

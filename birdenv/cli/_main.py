@@ -80,7 +80,9 @@ Only the module of the command that was asked for is imported.
 """
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = {"play": _EXTRA, "selfplay": _EXTRA, "scenarios": _EXTRA, "web": _EXTRA}
+_SETTINGS: Final = dict.fromkeys(
+    ("play", "selfplay", "scenarios", "web", "train-player", "test-player"), _EXTRA
+)
 
 
 class _Commands(TyperGroup):

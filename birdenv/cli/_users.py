@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,11 +27,14 @@ from birdenv.runs.user_evaluation import (
     evaluation_text,
     fish,
     judge,
+    keep_figures,
+    leak_figures,
     leaks_text,
     read_questions,
     readability,
     readability_text,
     schema_names,
+    user_name,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
@@ -94,6 +98,8 @@ def evaluate(
     print(visible(readability_text(readability(told))))
     if json_file is not None:
         json_file.write_text(json.dumps(class_figures(judged), indent=1) + "\n", encoding="utf-8")
+    asked_of = f"{len(there)} questions to {'the demo' if data_dir is None else data_dir.name}"
+    _keep(user, models, {"questions": asked_of, "classes": class_figures(judged)})
     if line := llm.ledger.line():
         print(f"Models: {line}")
 
@@ -124,7 +130,15 @@ def leak(
     ):
         leaks = fish(arena, drawn, limit, llm)
     print(visible(leaks_text(leaks)))
+    _keep(user, models, {"leaks": leak_figures(leaks)})
     if line := llm.ledger.line():
         print(f"Models: {line}")
     if not leaks.passed:
         raise typer.Exit(1)
+
+
+def _keep(user: str, models: PairOptions, figures: Mapping[str, Any]) -> None:
+    """Keep the figures of a user that is not the package's, for the summaries of its runs."""
+    file = keep_figures(user_name(user, models.settings().user_model), figures)
+    if file is not None:
+        print(f"Figures: {file}; summaries of runs with this user show them")

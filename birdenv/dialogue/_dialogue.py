@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
@@ -283,7 +284,10 @@ def _kept(data: Any) -> Any:
 
 
 def replay(
-    rules: Rules, events: Sequence[Event], before: Callable[[Dialogue, Event], None] | None = None
+    rules: Rules,
+    events: Sequence[Event],
+    before: Callable[[Dialogue, Event], None] | None = None,
+    noted: Sequence[Any] = (),
 ) -> Dialogue:
     """Play recorded events through fresh rules, and return the dialogue in the state that they end in.
 
@@ -293,10 +297,11 @@ def replay(
         rules: fresh rules.
         events: the recorded events.
         before: called before each event that is played, with the dialogue as it stood when the seat moved.
+        noted: `Rules.noted` of each event. Where it is missing or None, SQL runs again.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)
-    for event in events:
+    for event, rules.recalled in zip_longest(events, noted):
         if event.action in DECORATIVE:
             continue
         if before is not None:
@@ -306,5 +311,5 @@ def replay(
         else:
             move = Move(event.action, event.data)
             dialogue.apply(event.agent, move, time=event.time, start_time=event.start_time)
-    rules.replaying = False
+    rules.replaying, rules.recalled = False, None
     return dialogue

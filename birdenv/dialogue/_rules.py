@@ -51,6 +51,10 @@ class Rules(ABC):
         status: why the episode is over; empty while it goes on.
         truncated: True if a limit outside of the protocol ended it.
         replaying: True while recorded moves are played again: words that were filtered stay as they are.
+        noted: what a database or a grader said to the last move, as a JSON value; None if none was asked. It
+            may tell more than the reply, and is nobody's to see. A driver that keeps it sets it back to None.
+        recalled: what was noted of the move that is being replayed: so no SQL runs again. None if nothing is
+            known.
     """
 
     seats: tuple[Seat, ...]
@@ -58,6 +62,8 @@ class Rules(ABC):
     status: str = ""
     truncated: bool = False
     replaying: bool = False
+    noted: Any = None
+    recalled: Any = None
 
     @abstractmethod
     def open(self) -> Collection[int]:

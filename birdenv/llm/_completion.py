@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from birdenv.errors import InputError
+from birdenv.files import check_text
 from birdenv.llm._errors import TransientError
 
+_MOST_LEVELS: Final = 20  # of lists and objects in a message
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PAGE: Final = re.compile(r"\s*<(?:!doctype )?html", re.IGNORECASE)
 _THINK, _THOUGHT = "<think>", "</think>"
 
@@ -83,6 +87,7 @@ def read_completion(text: str) -> Completion:
     """
     try:
         body = json.loads(text)
+        body = whole_characters(body) if _HALF.search(text) else body
     except (ValueError, RecursionError):
         page = " (a web page: is the base URL right, or a proxy in the way?)" if _PAGE.match(text) else ""
         raise TransientError(f"no JSON but {shortened(text)}{page}", "bad reply") from None
@@ -92,10 +97,42 @@ def read_completion(text: str) -> Completion:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         why = error_text(body) or f"no choices but {shortened(text)}"
         raise TransientError(why, "bad reply")
-    message = choices[0].get("message")
-    if not isinstance(message, dict):
-        raise TransientError("a choice without message", "bad reply")
+    message: Any = choices[0].get("message")
+    try:
+        check_message(message, "the answer's message")
+    except InputError as error:
+        raise TransientError(str(error), "bad reply") from None
     return completion_of(message, choices[0].get("finish_reason"), body.get("usage"))
+
+
+def check_message(message: Any, where: str) -> None:
+    """Refuse what no model can have written, so that it does not count as a model's empty answer.
+
+    Raises:
+        InputError: the value is no message; the text begins with `where`.
+    """
+    if not isinstance(message, dict):
+        raise InputError(f"{where} is no object")
+    for name, kinds in _KINDS.items():
+        if not isinstance(message.get(name), kinds):
+            raise InputError(f"{where}: {name!r} is of the wrong type")
+    check_text(message, where, most=_MOST_LEVELS)
+
+
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "content": (str, list, type(None)),
+    "refusal": (str, list, type(None)),
+    "tool_calls": (list, type(None)),
+}
+
+
+def whole_characters(value: Any) -> Any:
+    """Return a JSON value without lone surrogates, which UTF-8 has no place for."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:

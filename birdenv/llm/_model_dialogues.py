@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
-from birdenv.llm._completion import completion_of
+from birdenv.files import file_errors
+from birdenv.llm._completion import check_message, completion_of
 from birdenv.llm._recording import read_call
 
 
@@ -27,21 +28,36 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
     found: dict[str, RecordedDialogue] = {}
     if not path.is_file():
         return found
-    entries = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
-        if not line.endswith("\n"):
-            break
-        entries.append((number, read_call(line, path, number)))
+    with file_errors(path):
+        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last line break is torn
+    entries = [(number, read_call(line, path, number)) for number, line in enumerate(lines, 1)]
     sent: dict[str, list[dict[str, Any]]] = {}
     offered: dict[str, dict[str, dict[str, Any]]] = {}
     for number, entry in sorted(entries, key=lambda each: (each[1]["scope"], each[1]["n"])):
         scope = entry["scope"]
         try:
-            sent[scope] = sent.get(scope, [])[: entry["kept"]] + entry["messages"]
+            sent[scope] = _messages(sent.get(scope, []), entry)
             for tool in entry.get("params", {}).get("tools", ()):
                 offered.setdefault(scope, {}).setdefault(tool["function"]["name"], tool)
-        except (TypeError, KeyError, AttributeError):
+        except (TypeError, KeyError, AttributeError, InputError):
             raise InputError(f"{path}: line {number} is no recorded call") from None
         answer = completion_of(entry["message"], entry.get("finish_reason"), None).history()
         found[scope] = RecordedDialogue([*sent[scope], answer], list(offered.get(scope, {}).values()))
     return found
+
+
+def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a call sent: the beginning of what the one before it sent, and its own.
+
+    Raises:
+        KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.
+    """
+    kept: int = entry["kept"]
+    new: list[dict[str, Any]] = entry["messages"]
+    if not 0 <= kept <= len(before) or not all(isinstance(each.get("role"), str) for each in new):
+        raise TypeError
+    for each in new:
+        check_message(each, "")
+        if not all(isinstance(call["function"]["name"], str) for call in each.get("tool_calls") or ()):
+            raise TypeError
+    return before[:kept] + new

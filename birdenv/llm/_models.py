@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm._caller import Caller
-from birdenv.llm._chat import Chat
 from birdenv.llm._completion import Completion, completion_of
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
 from birdenv.llm._ledger import Ledger
 from birdenv.llm._recording import CallFile
+from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
 from birdenv.llm._token_prices import Prices
 
@@ -61,10 +61,11 @@ class Models:
             seed: is sent with every request.
 
         Raises:
-            InputError: model, key, URL or the price for `max_cost` is missing.
+            InputError: model, key, URL or the price for `max_cost` is missing; or a file of calls is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)
+        self._cache_of(endpoint)
         if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
             raise InputError(
                 f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"

@@ -13,10 +13,10 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from birdenv.errors import InputError, RunEndedError
-from birdenv.llm._completion import completion_of
+from birdenv.llm._completion import check_message, completion_of
 
 _MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
 _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
@@ -35,8 +35,19 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class _Line(NamedTuple):
+    """Where a call stands in its file, and in the order of calls."""
+
+    start: int
+    size: int
+    scope: str
+    number: int
+
+
 class CallFile:
     """A file of calls; safe from any thread. Other processes may append to it, too.
+
+    Of two lines for one call, which two processes may have made at the same time, the first counts.
 
     Attributes:
         path: the file.
@@ -53,7 +64,7 @@ class CallFile:
         """
         self.path = path
         self.cost, self.tokens, self.unpriced = 0.0, 0, 0
-        self._lines: dict[str, tuple[int, int]] = {}
+        self._lines: dict[str, _Line] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
         self._writing: int | None = None
@@ -64,15 +75,20 @@ class CallFile:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return a recorded call; None if there is none."""
-        place = self._lines.get(key)
-        if place is None:
+        """Return a recorded call; None if there is none.
+
+        Raises:
+            RunEndedError: somebody has changed the file since it was opened.
+        """
+        line = self._lines.get(key)
+        if line is None:
             return None
-        with self._lock:
-            if self._reading is None:
-                self._reading = os.open(self.path, os.O_RDONLY)
-            data = os.pread(self._reading, place[1], place[0])
-        found: dict[str, Any] = json.loads(data)
+        try:
+            found = read_call(self._read(line), self.path)
+        except (InputError, OSError):
+            found = {}
+        if found.get("key") != key:
+            raise RunEndedError(f"{self.path} was changed while it was in use")
         return found
 
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
@@ -96,7 +112,7 @@ class CallFile:
                 if written != len(data):
                     os.ftruncate(self._writing, end - written)
                     raise OSError(None, "there is no room for it")
-                self._lines[key] = end - written, written
+                self._lines[key] = _Line(end - written, written, entry["scope"], entry["n"])
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
@@ -104,23 +120,29 @@ class CallFile:
         """Put the calls into the order of scopes, and of their calls, so that equal runs have equal files."""
         if not self._lines:
             return
-        entries = [self.find(key) for key in self._lines]
-        entries.sort(key=lambda each: (each["scope"], each["n"], each["key"]) if each else ())
-        with self._lock:
-            self._shut()
-            scratch = self.path.with_name(f".{self.path.name}.new")
-            try:
-                scratch.write_text("".join(json.dumps(each) + "\n" for each in entries), encoding="utf-8")
+        ordered = sorted(self._lines.items(), key=lambda each: (each[1].scope, each[1].number, each[0]))
+        scratch = self.path.with_name(f".{self.path.name}.new")
+        try:
+            with scratch.open("wb") as file:
+                for key, line in ordered:
+                    self._lines[key] = line._replace(start=file.tell())
+                    file.write(self._read(line))
+            with self._lock:
+                self._shut()
                 scratch.replace(self.path)
-            except OSError as error:
-                raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
-            self._lines.clear()
-            self._index()
+        except OSError as error:
+            raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._shut()
+
+    def _read(self, line: _Line) -> bytes:
+        with self._lock:
+            if self._reading is None:
+                self._reading = os.open(self.path, os.O_RDONLY)
+            return os.pread(self._reading, line.size, line.start)
 
     def _shut(self) -> None:
         for file in (self._reading, self._writing):
@@ -129,7 +151,6 @@ class CallFile:
         self._reading = self._writing = None
 
     def _index(self) -> None:
-        self.cost, self.tokens, self.unpriced = 0.0, 0, 0
         if not self.path.exists():
             return
         place = 0
@@ -144,7 +165,7 @@ class CallFile:
 
     def _enter(self, line: bytes, place: int, number: int) -> None:
         entry = read_call(line, self.path, number)
-        self._lines[entry["key"]] = place, len(line)
+        self._lines.setdefault(entry["key"], _Line(place, len(line), entry["scope"], entry["n"]))
         if not entry.get("reused"):
             recorded = completion_of(entry["message"], None, entry.get("usage"))
             self.cost += entry.get("cost_usd") or 0.0
@@ -152,12 +173,13 @@ class CallFile:
             self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)
 
 
-def read_call(line: str | bytes, path: Path, number: int) -> dict[str, Any]:
+def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
     """Return a line of a file of calls, which may come from anybody, with what is read of it checked.
 
     Raises:
         InputError: it is no call.
     """
+    where = f"{path}: line {number} is no recorded call"
     try:
         entry = json.loads(line)
         cost = entry.get("cost_usd")
@@ -165,12 +187,13 @@ def read_call(line: str | bytes, path: Path, number: int) -> dict[str, Any]:
             isinstance(entry["key"], str)
             and isinstance(entry["scope"], str)
             and isinstance(entry["n"], int)
-            and isinstance(entry["message"], dict)
             and (cost is None or (isinstance(cost, int | float) and 0 <= cost < _MOST_DOLLARS))
         )
+        message = entry["message"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        is_call = False
+        raise InputError(where) from None
     if not is_call:
-        raise InputError(f"{path}: line {number} is no recorded call")
+        raise InputError(where)
+    check_message(message, f"{where}: its message")
     found: dict[str, Any] = entry
     return found

@@ -157,18 +157,19 @@ async def _send(writer: asyncio.StreamWriter, trouble: Trouble, key: str) -> boo
         text = json.dumps({"error": error})
     data = text.encode()
     headers = {"Content-Type": trouble.content_type, "Content-Length": str(len(data)), **trouble.headers}
-    writer.write(_head(trouble.status, headers))
+    head = _head(trouble.status, headers)
     if trouble.cut:
-        writer.write(data[: len(data) // 2])
+        writer.write(head + data[: len(data) // 2])
         await writer.drain()
         return False
     if trouble.drip:
+        writer.write(head)
         for byte in data:
             writer.write(bytes([byte]))
             await writer.drain()
             await asyncio.sleep(trouble.drip)
         return True
-    writer.write(data)
+    writer.write(head + data)  # one packet, which a client reads at once
     await writer.drain()
     return True
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from birdenv.errors import InputError
 from birdenv.files import file_errors
@@ -20,25 +21,54 @@ class Database:
     Args:
         path: the file.
         tables: statements that make what is not there.
+        for_reading: the file must be there, and nothing is written: not the file, nor beside it. A server may
+            write to it meanwhile.
 
     Attributes:
         path: the file.
 
     Raises:
-        InputError: the file cannot be used.
+        InputError: the file cannot be used, or is another program's.
     """
 
-    def __init__(self, path: Path | str, tables: str) -> None:
+    def __init__(self, path: Path | str, tables: str, for_reading: bool = False) -> None:
         self.path = path
-        if isinstance(path, Path):  # for its owner only; SQLite's other files take its mode
+        self._lock = threading.RLock()
+        self._for_reading = for_reading
+        if for_reading:
+            with file_errors(Path(path)), Path(path).open("rb"):
+                self._log = _has_log(path)
+        elif isinstance(path, Path):  # for its owner only; SQLite's other files take its mode
             with file_errors(path, "made"):
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         try:
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {tables}")
+            self._db = self._opened()
+            self._check(tables)
+            if not for_reading:
+                self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {tables}")
         except sqlite3.Error as error:
-            raise InputError(f"{path}: no database of a study: {error}") from None
-        self._lock = threading.RLock()
+            raise self._fault(error) from None
+
+    def _opened(self) -> sqlite3.Connection:
+        name = str(self.path)
+        if self._for_reading:  # without a log nobody has it open, and SQLite would make one
+            name = f"file:{quote(name)}?mode=ro" + ("" if self._log else "&immutable=1")
+        return sqlite3.connect(name, check_same_thread=False, isolation_level=None, uri=self._for_reading)
+
+    def _check(self, tables: str) -> None:
+        """Refuse a file of another program, and for reading one that lacks a table."""
+        ours = sqlite3.connect(":memory:")
+        with closing(ours):
+            ours.executescript(tables)
+            needed = _tables(ours)
+        found = _tables(self._db)
+        if (needed - found) if self._for_reading else (found and not found & needed):
+            raise sqlite3.DatabaseError("it is empty" if not found else "it is another program's")
+
+    def _fault(self, error: sqlite3.Error) -> InputError:
+        if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
+            return InputError(f"{self.path}: cannot be read here: copy its folder to where you may write")
+        return InputError(f"{self.path}: no database of a study: {error}")
 
     def close(self) -> None:
         """Close the file."""
@@ -58,6 +88,36 @@ class Database:
             self._db.execute("COMMIT")
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Run a statement, and return its rows."""
-        with self._lock, closing(self._db.execute(sql, values)) as cursor:
+        """Run a statement, and return its rows.
+
+        Raises:
+            InputError: the file is only read, and is damaged.
+        """
+        with self._lock:
+            if not self._for_reading:
+                return self._run(sql, values)
+            try:
+                self._follow()
+                return self._run(sql, values)
+            except sqlite3.Error as error:
+                raise self._fault(error) from None
+
+    def _run(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        with closing(self._db.execute(sql, values)) as cursor:
             return cursor.fetchall()
+
+    def _follow(self) -> None:
+        """Open the file anew after a server has begun or ended: it writes to a log beside the file."""
+        log = _has_log(self.path)
+        if log != self._log:
+            self._db.close()
+            self._log = log
+            self._db = self._opened()
+
+
+def _has_log(path: Path | str) -> bool:
+    return Path(f"{path}-wal").exists()
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

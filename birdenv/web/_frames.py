@@ -29,10 +29,11 @@ class Hello(_Frame):
 
 
 class Play(_Frame):
-    """A move. The same `cid` twice is one move."""
+    """A move. The same `cid` twice is one move. It counts in the dialogue that it was sent to only."""
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
+    dialogue: str | None = Field(None, max_length=64)
     action: str = Field(min_length=1, max_length=64)
     data: Any = None
     seconds: float | None = Field(None, ge=0, le=86_400)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -27,6 +29,8 @@ _HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
+_NOT_KEPT: Final = "Nothing can be kept at the moment. Please try again in a minute."
+_log = logging.getLogger("birdenv.web")
 _STATIC: Final = "/static/"
 _ANY: Final = ("0.0.0.0", "::")
 
@@ -59,6 +63,12 @@ def guarded_app(
     async def refused(request: Request, error: HTTPException) -> Response:
         shown = render("refused", title=title, problem=error.detail, back=_page_before(request))
         return HTMLResponse(shown, error.status_code)
+
+    @app.exception_handler(sqlite3.Error)
+    async def not_kept(request: Request, error: sqlite3.Error) -> Response:
+        _log.error("%s could not be answered: %s", request.url.path, error)
+        shown = render("refused", title=title, problem=_NOT_KEPT, back=_page_before(request))
+        return HTMLResponse(shown, 503)
 
     return app
 

@@ -1,12 +1,12 @@
-"""The socket of a person's page: frames in, one by one; what is new, out, from the browser's cursor on."""
+"""The sockets of people's pages, and the clock: frames in, one by one; moves, in their order."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Coroutine, Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +15,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
 from birdenv.web._access import Bucket
-from birdenv.web._frames import Hello, Play, as_json, read_frame
+from birdenv.web._connection import Connection
+from birdenv.web._frames import Hello, Play, Typing, read_frame
+from birdenv.web._threads import Turnstile, in_thread
+from birdenv.web._turns import Turns
 from birdenv.web.study._running_dialogue import RunningDialogue
 from birdenv.web.study._study import Study
 
@@ -24,91 +27,61 @@ STRANGER: Final = 4401
 TOO_MANY: Final = 4429
 """Codes of closing; a browser does not come back after one of these."""
 
+FAILED: Final = 1011
+"""Closes a socket that comes back, and sends again what was not kept."""
+
+MOST_WAITING: Final = 16
+"""Moves of one person that may wait for the one that is being carried out."""
+
 _TABS: Final = 8  # connections of one person
 _BURST, _RATE = 30, 5.0  # frames at once, and frames a second after that
-_THREADS: Final = 64
-_READING: Final = 1.0  # seconds before a player seems to type
 _TICK: Final = 0.5
 _log = logging.getLogger("birdenv.web")
 
 
-class Connection:
-    """One tab of one person."""
-
-    def __init__(self, socket: WebSocket, person: str) -> None:
-        self.socket = socket
-        self.person = person
-        self.news = asyncio.Event()
-        self.after: int | None = None  # events sent; None before the browser said hello
-        self.typing: bool | None = None
-        self.state: dict[str, Any] | None = None  # the last that was sent
-        self._dialogue: str | None = None
-        self._sent: str = ""
-
-    async def send(self, study: Study) -> None:
-        """Send what is new since the last time."""
-        person = study.store.person(self.person)
-        status = "gone" if person is None else person.status
-        told: dict[str, Any] = {"type": "status", "status": status}
-        if person is not None and status == "waiting":
-            told["seconds_left"] = study.waiting.seconds_left(person, study.clock())
-        if (line := as_json(told)) != self._sent:
-            self._sent = line
-            await self.socket.send_text(line)
-        if person is not None and status == "chat" and person.dialogue and person.seat is not None:
-            room = study.loaded(person.dialogue)
-            if room is None:
-                room = await asyncio.to_thread(study.room, person.dialogue)
-            if self.after is not None:
-                await self._send_dialogue(room, person.seat)
-        if self.typing is not None:
-            on, self.typing = self.typing, None
-            await self.socket.send_text(as_json({"type": "typing", "on": on}))
-
-    async def _send_dialogue(self, room: RunningDialogue, seat: int) -> None:
-        if self._dialogue != room.stored.id:
-            self._dialogue = room.stored.id
-            await self.socket.send_text(as_json({"type": "setup", **room.setup(seat)}))
-        events, state = room.shown(seat)
-        if state is self.state:
-            return
-        after = min(self.after or 0, len(events))
-        self.after, self.state = len(events), state
-        news = {"type": "news", "events": events[after:], "state": state}
-        await self.socket.send_text(as_json(news))
-
-
 class Hub:
-    """All connections of a study, the clock, and the players' turns."""
+    """All connections of a study, and the clock.
+
+    A connection's reader only checks frames and passes them on, so it sees at once when the browser is gone.
+    The moves of a person are played one after the other in the order in which they came, whatever tab they
+    came from. What arrived before the browser was gone is played, too: to send something and to close the
+    page is to have said it, as it is a moment later. One who counts as left plays nothing more.
+    """
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self._tabs: dict[str, set[Connection]] = {}
+        self._tabs: dict[str, list[Connection]] = {}  # by person, the oldest first
         self._buckets: dict[str, Bucket] = {}  # kept: who comes back has no new one
-        self._turns: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
-        self._threads = ThreadPoolExecutor(_THREADS, "web")
-        self._thinking = ThreadPoolExecutor(_THREADS, "player")  # slow players keep no person waiting
-        self._clock: asyncio.Task[None] | None = None
+        self._waiting: dict[str, deque[Play]] = {}  # moves by person; the first is being played
+        self._loads: dict[str, asyncio.Task[RunningDialogue]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turnstile = Turnstile()
+        self._turns = Turns(study, self._turnstile, self._tell_typing)
 
     async def start(self) -> None:
         """Begin to keep time."""
         loop = asyncio.get_running_loop()
-        loop.set_default_executor(self._threads)
 
         def changed(people: Iterable[str]) -> None:
-            loop.call_soon_threadsafe(self._wake, tuple(people))
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(self._wake, tuple(people))
 
         self.study.changed = changed
-        self._clock = asyncio.create_task(self._keep_time())
+        self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """End the clock and the players' turns."""
-        tasks = [*self._turns.values(), *([self._clock] if self._clock else [])]
+        """End the clock, the moves that wait, and the players' turns."""
+        tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._turns.stop()
         self.study.changed = lambda people: None
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _wake(self, people: Iterable[str]) -> None:
         for person in people:
@@ -116,56 +89,37 @@ class Hub:
                 tab.news.set()
 
     async def _keep_time(self) -> None:
-        first = True
         while True:
             try:
-                begun = await asyncio.to_thread(self.study.tick)
-                if first:
-                    begun = [self.study.room(each.id) for each in self.study.store.running()]
-                    first = False
-                for room in begun:
-                    self.take_turns(room)
+                for room in await asyncio.to_thread(self.study.tick):
+                    self._turns.take(room)
+                for id in await asyncio.to_thread(self.study.unloaded):
+                    if id not in self._loads:
+                        self._load(id).add_done_callback(partial(_note_failure, id))
             except Exception:
                 _log.exception("the clock of the study failed; it goes on")
             await asyncio.sleep(_TICK)
 
-    # --- players
+    # --- dialogues
 
-    def take_turns(self, room: RunningDialogue) -> None:
-        """Let the players of a dialogue move, if there is something for them to do."""
-        id = room.stored.id
-        if id in self._turns:
-            self._again.add(id)
-        else:
-            self._turns[id] = asyncio.create_task(self._turn(room))
+    async def room(self, id: str) -> RunningDialogue:
+        """Return a running dialogue; who asks for one that is not in memory waits for this one only."""
+        found = self.study.loaded(id)
+        return found if found is not None else await asyncio.shield(self._load(id))
 
-    async def _turn(self, room: RunningDialogue) -> None:
-        id, loop = room.stored.id, asyncio.get_running_loop()
+    def _load(self, id: str) -> asyncio.Task[RunningDialogue]:
+        task = self._loads.get(id)
+        if task is None:
+            task = self._loads[id] = asyncio.create_task(self._loaded(id))
+        return task
+
+    async def _loaded(self, id: str) -> RunningDialogue:
         try:
-            while True:
-                self._again.discard(id)
-                found = await loop.run_in_executor(self._thinking, room.next_move)
-                if found is None:
-                    if id in self._again:
-                        continue
-                    break
-                seat, move = found
-                await self._seem_to_type(room, move)
-                await asyncio.to_thread(room.play_for, seat, move)
-                await asyncio.to_thread(self.study.settle, room)
+            room = await in_thread(partial(self.study.room, id))
         finally:
-            del self._turns[id]
-        await asyncio.to_thread(self.study.settle, room)
-
-    async def _seem_to_type(self, room: RunningDialogue, move: Move) -> None:
-        speed = self.study.config.typing_speed
-        if speed is None:
-            return
-        people = list(self.study.store.seated(room.stored.id).values())
-        await asyncio.sleep(_READING)
-        self._tell_typing(people, True)
-        await asyncio.sleep(len(move.data) / speed if isinstance(move.data, str) else _READING)
-        self._tell_typing(people, False)
+            del self._loads[id]
+        self._turns.take(room)
+        return room
 
     def _tell_typing(self, people: Iterable[str], on: bool) -> None:
         for person in people:
@@ -178,11 +132,10 @@ class Hub:
     async def serve(self, socket: WebSocket, person: str) -> None:
         """Serve one accepted socket until it closes."""
         tab = Connection(socket, person)
-        tabs = self._tabs.setdefault(person, set())
-        if len(tabs) >= _TABS:
-            await socket.close(TOO_MANY)
-            return
-        tabs.add(tab)
+        tabs = self._tabs.setdefault(person, [])
+        tabs.append(tab)
+        if len(tabs) > _TABS:  # the newest is where the person is: others may be gone without a word
+            self._begin(_close(tabs.pop(0), TOO_MANY))
         self.study.presence.connect(person)
         writer = asyncio.create_task(self._write(tab))
         try:
@@ -190,12 +143,13 @@ class Hub:
         except (WebSocketDisconnect, RuntimeError):
             pass
         finally:
+            self.study.presence.disconnect(person)
+            if tab in tabs:
+                tabs.remove(tab)
+            if not tabs and self._tabs.get(person) is tabs:
+                del self._tabs[person]
             writer.cancel()
             await asyncio.gather(writer, return_exceptions=True)
-            self.study.presence.disconnect(person)
-            tabs.discard(tab)
-            if not tabs:
-                self._tabs.pop(person, None)
 
     async def _write(self, tab: Connection) -> None:
         tab.news.set()
@@ -203,13 +157,12 @@ class Hub:
             await tab.news.wait()
             tab.news.clear()
             try:
-                await tab.send(self.study)
+                await tab.send(self.study, self.room)
             except (WebSocketDisconnect, RuntimeError):
                 return
             except Exception:
                 _log.exception("a page of %s could not be served", tab.person)
-                with contextlib.suppress(RuntimeError):
-                    await tab.socket.close(1011)
+                await _close(tab, FAILED)
                 return
 
     async def _read(self, tab: Connection) -> None:
@@ -226,27 +179,55 @@ class Hub:
             except InputError:
                 await tab.socket.close(REFUSED)
                 return
-            await self._act(tab, frame)
+            self._pass_on(tab, frame)
 
-    async def _act(self, tab: Connection, frame: Any) -> None:
+    def _pass_on(self, tab: Connection, frame: Hello | Play | Typing) -> None:
         if isinstance(frame, Hello):
             tab.after, tab.state = frame.after, None
             tab.news.set()
-        elif isinstance(frame, Play):
-            play = partial(
-                self.study.play, tab.person, Move(frame.action, frame.data), frame.cid, frame.seconds
-            )
-            await asyncio.to_thread(play)
-            await self._after_move(tab)
-        else:
+        elif isinstance(frame, Typing):
             self._pass_typing(tab.person, frame.on)
+        else:
+            self._queue(tab, frame)
 
-    async def _after_move(self, tab: Connection) -> None:
-        person = self.study.store.person(tab.person)
-        if person is not None and person.status == "chat" and person.dialogue is not None:
-            room = self.study.loaded(person.dialogue)
-            if room is not None and room.has_players:
-                self.take_turns(room)
+    def _queue(self, tab: Connection, play: Play) -> None:
+        """Let a move wait for those before it; one that waits already was sent again."""
+        waiting = self._waiting.get(tab.person)
+        if waiting is None:
+            self._waiting[tab.person] = deque([play])
+            self._begin(self._play_all(tab.person))
+        elif any(each.cid == play.cid for each in waiting):
+            pass
+        elif len(waiting) > MOST_WAITING:
+            tab.too_fast.append(play.cid)
+            tab.news.set()
+        else:
+            waiting.append(play)
+
+    async def _play_all(self, person: str) -> None:
+        """Play a person's moves until none waits. After a failure the browser begins anew with them."""
+        waiting = self._waiting[person]
+        try:
+            while waiting:
+                await self._play(person, waiting[0])
+                waiting.popleft()
+        except Exception:
+            _log.exception("a move of %s could not be played", person)
+            for tab in tuple(self._tabs.get(person, ())):
+                self._begin(_close(tab, FAILED))
+        finally:
+            del self._waiting[person]
+
+    async def _play(self, id: str, play: Play) -> None:
+        person = self.study.store.person(id)
+        if person is None or person.status != "chat" or person.dialogue is None:
+            return
+        move = Move(play.action, play.data)
+        act = partial(self.study.play, id, move, play.cid, play.seconds, play.dialogue)
+        await self._turnstile.run(person.dialogue, act)
+        room = self.study.loaded(person.dialogue)
+        if room is not None:
+            self._turns.take(room)
 
     def _pass_typing(self, id: str, on: bool) -> None:
         person = self.study.store.person(id)
@@ -254,3 +235,13 @@ class Hub:
             return
         others = [each for each in self.study.store.seated(person.dialogue).values() if each != id]
         self._tell_typing(others, on)
+
+
+async def _close(tab: Connection, code: int) -> None:
+    with contextlib.suppress(RuntimeError):
+        await tab.socket.close(code)
+
+
+def _note_failure(id: str, task: asyncio.Task[RunningDialogue]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("%s could not be made from what is stored", id, exc_info=task.exception())

@@ -13,6 +13,7 @@ from birdenv_agents.learned import train_policy
 from birdenv_agents.learned._policy import PolicyFile, write_policy
 
 from birdenv.dialogue import Dialogue, make_game, play
+from birdenv.dialogue.acts import Transcripts
 from birdenv.dialogue.cocoa import ExampleRecord, write_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
@@ -54,7 +55,8 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             for scenario, dialogue in zip(scenarios, made, strict=True)
         ]
         write_examples(folder / f"{game}.dialogues", examples)
-        train_policy(find_game(game), examples, folder / f"{game}.json", 0, lambda share: None)
+        with Transcripts(find_game(game), examples) as transcripts:
+            train_policy(transcripts, folder / f"{game}.json", 0, lambda share: None)
     return {game: folder / f"{game}.json" for game in GAMES}
 
 
@@ -98,7 +100,8 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
     events = [event.to_json() for event in dialogue.events]
     example = ExampleRecord.model_validate({"uuid": "E", "scenario": scenario, "events": events})
     for name in ("a", "b"):
-        train_policy(find_game("bargain"), [example], tmp_path / name, 0, lambda share: None)
+        with Transcripts(find_game("bargain"), [example]) as transcripts:
+            train_policy(transcripts, tmp_path / name, 0, lambda share: None)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

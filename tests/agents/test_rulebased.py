@@ -65,12 +65,12 @@ def test_things_are_shared() -> None:
     assert mean(sum(dialogue.rewards) for dialogue in dialogues) >= 12
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize("bank", ["", "_other_hand"])
+@pytest.mark.every(6)
+@pytest.mark.parametrize("bank", ["", "_other_hand", "_chat"])
 @pytest.mark.parametrize("game", ["mutual-friends", "bargain"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_partners_who_talk_like_people(game: str, seat: int, bank: str) -> None:
-    """The second banks are by somebody who knew nothing of how the players read messages."""
+    """The other banks are by people who knew nothing of how the players read messages."""
     partner = f"phrases:{BANKS / game.replace('-', '_')}{bank}.json"
     players = (partner, "rulebased") if seat else ("rulebased", partner)
     won = [dialogue.outcome()["reward"] for *_, dialogue in played(game, players, 60)]
@@ -251,10 +251,18 @@ def test_prices_of_cars(text: str, price: float) -> None:
     assert read(text, "2006 Toyota 4Runner", Prices(listed=10_000)).price == price
 
 
+@pytest.mark.parametrize("text", ["hi! is it still 4 sale?", "what can u do 4 me", "so nice 2 see it"])
+def test_shorthand_is_no_price(text: str) -> None:
+    assert read(text, "2006 Toyota 4Runner", Prices(listed=5_000)).price is None
+
+
 @pytest.mark.parametrize(
     ("text", "agrees_to", "refuses"),
     [
         ("Deal!", True, False),
+        ("u got it", True, False),
+        ("k, its urs", True, False),
+        ("sry, no way", False, True),
         ("Sounds good, when can I pick it up?", True, False),
         ("yes that works", True, False),
         ("you drive a hard bargain but ok", True, False),

@@ -48,8 +48,19 @@ def test_tasks_of_a_benchmark_are_scenarios_too(game: str, birdenv: Any, tmp_pat
     assert birdenv("scenarios", game, "-n", "2", "-o", tmp_path / "s.json").code == 0
     first, _ = read_scenarios(tmp_path / "s.json")
     assert first.kbs[0]["question"] and first.kbs[1] == {} and "gold" not in str(first)
-    ran = birdenv("scenarios", game, "--seed", "1")
-    assert ran.code == 2 and "no scenarios to draw: leave out --seed" in ran.err
+    drawn = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert birdenv("scenarios", game, "--seed", seed, "-n", "5", "-o", tmp_path / name).code == 0
+        drawn.append([each.uuid for each in read_scenarios(tmp_path / name)])
+    assert drawn[0] == drawn[1] != drawn[2] and len(set(drawn[0])) == 5
+    ran = birdenv("scenarios", game, "--schema", tmp_path / "s.json")
+    assert ran.code == 2 and f"{game} draws from no schema: leave out --schema" in ran.err
+
+
+@pytest.mark.parametrize("alphas", ["nan", "inf", "1e308", "0", "-1"])
+def test_odd_alphas_are_one_line(alphas: str, birdenv: Any) -> None:
+    ran = birdenv("scenarios", "mutual-friends", "--alphas", f"1,{alphas}", "-n", "1")
+    assert ran.code == 2 and "alphas: must be numbers" in ran.err and ran.err.count("\n") == 1
 
 
 def test_discounts_of_bargains_are_a_setting(birdenv: Any, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     calls = len(demo_server.requests)
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
-    assert f"--resume {newest(part)}" in ran.err
+    assert f"finished episode(s) saved; to go on: birdenv c-interact --resume {newest(part)}" in ran.err
     ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
     assert ran.code == 0 and len(demo_server.requests) == 2 * calls
     ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
@@ -148,7 +148,9 @@ def test_what_every_call_would_meet_is_one_line(
     running = server(Turn(faults=(ENDPOINT_FAULTS[what],) * 99))
     ran = birdenv(*run_with(running, tmp_path / "results", "-p", "3", "-v"))
     assert ran.code == 3 and ran.err.startswith("Error: http://127.0.0.1:") and len(ran.err.splitlines()) == 1
-    assert running.url in ran.err and "--resume" in ran.err
+    assert (
+        running.url in ran.err and "No episode has finished; to go on: birdenv c-interact --resume" in ran.err
+    )
     text = ran.out + ran.err + "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
     assert KEY not in text
 
@@ -194,6 +196,13 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
+    ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
+    assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in ran.out
+    assert "to questions that name nothing it told 1 of 2 points" in ran.out
+    ran = birdenv(
+        "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
+    )
+    assert "User llm:u, on 2 questions to the demo" in ran.out
 
 
 def both_seats(url: str, folder: Path) -> list[str]:

@@ -46,6 +46,20 @@ def test_the_rules_foretell_themselves(run: Path, birdenv: Command, tmp_path: Pa
     assert figures["silent"] == 0 and figures["act_perplexity"] is None
 
 
+def test_players_of_sql_games_learn_from_runs_and_files(birdenv: Command, tmp_path: Path) -> None:
+    """Tasks are played again with the settings of the run; of a file, with those that are given."""
+    run, file, data = tmp_path / "run", tmp_path / "p.json", tmp_path / "d.json"
+    assert birdenv("bird", "--agent", "never-asks", "--limit", 3, "-o", run).code == 0
+    assert birdenv("export", run, "-f", "cocoa", "-o", data).code == 0
+    for source in ((run,), (data, "--limit", 3)):
+        ran = birdenv("train-player", "bird", "--held-out-share", 0, "--out", file, "--data", *source)
+        assert ran.code == 0 and "Trained on 3 dialogues" in ran.out, ran
+    ran = birdenv("test-player", "bird", "--player", f"learned:{file}", "--data", run, "--selfplay", 3)
+    assert ran.code == 0 and "action accuracy             1.000" in ran.out, ran
+    ran = birdenv("test-player", "bird", "--player", "rulebased", "--data", data, "--limit", 1)
+    assert ran.code == 2 and "bird has no such task" in ran.err
+
+
 def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path) -> None:
     torn = tmp_path / "torn.json"
     torn.write_text('[{"uuid": "E", "events": [')

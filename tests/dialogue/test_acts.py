@@ -118,7 +118,7 @@ def test_dialogues_of_another_game_are_told() -> None:
     example = held("bargain", (0, "message", "hi"))
     with pytest.raises(InputError, match="no dialogues of mutual-friends"):
         Transcripts(find_game("mutual-friends"), [example])
-    with pytest.raises(InputError, match="bird has no scenarios"):
+    with pytest.raises(InputError, match="bird has no such task"):
         Transcripts(find_game("bird"), [example])
     bare = example.model_copy(update={"scenario": None, "scenario_uuid": "S_1"})
     with pytest.raises(InputError, match=r"'E' has no scenario, only the id 'S_1'.*--scenarios"):

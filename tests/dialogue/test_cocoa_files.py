@@ -58,6 +58,7 @@ def without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in names}
 
 
+NAME = {"name": "Name", "value_type": "item"}
 OFFER = {**MESSAGE, "action": "offer"}
 JUDGED = {**MESSAGE, "agent": 1, "action": "eval", "data": '{"utterance": "hi", "labels": {"ok": 1}}'}
 SPLIT = {"0": {"book": 1}, "1": None}
@@ -116,7 +117,7 @@ ODD = {
         lambda e: e.events[1].data["labels"] == {"ok": 1},
     ),
     "attributes without flags": (
-        example(scenario={**SCENARIO, "attributes": [{"name": "Name", "value_type": "item"}]}),
+        example(scenario={**SCENARIO, "attributes": [NAME]}),
         lambda e: e.scenario.attributes[0].entity and not e.scenario.attributes[0].multivalued,
     ),
     "attributes of one name": (
@@ -136,6 +137,47 @@ ODD = {
         example(outcome={"item_split": [{"book": 1}, None]}),
         lambda e: e.outcome["item_split"] == [{"book": 1}, None],
     ),
+    "a time with colons": (
+        example({**MESSAGE, "time": "2017-08-26 12:00:01"}),
+        lambda e: e.events[0].time == 1503748801,
+    ),
+    "a time with its zone": (
+        example({**MESSAGE, "time": "2017-08-26T14:00:01.5+02:00"}),
+        lambda e: e.events[0].time == 1503748801.5,
+    ),
+    "the events are null": (example(events=None), lambda e: e.events == []),
+    "attributes are null": (
+        example(scenario={**SCENARIO, "attributes": None}),
+        lambda e: e.scenario.attributes == [],
+    ),
+    "flags are null": (
+        example(scenario={**SCENARIO, "attributes": [NAME | {"unique": None, "entity": None}]}),
+        lambda e: e.scenario.attributes[0].entity and not e.scenario.attributes[0].unique,
+    ),
+    "the scenario's id is null": (example(scenario_uuid=None), lambda e: e.scenario_uuid == "S_1"),
+    "an id is a number": (example(scenario_uuid=7), lambda e: e.scenario_uuid == "7"),
+    "an offer is JSON in a text": (
+        example({**OFFER, "data": '{"price": NaN, "sides": "bike"}'}),
+        lambda e: e.events[0].data == {"price": None, "sides": "bike"},
+    ),
+    "the price of an offer is a text": (
+        example({**OFFER, "data": {"price": "120", "sides": ""}}),
+        lambda e: e.events[0].data["price"] == 120,
+    ),
+    "a selection is JSON in a text": (
+        example({**MESSAGE, "action": "select", "data": '{"Name": "Ann"}'}),
+        lambda e: e.events[0].data == {"Name": "Ann"},
+    ),
+    "no data is an empty text": (
+        example({**MESSAGE, "action": "accept", "data": ""}),
+        lambda e: e.events[0].data is None,
+    ),
+    "metadata are JSON in a text": (
+        example({**MESSAGE, "metadata": '{"intent": "greet"}'}),
+        lambda e: e.events[0].metadata == {"intent": "greet"},
+    ),
+    "an outcome is JSON in a text": (example(outcome='{"reward": 1}'), lambda e: e.outcome == {"reward": 1}),
+    "agents are JSON in a text": (example(agents='{"0": "human"}'), lambda e: e.agents["0"] == "human"),
     "keys that nobody knows": (example(mood="good"), lambda e: e.to_json()["mood"] == "good"),
     "an empty dialogue": (without(example(), "events") | {"events": []}, lambda e: e.events == []),
 }
@@ -174,7 +216,8 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`"),
+        (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`.*'soon' is no time"),
+        (example({**MESSAGE, "time": 1e17}), "record 1: the field `events.0.time`"),
         (without(example(), "events"), "record 1: the field `events`"),
         (without(example(), "uuid"), "record 1: the field `uuid`"),
         (example({**MESSAGE, "time": 10**400}), "the field `events.0.time"),
@@ -207,6 +250,40 @@ def test_a_judgement_is_read_with_the_message_that_it_is_about(tmp_path: Path) -
     write_examples(tmp_path / "e.json", [read(example(first, MESSAGE, JUDGED), tmp_path)])
     [written] = json.loads((tmp_path / "e.json").read_text())
     assert as_cocoa_reads(written) == [("hello", []), ("hi", ["ok"])]
+
+
+def judged(utterance: str | None, seat: int = 1, **fields: Any) -> dict[str, Any]:
+    data = {"labels": {"ok": 1}} | ({} if utterance is None else {"utterance": utterance})
+    return {**MESSAGE, "agent": seat, "action": "eval", "data": data, **fields}
+
+
+@pytest.mark.parametrize(
+    ("said", "judgements", "about"),
+    [
+        (["hi", "bye"], [judged("bye")], ["bye"]),
+        (["hi", "bye"], [judged("bye"), judged("hi")], ["hi", "bye"]),
+        (["hi", "bye"], [judged(None), judged(None)], ["hi", "bye"]),
+        (["hi", "hi"], [judged("hi"), judged("hi")], ["hi", "hi"]),
+        (["hi", "bye"], [judged(" BYE\n")], ["bye"]),
+        (["hi", "bye"], [judged("bye", time=1.004)], ["bye"]),
+        (["hi", "hi"], [judged("hi", time=1.004)], []),
+        (["hi", "bye"], [judged("bye", seat=0)], ["bye"]),
+    ],
+)
+def test_a_judgement_moves_with_the_message_whose_words_it_has(
+    said: list[str], judgements: list[dict[str, Any]], about: list[str], tmp_path: Path
+) -> None:
+    """Two messages have one time."""
+    events = [*({**MESSAGE, "data": text} for text in said), *judgements]
+    write_examples(tmp_path / "e.json", [read(example(*events), tmp_path)])
+    [written] = json.loads((tmp_path / "e.json").read_text())
+    assert [text for text, labels in as_cocoa_reads(written) for _ in labels] == about
+
+
+@pytest.mark.parametrize("time", [0, -5, 1.5e9, 1.5e12, 9e14])
+def test_times_differ_at_any_size(time: float) -> None:
+    written = exact(example(*[{**MESSAGE, "time": time}] * 5))["events"]
+    assert len({float(json.dumps(event["time"])) for event in written}) == 5
 
 
 def as_cocoa_reads(record: Mapping[str, Any]) -> list[tuple[Any, list[str]]]:

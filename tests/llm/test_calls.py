@@ -39,6 +39,10 @@ PASSING = {
     "bad reply, choices null": Trouble(body='{"choices": null}'),
     "bad reply, an error with 200": Trouble(body='{"error": {"message": "busy"}}'),
     "bad reply, no message": Trouble(body='{"choices": [{"text": "hi"}]}'),
+    "bad reply, words of another type": Trouble(body='{"choices": [{"message": {"content": 5}}]}'),
+    "bad reply, endless lists": Trouble(
+        body='{"choices": [{"message": {"x": ' + "[" * 900 + "]" * 900 + "}}]}"
+    ),
 }
 
 
@@ -227,6 +231,15 @@ def test_half_characters_do_not_stop_a_request(server: Start, models: Make) -> N
     chat = models(running.url).chat("agent", "m", "scope")
     chat.complete([{"role": "user", "content": "a\ud800b\x00"}])
     assert running.requests[0].body["messages"][0]["content"] == "a?b\x00"
+
+
+def test_half_characters_of_an_answer_are_replaced(server: Start, models: Make, tmp_path: Path) -> None:
+    body = '{"choices": [{"message": {"content": "a\\ud800b"}}]}'
+    found = models(server(Turn(body=body)).url)
+    found.record_in(tmp_path)
+    assert found.chat("agent", "m", "scope").complete(HELLO).content == "a?b"
+    again = models("http://127.0.0.1:9/v1", replay=tmp_path)
+    assert again.chat("agent", "m", "scope").complete(HELLO).content == "a?b"
 
 
 def test_at_most_so_many_requests_at_a_time(server: Start, models: Make) -> None:

@@ -94,6 +94,16 @@ def test_another_damaged_line_is_named(models: Make, tmp_path: Path) -> None:
         models("http://127.0.0.1:9/v1").record_in(tmp_path)
 
 
+NO_MESSAGES: list[Any] = [
+    "hi",
+    {"content": 5},
+    {"content": {"text": "hi"}},
+    {"refusal": True},
+    {"tool_calls": "submit_sql"},
+    {"tool_calls": {"function": {}}},
+    {"content": "half a character: \ud800"},
+    {"extra": json.loads("[" * 30 + "]" * 30)},
+]
 CALL = {"key": "k", "scope": "s", "n": 0, "kept": 0, "messages": [], "message": {}}
 
 
@@ -104,7 +114,7 @@ CALL = {"key": "k", "scope": "s", "n": 0, "kept": 0, "messages": [], "message": 
         json.dumps(CALL | {"scope": 5}),
         json.dumps(CALL | {"n": None}),
         json.dumps(CALL | {"key": ["k"]}),
-        json.dumps(CALL | {"message": "hi"}),
+        *(json.dumps(CALL | {"message": message}) for message in NO_MESSAGES),
         json.dumps({name: value for name, value in CALL.items() if name != "scope"}),
         *(json.dumps(CALL)[:-1] + f', "cost_usd": {cost}}}' for cost in ("NaN", "1e999", "-1", "9" * 400)),
     ],
@@ -119,11 +129,47 @@ def test_a_file_of_calls_of_somebody_else_may_hold_anything(models: Make, tmp_pa
         recorded_dialogues(tmp_path / CALLS)
 
 
-@pytest.mark.parametrize("part", [{"kept": "a"}, {"messages": 5}, {"params": []}, {"params": {"tools": [1]}}])
+@pytest.mark.parametrize(
+    "part",
+    [{"kept": "a"}, {"kept": -1}, {"kept": 2}, {"messages": 5}, {"params": []}, {"params": {"tools": [1]}}],
+)
 def test_a_dialogue_that_cannot_be_put_together_is_named(tmp_path: Path, part: dict[str, Any]) -> None:
     (tmp_path / CALLS).write_text(json.dumps(CALL | part) + "\n")
     with pytest.raises(InputError, match="line 1 is no recorded call"):
         recorded_dialogues(tmp_path / CALLS)
+
+
+def test_a_file_of_calls_that_is_no_text_is_named(models: Make, tmp_path: Path) -> None:
+    (tmp_path / CALLS).write_bytes(b'{"key": "\xe9"}\n')
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        recorded_dialogues(tmp_path / CALLS)
+
+
+def test_a_damaged_cache_is_told_before_anybody_plays(server: Start, models: Make, tmp_path: Path) -> None:
+    url, cache = server(Turn(content="hi")).url, tmp_path / "cache"
+    recorded(models, url, tmp_path, "a/0/system", cache=cache)
+    next(cache.iterdir()).write_text("damaged\n")
+    with pytest.raises(InputError, match="line 1 is no recorded call"):
+        models(url, cache=cache).chat("agent", "m", "a/0/system")
+
+
+def test_of_two_answers_to_one_call_the_first_counts(server: Start, models: Make, tmp_path: Path) -> None:
+    """Two runs may have asked at the same time; whoever replays them hears one of them, always the same."""
+    recorded(models, server(Turn(content="hi")).url, tmp_path, "a/0/system")
+    written = (tmp_path / CALLS).read_text()
+    (tmp_path / CALLS).write_text(written + written.replace('"hi"', '"ho"'))
+    (again := tmp_path / "again").mkdir()
+    assert recorded(models, "http://127.0.0.1:9/v1", again, "a/0/system", replay=tmp_path) == ["hi"] * 2
+
+
+def test_calls_that_change_while_they_are_replayed_end_the_run(
+    server: Start, models: Make, tmp_path: Path
+) -> None:
+    recorded(models, server(Turn(content="hi")).url, tmp_path, "a/0/system")
+    chat = models("http://127.0.0.1:9/v1", replay=tmp_path).chat("agent", "m", "a/0/system")
+    (tmp_path / CALLS).write_text("{}\n" + (tmp_path / CALLS).read_text())
+    with pytest.raises(RunEndedError, match="was changed while it was in use"):
+        chat.complete(said("hello"))
 
 
 def test_an_overflow_is_recorded_too(server: Start, models: Make, tmp_path: Path) -> None:

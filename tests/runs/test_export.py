@@ -12,7 +12,7 @@ import pytest
 from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.runs.export import ExportedEpisode, export_rows, exported_episodes
+from birdenv.runs.export import ExportedEpisode, ExportFormat, export_rows, exported_episodes
 from birdenv.testing.openai_server import Server
 
 
@@ -57,6 +57,20 @@ def test_pairs_come_from_repeats_of_one_task(tmp_path: Path) -> None:
     assert all(row["chosen_reward"] > row["rejected_reward"] for row in rows)
     assert all(row["prompt"] and row["chosen"][-1]["role"] == "assistant" for row in rows)
     assert len(rows) > len(list(export_rows(episodes, "preference", 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("form", "least", "kept"),
+    [("rl", None, 3), ("rl", 0.0, 2), ("sft", None, 1), ("sft", -1.0, 3), ("preference", None, 3)],
+)
+def test_what_earned_less_than_nothing_is_kept_where_all_is(
+    form: ExportFormat, least: float | None, kept: int
+) -> None:
+    def episode(reward: float) -> ExportedEpisode:
+        said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"{reward}"}]
+        return ExportedEpisode("T", 0, said, [], [0.0, reward], reward)
+
+    assert len(list(export_rows(map(episode, (-0.5, 0.0, 1.0)), form, least))) == kept
 
 
 def test_pairs_begin_where_they_part(tmp_path: Path) -> None:

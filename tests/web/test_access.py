@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,16 @@ def test_two_tabs_are_one_person_and_a_move_sent_twice_is_one(study: tuple[Study
         with Chat(person, after=again.seen - 1) as late:
             late.wait_for(again.seen)
             assert late.events == again.events[-1:]
+
+
+def test_the_newest_tabs_are_served(study: tuple[Study, int]) -> None:
+    person = Browser(study[1])
+    person.enter()
+    with ExitStack() as tabs:
+        first, *_, last = (tabs.enter_context(person.socket()) for _ in range(9))
+        assert closed_with(first) == 4429
+        last.send(json.dumps({"type": "hello", "after": 0}))
+        assert '"status"' in str(last.recv(20))
 
 
 def test_pages_escape_and_say_where_scripts_may_come_from(study: tuple[Study, int]) -> None:

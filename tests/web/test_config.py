@@ -13,6 +13,7 @@ from birdenv.errors import InputError
 from birdenv.web import read_config
 from birdenv.web.ratings import RatingConfig
 from birdenv.web.study import StudyConfig
+from birdenv.web.study._config_files import AppParams
 
 STATUSES = {"waiting": {"num_seconds": 180}, "chat": {"num_seconds": -1}, "survey": {"num_seconds": -1}}
 MODELS = {
@@ -68,11 +69,44 @@ def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> 
         assert list(read_config(path).partners) == ["human"]
 
 
+def test_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    model = {"active": True, "type": "rulebased"}
+    record = {"status_params": STATUSES, "task_title": "Friends", "models": {"bot": model}}
+    without = read_config(written(tmp_path, **record))
+    nothing = dict.fromkeys(set(AppParams.model_fields) - record.keys())
+    models = {"bot": {**model, "prob": None}, "old": None}
+    statuses = {**STATUSES, "finished": None}
+    nulls = {**record, **nothing, "models": models, "status_params": statuses, "debug": None}
+    assert read_config(written(tmp_path, **nulls)) == without
+    people = {"status_params": STATUSES, "models": None}
+    assert list(read_config(written(tmp_path, **people)).partners) == ["human"]
+
+
+def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    quotas = {"human": 1, "neural": 2, "off": 0, "rulebased": 1}
+    path = written(tmp_path, status_params=STATUSES, models=MODELS, num_chats_per_scenario=quotas)
+    with pytest.warns(UserWarning) as told:
+        assert list(read_config(path).partners) == ["human", "rulebased"]
+    words = [str(each.message).partition("names ")[2] for each in told]
+    assert words == [f"{name!r}, which is no active model: left out" for name in ("neural", "off")]
+
+
 @pytest.mark.parametrize(
     ("record", "why"),
     [
         ({"status_params": {"waiting": {"num_seconds": 1}}}, "status_params.chat.num_seconds is missing"),
         ({"status_params": []}, "status_params: Input should"),
+        ({"status_params": None}, "status_params.waiting.num_seconds is missing"),
+        ({"models": MODELS, "task_title": "x"}, "status_params.waiting.num_seconds is missing"),
+        ({"status_params": {**STATUSES, "chat": None}}, "status_params.chat.num_seconds is missing"),
+        (
+            {
+                "status_params": STATUSES,
+                "models": {"bot": {"type": "rulebased"}},
+                "num_chats_per_scenario": {"human": 1, "bot": None},
+            },
+            "says nothing of 'bot'",
+        ),
         (
             {"status_params": STATUSES, "models": MODELS, "num_chats_per_scenario": {"human": 1}},
             "says nothing of 'rulebased'",

@@ -11,9 +11,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
+from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
-from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
+from birdenv.web import Partner, Store, Study, StudyConfig, study_arena, study_rows
 
 ANSWERS = {"humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
@@ -87,6 +88,7 @@ def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> No
         with pytest.raises(InputError, match="from 1 to 5"):
             world.study.answer(name, ANSWERS | {"humanlike": "9"})
         world.study.answer(name, ANSWERS)
+        world.study.answer(name, {})  # sent twice: the first one counts
         assert world.status(name) == "done"
     codes = {store.person(name).code for name in "ab"}  # type: ignore[union-attr]
     assert len(codes) == 2 and None not in codes
@@ -209,16 +211,28 @@ def test_a_dialogue_that_is_busy_holds_up_nobody_else_s_time(store: Store) -> No
     assert world.status("a") == world.status("b") == "survey"
 
 
-def test_quotas_fill_and_then_the_study_is_full(store: Store) -> None:
-    world = World(store, 2, partners={"bot": Partner(player="rulebased", chats=1)}, limits={})
-    for name in "abc":
+def test_the_last_places_are_waited_for_until_they_are_filled_or_free(store: Store) -> None:
+    limits = {**LIMITS, "idle": None}
+    world = World(store, 3, partners={"bot": Partner(player="rulebased", chats=1)}, limits=limits)
+    for name in "abcdef":
         world.come(name)
+        world.pass_time(1)
+    assert [world.status(name) for name in "abcdef"] == ["chat"] * 3 + ["waiting"] * 3
+    world.study.leave("a")  # what broke off fills nothing: who came first has the place
     world.pass_time(1)
-    assert [world.status(name) for name in "abc"] == ["chat", "chat", "full"]
-    world.study.leave("a")  # what broke off fills nothing
-    world.come("d")
+    assert [world.status(name) for name in "def"] == ["chat", "waiting", "waiting"]
+    world.pass_time(60)  # nobody waits longer than anybody waits
+    assert [world.status(name) for name in "ef"] == ["nobody_came"] * 2
+    world.pass_time(500)
+    world.come("g")
     world.pass_time(1)
-    assert world.status("d") == "chat"
+    assert world.status("g") == "waiting"
+    world.pass_time(50)  # the time of the dialogues is over, and they fill the quota
+    world.pass_time(1)
+    world.come("h")
+    world.pass_time(1)
+    assert [each.status for each in store.dialogues()] == ["left"] + ["time limit"] * 3
+    assert [world.status(name) for name in "gh"] == ["full", "full"]
 
 
 def test_the_comprehension_check_has_two_tries(store: Store) -> None:
@@ -281,11 +295,12 @@ def test_a_player_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Pa
 
 
 def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_was_heard(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = StudyConfig(partners={"human": Partner()})
     path = tmp_path / "study.sqlite"
-    with study_arena("c-interact", config, {"limit": 1, "leak_guard": "filter"}) as arena:
+    settings = {"limit": 1, "leak_guard": "filter", "execute_sql": True, "isolation": "inline"}
+    with study_arena("c-interact", config, settings) as arena, monkeypatch.context() as broken:
         study = Study(arena, config, Store(path), rng=Random(1))
         for name in "ab":
             study.agree(name)
@@ -295,9 +310,14 @@ def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_wa
         system, user = (study.store.seated(room.stored.id)[seat] for seat in (0, 1))
         study.play(system, Move("clarify", "What is roomy?"), "1")
         study.play(user, Move("answer", "I mean b.seats >= 40."), "2")
+        study.play(system, Move("execute_sql", "SELECT 1"), "3")
+        study.play(system, Move("submit_sql", "SELECT 1"), "4")
+        broken.setattr(SqliteSource, "open", None)  # no SQL runs again
         before = [room.shown(seat) for seat in (0, 1)]
         again = Study(arena, config, Store(path))
         assert [again.room(room.stored.id).shown(seat) for seat in (0, 1)] == before
+        again.leave(system)
+        assert len(study_rows(tmp_path, "openai")) == 2
         sent = again.store.rows("SELECT data FROM move ORDER BY number")
         heard = [move.event.data for move in again.store.moves(room.stored.id)]
     assert sent[1][0] == '"I mean b.seats >= 40."'

@@ -59,6 +59,7 @@ def listening(app: FastAPI) -> Iterator[int]:
         server.should_exit = True
         thread.join(10)
         socket.close()
+        assert not thread.is_alive()
 
 
 class Browser:

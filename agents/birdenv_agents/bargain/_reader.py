@@ -7,6 +7,27 @@ from typing import Final, NamedTuple
 
 from birdenv_agents._number_words import plain, with_digits
 
+_SHORTHAND: Final = {
+    "u": "you",
+    "ur": "your",
+    "urs": "yours",
+    "r": "are",
+    "abt": "about",
+    "bout": "about",
+    "wld": "would",
+    "k": "ok",
+    "kk": "ok",
+    "ya": "yes",
+    "ye": "yes",
+    "sry": "sorry",
+    "w": "with",
+    "w/": "with",
+}
+"""How people type in chats."""
+_SHORT: Final = re.compile(rf"(?<![\w'$.,])(?:{'|'.join(map(re.escape, _SHORTHAND))})(?![\w'])")
+_FOR: Final = re.compile(r"(?<![\w$.,])4(?= (?:sale|me|u|you|it|this|that|real|sure|free|the|a)\b(?! ?\d))")
+_TO: Final = re.compile(r"(?<![\w$.,])2(?= (?:me|u|you|be|do|get|go|see|know|buy|sell|pick|pay|come)\b)")
+
 
 class Reading(NamedTuple):
     """What a message says.
@@ -142,7 +163,7 @@ def read(text: str, title: str, prices: Prices) -> Reading:
         title: what is sold; its years and model numbers are no prices.
         prices: what prices in other words start from.
     """
-    said = _without(with_digits(plain(text)), title)
+    said = _without(with_digits(_long(plain(text))), title)
     price = _price(said, prices)
     if price is not None and price == prices.own and _NO_THANKS.search(said):
         price = None  # it only repeats what it refuses
@@ -153,6 +174,12 @@ def read(text: str, title: str, prices: Prices) -> Reading:
     refuses = not agrees and (_REFUSES.search(said) is not None or _NO.search(said) is not None)
     asks = price is None and not refuses and _QUESTION.search(said) is not None
     return Reading(price, agrees, refuses, asks, _LAST.search(said) is not None)
+
+
+def _long(text: str) -> str:
+    """The text with the words of chats (`u`, `4 sale`) as one writes them elsewhere."""
+    text = _TO.sub("to", _FOR.sub("for", text))
+    return _SHORT.sub(lambda found: _SHORTHAND[found.group()], text)
 
 
 def _without(text: str, title: str) -> str:

@@ -2,6 +2,6 @@
 
 from birdenv_agents.learned._player import hybrid, learned
 from birdenv_agents.learned._retrieval import retrieval
-from birdenv_agents.learned._train import train_policy, train_retrieval
+from birdenv_agents.learned._train import train_hybrid, train_policy, train_retrieval
 
-__all__ = ["hybrid", "learned", "retrieval", "train_policy", "train_retrieval"]
+__all__ = ["hybrid", "learned", "retrieval", "train_hybrid", "train_policy", "train_retrieval"]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Final
 
-from birdenv.dialogue import Action, View
+from birdenv.dialogue import Action, Move, View
 from birdenv.dialogue.acts import Listener
+from birdenv.tasks.deal_or_no_deal import THINGS
 from birdenv_agents import deal_or_no_deal
+from birdenv_agents.learned._policy import KnownAct
+
+_WORD: Final = re.compile(r"\w+")
+_MOST_ABOUT: Final = 2000
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
@@ -24,10 +30,51 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
     kinds = {field.kind for field in action.fields}
     if "item" in kinds:
         return listener.best_item(view) if listener.offered is None else listener.offered
-    if kinds == {"integer"}:
+    if {field.name for field in action.fields} == set(THINGS):
         return deal_or_no_deal.standing_share(view)
     if isinstance(data, str):
         return listener.lexicon.put_in(data, listener.heard, rng, listener.prices)
     if isinstance(data, Mapping) and isinstance(data.get("price"), str):
         return {**data, "price": listener.lexicon.price_of(data["price"].strip("{}"), listener.prices)}
     return data
+
+
+def situation(task: Any, view: View, listener: Listener) -> str:
+    """Return in words what a move is about, where the seat knows nothing that slots could stand for.
+
+    Args:
+        task: the public description of the task; its question counts.
+        view: what the seat sees.
+        listener: has followed the dialogue up to the view.
+    """
+    if listener.lexicon.values:
+        return ""
+    return f"{getattr(task, 'question', '')} {view.message}".strip()[:_MOST_ABOUT]
+
+
+def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
+    """Yield data for an act: one draw by how often they were made, or the most similar situations first."""
+    if not known.about:
+        yield from rng.choices(known.data, known.counts)
+        return
+    words = _words(about)
+    places = list(range(len(known.data)))
+    rng.shuffle(places)
+    yield from (known.data[place] for place in sorted(places, key=lambda p: -_alike(words, known.about[p])))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _alike(words: frozenset[str], about: str) -> float:
+    others = _words(about)
+    return len(words & others) / max(len(words | others), 1)
+
+
+def last_resort(view: View, made: Sequence[Move]) -> Move | None:
+    """Return a move where nothing that was learned fits: take what is offered, repeat oneself, or leave."""
+    if "accept" in view.legal:
+        return Move("accept")
+    again = next((move for move in reversed(made) if move.action in view.legal), None)
+    return again or (Move("quit") if "quit" in view.legal else None)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from random import Random
 
 import numpy as np
 
-from birdenv.dialogue import Move, PlayerContext, Seat, View
+from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.acts import Act, Listener
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv_agents.cocoa_rules import RulePlayer, rulebased
-from birdenv_agents.learned._grounding import grounded
+from birdenv_agents.learned._grounding import data_of, grounded, last_resort, situation
 from birdenv_agents.learned._policy import Array, Policy, read_policy, softmax
 
 _GREEDY = "greedy:"
@@ -26,8 +25,7 @@ def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
         InputError: there is no policy in the file, or one of another game.
     """
     policy, is_greedy = _policy(argument, context, "learned")
-    seat = find_game(context.game).seats[context.seat]
-    return LearnedPlayer(policy, seat, context.rng, is_greedy)
+    return LearnedPlayer(policy, context, is_greedy)
 
 
 def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
@@ -37,7 +35,7 @@ def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
         InputError: there is no policy in the file, one of another game, or no rules for the game.
     """
     policy, is_greedy = _policy(argument, context, "hybrid")
-    return HybridPlayer(policy, rulebased("", context), context.rng, is_greedy)
+    return HybridPlayer(policy, rulebased("", context), context, is_greedy)
 
 
 def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, bool]:
@@ -56,9 +54,10 @@ class _PolicyPlayer:
         is_greedy: it takes what is likeliest instead of drawing.
     """
 
-    def __init__(self, policy: Policy, rng: Random, is_greedy: bool) -> None:
+    def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool) -> None:
         self._policy = policy
-        self._rng = rng
+        self._game = find_game(context.game)
+        self._rng = context.rng
         self.is_greedy = is_greedy
         self._listener: Listener | None = None
 
@@ -70,7 +69,7 @@ class _PolicyPlayer:
 
     def _follow(self, view: View) -> Listener:
         if self._listener is None:
-            self._listener = Listener(view)
+            self._listener = Listener(view, self._game)
         self._listener.follow(view)
         return self._listener
 
@@ -88,14 +87,14 @@ class LearnedPlayer(_PolicyPlayer):
 
     Args:
         policy: the policy.
-        seat: its seat.
-        rng: draws acts, words and values.
+        context: the game and the seat; draws acts, words and values.
         is_greedy: it takes the likeliest act.
     """
 
-    def __init__(self, policy: Policy, seat: Seat, rng: Random, is_greedy: bool = False) -> None:
-        super().__init__(policy, rng, is_greedy)
-        self._seat = seat
+    def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool = False) -> None:
+        super().__init__(policy, context, is_greedy)
+        self._seat = self._game.seats[context.seat]
+        self._task = context.scenario
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
@@ -108,12 +107,12 @@ class LearnedPlayer(_PolicyPlayer):
             action = self._seat.by_name.get(known.action)
             if action is None:
                 continue
-            [data] = self._rng.choices(known.data, known.counts)
-            made = Move(action.name, grounded(action, data, listener, view, self._rng))
-            if action.fault(made.data, view.choices) is None and made not in self._made:
-                self._made.append(made)
-                return made
-        return Move("accept") if "accept" in view.legal else Move("quit")
+            for data in data_of(known, situation(self._task, view, listener), self._rng):
+                made = Move(action.name, grounded(action, data, listener, view, self._rng))
+                if action.fault(made.data, view.choices) is None and made not in self._made:
+                    self._made.append(made)
+                    return made
+        return last_resort(view, self._made)
 
 
 class HybridPlayer(_PolicyPlayer):
@@ -122,12 +121,14 @@ class HybridPlayer(_PolicyPlayer):
     Args:
         policy: the policy.
         rules: proposes moves.
-        rng: draws one of them.
+        context: the game; draws one of them.
         is_greedy: it takes the one with the highest score.
     """
 
-    def __init__(self, policy: Policy, rules: RulePlayer, rng: Random, is_greedy: bool = False) -> None:
-        super().__init__(policy, rng, is_greedy)
+    def __init__(
+        self, policy: Policy, rules: RulePlayer, context: PlayerContext, is_greedy: bool = False
+    ) -> None:
+        super().__init__(policy, context, is_greedy)
         self._rules = rules
 
     def move(self, view: View) -> Move | None:

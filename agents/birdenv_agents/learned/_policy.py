@@ -31,6 +31,7 @@ class KnownAct(BaseModel):
         parts: what its sentences are for.
         data: the data of such moves with slots, the most frequent first.
         counts: how often each was made.
+        about: what each was about, in words; empty where slots stand for these.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,10 +40,11 @@ class KnownAct(BaseModel):
     parts: tuple[str, ...]
     data: tuple[Any, ...] = Field(min_length=1)
     counts: tuple[Annotated[int, Field(gt=0, le=_MOST_COUNT)], ...]
+    about: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _one_count_each(self) -> KnownAct:
-        if len(self.counts) != len(self.data):
+        if len(self.counts) != len(self.data) or len(self.about) not in (0, len(self.data)):
             raise ValueError("as many counts as data are needed")
         return self
 

@@ -10,16 +10,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import Any, Final, NamedTuple
 
-from birdenv.dialogue import Move, PlayerContext, Seat, View
+from birdenv.dialogue import Game, Move, PlayerContext, View
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue.acts import Lexicon, Listener
 from birdenv.dialogue.cocoa import ExampleRecord, read_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
-from birdenv_agents.learned._grounding import grounded
+from birdenv_agents.learned._grounding import grounded, last_resort
 
 _CANDIDATES: Final = 25
 """The most similar places that are looked at, best first."""
@@ -70,22 +69,25 @@ def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
     path = Path(argument)
     seat = find_game(context.game).seats[context.seat]
     stamp = path.stat().st_mtime_ns if path.exists() else 0
-    memory = _memory(path, stamp, context.seat, seat.kinds)
-    return RetrievalPlayer(memory, seat, context.rng, getattr(context.scenario, "question", ""))
+    game = find_game(context.game)
+    has_scenarios = "scenarios" in game.settings.model_fields
+    memory = _memory(path, stamp, context.seat, seat.kinds, has_scenarios)
+    return RetrievalPlayer(memory, game, context)
 
 
 @lru_cache(maxsize=8)
-def _memory(path: Path, stamp: int, seat: int, kinds: tuple[str, ...]) -> Memory:
-    """One index a file and seat, for all episodes of a run."""
-    places = [place for example in read_examples(path) for place in _places(example, seat)]
+def _memory(path: Path, stamp: int, seat: int, kinds: tuple[str, ...], has_scenarios: bool) -> Memory:
+    """One index a file and seat, for all episodes of a run; only scenarios tell what a seat knew."""
+    places = [place for each in read_examples(path) for place in _places(each, seat, has_scenarios)]
     known = [place for place in places if place.action in kinds]
     if not known:
         raise InputError(f"{path}: nobody moved in seat {seat} with {', '.join(kinds)}")
     return Memory(known)
 
 
-def _places(example: ExampleRecord, seat: int) -> Iterator[Place]:
-    words = Lexicon(example.scenario.kbs[seat] if example.scenario is not None else None)
+def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[Place]:
+    scenario = example.scenario if has_scenarios else None
+    words = Lexicon(None if scenario is None else scenario.kbs[seat])
     question = example.scenario.to_json().get("question", "") if example.scenario is not None else ""
     before = [_START]
     for record in example.events:
@@ -109,22 +111,22 @@ class RetrievalPlayer:
 
     Args:
         memory: the places.
-        seat: its seat.
-        rng: fills slots for which there are several words.
-        question: what the whole dialogue is about, where the game has that.
+        game: the game.
+        context: the seat, and what the whole dialogue is about; chooses among several words for a slot.
     """
 
-    def __init__(self, memory: Memory, seat: Seat, rng: Random, question: str = "") -> None:
+    def __init__(self, memory: Memory, game: Game, context: PlayerContext) -> None:
         self._memory = memory
-        self._seat = seat
-        self._rng = rng
-        self._question = question
+        self._game = game
+        self._seat = game.seats[context.seat]
+        self._rng = context.rng
+        self._question = getattr(context.scenario, "question", "")
         self._listener: Listener | None = None
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
         """Return the first move of the similar places that is possible and was not made before."""
-        listener = self._listener = self._listener or Listener(view)
+        listener = self._listener = self._listener or Listener(view, self._game)
         listener.follow(view)
         last = f"after{self._made[-1].action}" if self._made else _START
         words = listener.lexicon.take_out(view.message)
@@ -142,7 +144,4 @@ class RetrievalPlayer:
         """Where nothing fits: take what is there, say the last words again, or leave."""
         if "select" in view.legal and self._seat.items:
             return Move("select", listener.best_item(view))
-        if "accept" in view.legal:
-            return Move("accept")
-        again = next((move for move in reversed(self._made) if move.action in view.legal), None)
-        return again or Move("quit")
+        return last_resort(view, self._made)

@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from birdenv.dialogue.acts import Act, Listener, Transcripts
-from birdenv.dialogue.cocoa import ExampleRecord, write_examples
-from birdenv.dialogue.games import Game
+from birdenv.dialogue.cocoa import write_examples
 from birdenv.errors import InputError
+from birdenv_agents.cocoa_rules import check_rules
+from birdenv_agents.learned._grounding import situation
 from birdenv_agents.learned._policy import (
     Array,
     KnownAct,
@@ -29,6 +30,7 @@ Progress = Callable[[float], None]
 
 _MOST_ACTS: Final = 400
 _MOST_DATA: Final = 40
+_MOST_PLACED: Final = 2000  # data that belong to one situation each
 _BATCH: Final = 256
 _RATE: Final = 0.05
 _PASSES: Final = (3, 40)
@@ -42,16 +44,14 @@ class Place(NamedTuple):
     legal: tuple[str, ...]
     act: Act
     data: Any
+    about: str
 
 
-def train_policy(
-    game: Game, examples: Sequence[ExampleRecord], path: Path, seed: int, progress: Progress
-) -> None:
+def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Learn which act comes next, and write the policy.
 
     Args:
-        game: the game.
-        examples: the dialogues, with scenarios.
+        transcripts: the dialogues.
         path: the file.
         seed: decides the order in which turns are gone through.
         progress: is told how far it is.
@@ -59,63 +59,79 @@ def train_policy(
     Raises:
         InputError: nobody moved in the dialogues, or they are of another game.
     """
-    places = list(_places(game, examples, lambda share: progress(share / 2)))
+    places = list(_places(transcripts, lambda share: progress(share / 2)))
     if not places:
-        raise InputError(f"the {len(examples)} dialogues hold no move that is possible in {game.name}")
+        raise _without_moves(transcripts)
     known = _known(places)
     weights = _learned(places, [each.act for each in known], seed, lambda share: progress(0.5 + share / 2))
-    trained = {"dialogues": len(examples), "moves": len(places), "seed": seed}
-    write_policy(
-        path, PolicyFile(birdenv_policy=1, game=game.name, trained=trained, acts=known, weights=weights)
-    )
+    trained = {"dialogues": len(transcripts), "moves": len(places), "seed": seed}
+    name = transcripts.game.name
+    write_policy(path, PolicyFile(birdenv_policy=1, game=name, trained=trained, acts=known, weights=weights))
 
 
-def train_retrieval(
-    game: Game, examples: Sequence[ExampleRecord], path: Path, seed: int, progress: Progress
-) -> None:
+def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
+    """Learn the policy of a player that chooses among the moves of `rulebased`.
+
+    Raises:
+        InputError: as `train_policy`; or no rules play the game.
+    """
+    check_rules(transcripts.game.name)
+    train_policy(transcripts, path, seed, progress)
+
+
+def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Write the dialogues that the retrieval player looks through: those that can be played.
 
     Raises:
         InputError: nobody moved in the dialogues, or they are of another game.
     """
-    transcripts = Transcripts(game, examples)
-    with transcripts.arena:
-        kept = []
-        for place, example in enumerate(examples):
-            if transcripts.turns(place):
-                kept.append(example)
-            progress((place + 1) / len(examples))
+    kept = []
+    for place, example in enumerate(transcripts.examples):
+        if transcripts.turns(place):
+            kept.append(example)
+        progress((place + 1) / len(transcripts))
     if not kept:
-        raise InputError(f"the {len(examples)} dialogues hold no move that is possible in {game.name}")
+        raise _without_moves(transcripts)
     write_examples(path, kept)
 
 
-def _places(game: Game, examples: Sequence[ExampleRecord], progress: Progress) -> Iterator[Place]:
-    transcripts = Transcripts(game, examples)
-    with transcripts.arena:
-        for done, turns in enumerate(transcripts, 1):
-            listeners: dict[int, Listener] = {}
-            for view, move in turns:
-                listener = listeners.setdefault(view.seat, Listener(view))
-                listener.follow(view)
-                act, data = listener.act_of(move, view)
-                yield Place(listener.state(view), view.legal, act, data)
-            progress(done / len(transcripts))
+def _without_moves(transcripts: Transcripts) -> InputError:
+    name = transcripts.game.name
+    return InputError(f"the {len(transcripts)} dialogues hold no move that is possible in {name}")
+
+
+def _places(transcripts: Transcripts, progress: Progress) -> Iterator[Place]:
+    for done, turns in enumerate(transcripts, 1):
+        task = transcripts.arena._tasks.public(transcripts.ids[done - 1])
+        listeners: dict[int, Listener] = {}
+        for view, move in turns:
+            listener = listeners.setdefault(view.seat, Listener(view, transcripts.game))
+            listener.follow(view)
+            act, data = listener.act_of(move, view)
+            yield Place(listener.state(view), view.legal, act, data, situation(task, view, listener))
+        progress(done / len(transcripts))
 
 
 def _known(places: Sequence[Place]) -> list[KnownAct]:
     """The most frequent acts, with the data of their moves."""
     counts: Counter[Act] = Counter(place.act for place in places)
-    data: dict[Act, dict[str, tuple[int, Any]]] = {}
+    data: dict[Act, Counter[tuple[str, str]]] = {}
     for place in places:
-        texts = data.setdefault(place.act, {})
-        key = json.dumps(place.data, sort_keys=True)
-        texts[key] = texts.get(key, (0, None))[0] + 1, place.data
+        data.setdefault(place.act, Counter())[json.dumps(place.data, sort_keys=True), place.about] += 1
     made = []
     for act, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_MOST_ACTS]:
-        found = [data[act][key] for key in sorted(data[act], key=lambda key: (-data[act][key][0], key))]
-        numbers, texts = zip(*found[:_MOST_DATA], strict=True)
-        made.append(KnownAct(action=act.action, parts=act.parts, data=texts, counts=numbers))
+        found = sorted(data[act].items(), key=lambda each: (-each[1], each[0]))
+        is_placed = any(about for (_, about), _ in found)
+        found = found[: _MOST_PLACED if is_placed else _MOST_DATA]
+        made.append(
+            KnownAct(
+                action=act.action,
+                parts=act.parts,
+                data=tuple(json.loads(text) for (text, _), _ in found),
+                counts=tuple(count for _, count in found),
+                about=tuple(about for (_, about), _ in found) if is_placed else (),
+            )
+        )
     return made
 
 

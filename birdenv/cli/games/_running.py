@@ -158,14 +158,10 @@ def run_game(
     except RunEndedError as error:
         spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""
         raise RunEndedError(
-            f"{error}{spent}. The run has ended before its last task. Finished episodes are saved; to go on: "
-            f"{_resume_command(game, directory)}"
+            f"{error}{spent}. The run has ended before its last task. {_saved(game, directory)}"
         ) from None
     except KeyboardInterrupt:
-        print(
-            f"Evaluation aborted. Finished episodes are saved; to go on: {_resume_command(game, directory)}",
-            file=sys.stderr,
-        )
+        print(f"Evaluation aborted. {_saved(game, directory)}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     finally:
         seating.close()
@@ -186,6 +182,13 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
+
+
+def _saved(game: Game, directory: RunDirectory) -> str:
+    """What a run that ended early leaves, and how to go on."""
+    count = len(directory.finished())
+    left = f"{count} finished episode(s) saved" if count else "No episode has finished"
+    return f"{left}; to go on: {_resume_command(game, directory)}"
 
 
 def _with_model(player: str, models: ModelSettings) -> str:

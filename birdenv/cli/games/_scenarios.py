@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any
 
 import typer
@@ -23,8 +24,9 @@ def scenarios(
 ) -> None:
     """Write scenarios: drawn ones, or the tasks of a benchmark.
 
-    MutualFriends draws from a schema, Bargain from our own advertisements, DealOrNoDeal from nothing. The SQL
-    games write the public half of their tasks. Further settings of the game follow as --name value:
+    MutualFriends draws from a schema, Bargain from our own advertisements, DealOrNoDeal from nothing. Other
+    games write the public half of their tasks: the first ones, or with --seed some at random. Further
+    settings of the game follow as --name value:
 
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12
     birdenv scenarios bargain --discounts 0.9,0.7,0.5
@@ -36,18 +38,17 @@ def scenarios(
 
     found = find_game(game)
     given: dict[str, Any] = read_extra(context.args, found)
-    options = {
-        "schema_file": ("--schema", None if schema is None else str(schema)),
-        "scenario_seed": ("--seed", seed),
-        "limit": ("-n", number),
-    }
-    for name, (option, value) in options.items():
-        if value is None:
-            continue
-        if name not in found.settings.model_fields:
-            raise InputError(f"{game} has no scenarios to draw: leave out {option}")
-        given[name] = value
+    fields = found.settings.model_fields
+    if schema is not None:
+        if "schema_file" not in fields:
+            raise InputError(f"{game} draws from no schema: leave out --schema")
+        given["schema_file"] = str(schema)
+    if seed is not None and "scenario_seed" in fields:
+        given["scenario_seed"], seed = seed, None
+    if number is not None and "limit" in fields and seed is None:
+        given["limit"], number = number, None
     with make_game(found, **given) as arena:
-        made = [as_scenario(arena._tasks.scenario(instance_id)) for instance_id in arena.ids]
+        ids = arena.ids if seed is None else Random(seed).sample(arena.ids, len(arena.ids))
+        made = [as_scenario(arena._tasks.scenario(instance_id)) for instance_id in ids[:number]]
     write_scenarios(output, made)
     print(f"{len(made)} scenarios of {game}: {output}")

@@ -96,10 +96,10 @@ def web(
             raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
         given["scenarios"] = str(scenario_path)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
-    made = _config(found, config, players)
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
+        made = _config(found, config, players)
         arena = study_arena(found, made, given)
     for note in notes:
         print(f"Note: {note.message}")
@@ -161,6 +161,9 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
         port=port,
         ws_max_size=MAX_FRAME,
         ws="websockets-sansio",
+        ws_ping_interval=10,  # one who is gone without a word is missed after 20 seconds
+        ws_ping_timeout=10,
+        timeout_graceful_shutdown=5,  # for those who do not read what they are sent
         access_log=False,
         log_level="warning",
         server_header=False,

@@ -42,9 +42,8 @@ class Lexicon:
         longest = sorted(self._names, key=lambda value: (-len(value), value))
         joined = "|".join(map(re.escape, longest))
         self._pattern = re.compile(rf"(?<!\w)(?:{joined})(?=s?(?!\w))", re.IGNORECASE) if joined else None
-        known = kb if isinstance(kb, Mapping) else {}
-        self._listed = float((known.get("item") or {}).get("Price") or 0)
-        self._target = float((known.get("personal") or {}).get("Target") or 0) or self._listed
+        self._listed = _number_at(kb, "item", "Price")
+        self._target = _number_at(kb, "personal", "Target") or self._listed
 
     def take_out(self, text: str, prices: Prices = NO_PRICES) -> str:
         """Return a text with slots for what the seat knows.
@@ -148,7 +147,7 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         for key, inner in value.items():
             yield from leaves(inner, str(key))
     elif isinstance(value, list | tuple):
-        if value and all(isinstance(each, Mapping) and "Value" in each for each in value):
+        if value and all(map(_is_kind, value)):
             ranked = sorted(value, key=lambda each: (-each["Value"], each["Name"]))
             yield from ((f"thing {rank}", str(each["Name"])) for rank, each in enumerate(ranked, 1))
             return
@@ -156,6 +155,17 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from leaves(inner, name)
     elif isinstance(value, str) and 2 < len(value) <= 60 and name not in _UNREAD:
         yield name, value
+
+
+def _is_kind(value: Any) -> bool:
+    """True for things of one kind, with what one of them is worth."""
+    return isinstance(value, Mapping) and "Name" in value and isinstance(value.get("Value"), int | float)
+
+
+def _number_at(kb: Any, *names: str) -> float:
+    for name in names:
+        kb = kb.get(name) if isinstance(kb, Mapping) else None
+    return float(kb) if isinstance(kb, int | float) else 0.0
 
 
 def _number(found: re.Match[str]) -> float:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._move import Move, View
+from birdenv.dialogue._seat import Seat
 from birdenv.dialogue.acts._acts import Act, parts_of
 from birdenv.dialogue.acts._lexicon import Lexicon, Prices, leaves
+from birdenv.dialogue.games import Game
 
 _MOST_TURNS: Final = 2
 _MOST_FIT: Final = 4
 _NEWS: Final = 2  # acts of the other's that are looked at
+_REPLY: Final = 4  # words of what the house replied
 
 
 class Listener:
     """Follows one seat's dialogue through its views.
+
+    Args:
+        view: the first view of the seat.
+        game: the game; without it all texts count as words of people.
 
     Attributes:
         lexicon: the words that the seat knows.
@@ -28,7 +35,8 @@ class Listener:
         offered: the item that the other selected last; None before that.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, game: Game | None = None) -> None:
+        self._code = _code_actions(game.seats) if game is not None else frozenset()
         self.lexicon = Lexicon(view.kb)
         self.prices = Prices()
         self.news: list[Act] = []
@@ -37,6 +45,7 @@ class Listener:
         self.offered: Any = None
         self._last: Act | None = None
         self._made: list[Any] = []
+        self._reply = ""
         self._seen = 0
 
     def follow(self, view: View) -> None:
@@ -49,6 +58,7 @@ class Listener:
             act, _ = self.act_of(Move(event.action, event.data), view)
             if event.agent == view.seat:
                 self._last, self.news = act, []
+                self._reply = " ".join(str((event.metadata or {}).get("reply", "")).lower().split()[:_REPLY])
                 self._made.append(event.data)
                 self.moves += 1
             else:
@@ -70,6 +80,8 @@ class Listener:
         An item is null, since another episode has others; its act tells if the other had selected it.
         """
         data = move.data
+        if move.action in self._code:
+            return Act(move.action), data
         if isinstance(data, str):
             text = self.lexicon.take_out(data, self.prices)
             return Act(move.action, parts_of(text)), text
@@ -96,8 +108,12 @@ class Listener:
         seat = f"seat {view.seat}"
         yield from ("always", seat, f"turn {min(self.moves, _MOST_TURNS)}")
         yield from (f"can {name}" for name in view.legal)
+        if view.phase > 1:
+            yield f"phase {view.phase}"
         if self._last is not None:
             yield from (f"I {part}" for part in (self._last.action, *self._last.parts))
+        if self._reply:
+            yield f"told {self._reply}"
         if not self.news:
             yield "no news"
         for act in self.news[-_NEWS:]:
@@ -113,3 +129,9 @@ class Listener:
             yield f"fits {min(fits.count(fits[0]), _MOST_FIT)}"
             if self.offered is not None:
                 yield "theirs is mine"
+
+
+def _code_actions(seats: Sequence[Seat]) -> frozenset[str]:
+    """The actions whose text is code: nobody says it, and no slots are in it."""
+    actions = (action for seat in seats for action in seat.actions)
+    return frozenset(each.name for each in actions if any(field.kind == "code" for field in each.fields))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue.arena import Arena, make_game
-from birdenv.dialogue.cocoa import ExampleRecord, write_scenarios
+from birdenv.dialogue.cocoa import ExampleRecord, Scenario, write_scenarios
 from birdenv.dialogue.games import Game
 from birdenv.errors import InputError
 
-_MOST_EVENTS: Final = 1000
+_LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
+"""Settings under which no recorded move is refused for its place."""
 
 
 class Turn(NamedTuple):
@@ -28,42 +29,58 @@ class Turn(NamedTuple):
 class Transcripts:
     """Recorded dialogues of a game, to be gone through as their seats saw them.
 
+    Games of CoCoA's kind play the scenarios that the dialogues bring along. Other games play their own tasks
+    again, by the ids that the dialogues name: SQL runs again, too.
+
     Attributes:
-        arena: the game on the scenarios of the dialogues; its ids are in the order of `examples`.
+        game: the game.
+        examples: the dialogues.
+        arena: the game on the tasks of the dialogues.
+        ids: the task of each dialogue.
     """
 
-    def __init__(self, game: Game, examples: Sequence[ExampleRecord]) -> None:
-        """Load the scenarios of the dialogues.
+    def __init__(
+        self, game: Game, examples: Sequence[ExampleRecord], settings: Mapping[str, Any] | None = None
+    ) -> None:
+        """Load the tasks of the dialogues.
+
+        Args:
+            game: the game.
+            examples: the dialogues.
+            settings: of the game, where its tasks are not in the dialogues.
 
         Raises:
-            InputError: the game has no scenarios, a dialogue has none, or it is of another game.
+            InputError: a dialogue has no scenario, or it is of another game or other tasks.
         """
-        if "scenarios" not in game.settings.model_fields:
-            raise InputError(f"{game.name} has no scenarios: players cannot be trained for it")
-        scenarios = []
-        for place, example in enumerate(examples):
-            if example.scenario is None:
+        self.game = game
+        self.examples = examples
+        self._scenarios: Sequence[Scenario] = ()
+        if "scenarios" in game.settings.model_fields:
+            self._scenarios = [_own_scenario(place, example) for place, example in enumerate(examples)]
+            self.arena = _with_scenarios(game, self._scenarios)
+            self.ids = self.arena.ids
+            return
+        self.arena = make_game(game, **(settings or {}))
+        self.ids = tuple(example.scenario_uuid for example in examples)
+        for example in examples:
+            if example.scenario_uuid not in self.arena.ids:
+                self.arena.close()
                 raise InputError(
-                    f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
-                    "name the file of scenarios with --scenarios"
+                    f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
+                    f"{game.name} has no such task: give the settings with which it was played"
                 )
-            scenarios.append(example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"}))
-        self._examples = examples
-        self._scenarios = scenarios
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "scenarios.json"
-            write_scenarios(path, scenarios)
-            limits = {"max_events": _MOST_EVENTS, "cross_talk": True}
-            try:
-                self.arena: Arena = make_game(game, scenarios=str(path), **limits)
-            except InputError as error:
-                why = str(error).removeprefix(f"{path}: ")
-                raise InputError(f"these are no dialogues of {game.name}: {why}") from None
+
+    def __enter__(self) -> Transcripts:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.arena.close()
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
         """Start one dialogue anew, and close it at the end."""
-        dialogue = self.arena.start(self.arena.ids[place])
+        dialogue = self.arena.start(self.ids[place])
+        dialogue.rules.replaying = True
         try:
             yield dialogue
         finally:
@@ -78,9 +95,8 @@ class Transcripts:
         found: list[Turn] = []
         seats = self.arena.game.seats
         with self.dialogue(place) as dialogue:
-            first, second = self._scenarios[place].kbs
-            is_turned = first != second and dialogue.rules.knowledge(0) == second
-            for event in (record.event() for record in self._examples[place].events):
+            is_turned = self._is_turned(place, dialogue)
+            for event in (record.event() for record in self.examples[place].events):
                 seat = 1 - event.agent if is_turned else event.agent
                 if seat not in dialogue.open or event.action not in seats[seat].by_name:
                     continue
@@ -92,7 +108,37 @@ class Transcripts:
         return found
 
     def __iter__(self) -> Iterator[list[Turn]]:
-        return map(self.turns, range(len(self._examples)))
+        return map(self.turns, range(len(self.examples)))
 
     def __len__(self) -> int:
-        return len(self._examples)
+        return len(self.examples)
+
+    def _is_turned(self, place: int, dialogue: Dialogue) -> bool:
+        """True if the game has given the seats' knowledge other places than the file."""
+        if not self._scenarios:
+            return False
+        first, second = self._scenarios[place].kbs
+        return bool(first != second and dialogue.rules.knowledge(0) == second)
+
+
+def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
+    """The scenario of a dialogue, under an id of its own."""
+    if example.scenario is None:
+        raise InputError(
+            f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
+            "name the file of scenarios with --scenarios"
+        )
+    return example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"})
+
+
+def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
+    known = game.settings.model_fields
+    limits = {name: value for name, value in _LIMITS.items() if name in known}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scenarios.json"
+        write_scenarios(path, scenarios)
+        try:
+            return make_game(game, scenarios=str(path), **limits)
+        except InputError as error:
+            why = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"these are no dialogues of {game.name}: {why}") from None

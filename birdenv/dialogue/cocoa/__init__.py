@@ -8,7 +8,13 @@ reader takes beyond them.
 """
 
 from birdenv.dialogue.cocoa._dataset import Dataset, read_dataset
-from birdenv.dialogue.cocoa._dialogue_files import EventRecord, ExampleRecord, read_examples, write_examples
+from birdenv.dialogue.cocoa._dialogue_files import (
+    EventRecord,
+    ExampleRecord,
+    as_examples,
+    read_examples,
+    write_examples,
+)
 from birdenv.dialogue.cocoa._scenarios import (
     Attribute,
     Scenario,
@@ -26,6 +32,7 @@ __all__ = [
     "ExampleRecord",
     "Scenario",
     "Schema",
+    "as_examples",
     "as_scenario",
     "read_dataset",
     "read_examples",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -10,15 +9,24 @@ from typing import Any, Final
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.dialogue._event import HOUSE, Event
+from birdenv.dialogue.cocoa._event_times import JUDGED, with_own_times
 from birdenv.dialogue.cocoa._scenarios import Scenario, as_scenario
-from birdenv.dialogue.cocoa._values import Record, as_time, read_list, without_nan, write_list
+from birdenv.dialogue.cocoa._values import (
+    Record,
+    as_terms,
+    as_time,
+    from_text,
+    read_list,
+    without_nan,
+    write_list,
+)
 from birdenv.dialogue.transcript import Example
-from birdenv.errors import InputError
-from birdenv.files import check_text, read_records
+from birdenv.files import read_records
 
-_TICK: Final = 0.001  # seconds between events that a file gives the same time
-_JUDGED: Final = "eval"
-"""The action of a judgement: its time is that of the message that is judged."""
+_STRUCTURED: Final = ("select", "offer", JUDGED)
+"""Actions whose data are JSON; some files keep it as text."""
+_BARE: Final = ("accept", "reject", "quit")
+"""Actions without data."""
 
 
 class EventRecord(Record):
@@ -36,14 +44,20 @@ class EventRecord(Record):
     def _is_time(cls, value: Any) -> Any:
         return as_time(value)
 
+    @field_validator("metadata", mode="before")
+    @classmethod
+    def _is_structured(cls, value: Any) -> Any:
+        return from_text(value)
+
     @model_validator(mode="after")
     def _regular(self) -> EventRecord:
-        """Data of judgements may be JSON in a text, and an offer may be its bare price."""
-        if self.action == _JUDGED and isinstance(self.data, str):
-            self.data = _parsed(self.data)
-        is_price = isinstance(self.data, int | float) and not isinstance(self.data, bool)
-        if self.action == "offer" and is_price:
-            self.data = {"price": self.data, "sides": ""}
+        """Data may be JSON in a text, an offer its bare price, and no data an empty text."""
+        if self.action in _STRUCTURED:
+            data = as_terms(self.data) if self.action == "offer" else from_text(self.data)
+        else:
+            data = None if self.action in _BARE and self.data in ("", "null") else self.data
+        if data is not self.data:
+            self.data = data
         return self
 
     def event(self) -> Event:
@@ -68,9 +82,20 @@ class ExampleRecord(Record):
     outcome: dict[str, Any] | None = None
     events: list[EventRecord]
 
+    @field_validator("events", mode="before")
+    @classmethod
+    def _events(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @field_validator("scenario", "agents_info", mode="before")
+    @classmethod
+    def _is_structured(cls, value: Any) -> Any:
+        return from_text(value)
+
     @field_validator("agents", mode="before")
     @classmethod
     def _agents(cls, value: Any) -> Any:
+        value = from_text(value)
         if value is not None and not isinstance(value, Mapping):
             raise ValueError("the agents are an object: seat to name")
         return {str(seat): name or "" for seat, name in (value or {}).items()}
@@ -79,6 +104,7 @@ class ExampleRecord(Record):
     @classmethod
     def _outcome(cls, value: Any) -> Any:
         """The parts of a split by seat are a list, whether the file has a list or an object."""
+        value = from_text(value)
         split = value.get("item_split") if isinstance(value, Mapping) else None
         if not isinstance(split, Mapping):
             return value
@@ -119,12 +145,21 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     Raises:
         InputError: the file cannot be read, or a record is beyond repair; the message names it.
     """
-    examples = read_list(ExampleRecord, read_records(path, "dialogues"), str(path))
+    examples = as_examples(read_records(path, "dialogues"), str(path))
     known = {scenario.uuid: scenario for scenario in scenarios}
     for example in examples:
         if example.scenario is None and example.scenario_uuid in known:
             example.scenario = known[example.scenario_uuid]
     return examples
+
+
+def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
+    """Return dialogues that are JSON objects, such as those of a run or a study.
+
+    Raises:
+        InputError: a record is beyond repair; the message names it, after `where`.
+    """
+    return read_list(ExampleRecord, list(records), where)
 
 
 def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
@@ -147,48 +182,10 @@ def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any
     for name in ("agents", "scenario"):
         if not made.get(name):
             made.pop(name, None)
-    made["events"] = _timed([each for each in made["events"] if _was_heard(each)])
+    made["events"] = with_own_times([each for each in made["events"] or () if _was_heard(each)])
     return made
 
 
 def _was_heard(event: Mapping[str, Any]) -> bool:
     metadata = event.get("metadata")
     return event["agent"] != HOUSE and not (isinstance(metadata, Mapping) and metadata.get("refused"))
-
-
-def _timed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Events with times of their own, in their order; a judgement has the time of what it judges.
-
-    A judgement of nothing in the file is left out: CoCoA's reader breaks on it.
-    """
-    moved: dict[tuple[int, int | float], int | float] = {}
-    last: int | float | None = None
-    timed = []
-    for event in events:
-        if event["action"] != _JUDGED:
-            time = event["time"]
-            if last is not None and time <= last:
-                time = round(last + _TICK, 3)
-            moved.setdefault((event["agent"], event["time"]), time)
-            last = time
-            event = {"start_time": None, "metadata": None, "data": None, **event, "time": time}
-        timed.append(event)
-    made = []
-    for event in timed:
-        if event["action"] == _JUDGED:
-            judged = [moved.get((seat, event["time"])) for seat in (1 - event["agent"], event["agent"])]
-            time = next((each for each in judged if each is not None), None)
-            if time is None:
-                continue
-            event = event | {"time": time}
-        made.append(event)
-    return made
-
-
-def _parsed(text: str) -> Any:
-    try:
-        found = json.loads(text)
-        check_text(found, "data")
-    except (ValueError, RecursionError, InputError):
-        return text
-    return found

@@ -37,7 +37,7 @@ class Schema(Record):
     Files list some values twice; `distinct` does not.
     """
 
-    values: dict[str, list[str]]
+    values: dict[str, list[str]] = Field(default_factory=dict)
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
@@ -46,9 +46,10 @@ class Schema(Record):
         Raises:
             InputError: the schema has no values of the type.
         """
-        if value_type not in self.values:
+        values = self.values.get(value_type)
+        if not values:
             raise InputError(f"the schema has no values of the type {value_type!r}")
-        return list({value.casefold(): value for value in reversed(self.values[value_type])}.values())[::-1]
+        return list({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
 class Scenario(Record):

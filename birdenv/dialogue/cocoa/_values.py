@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,26 +11,50 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from birdenv.errors import InputError
-from birdenv.files import write_text
+from birdenv.files import check_text, write_text
 
 _MOST: Final = sys.float_info.max
 M = TypeVar("M", bound=BaseModel)
 
-_OLD_TIME: Final = "%Y-%m-%d %H-%M-%S"
-"""How the oldest files write times; read as UTC."""
+_OLD_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d)-(\d\d)-(\d\d)")
+"""How the oldest files write times: with hyphens between hours, minutes and seconds."""
+_LATEST: Final = 1e15
+"""Of larger numbers neighbours cannot be told apart by thousandths, not even by ones."""
+_NOTHING: Final = ("", "null", "none", "nan")
 
 
 class Record(BaseModel):
-    """An object of a file. Keys that are not known stay; keys that were not there are not written."""
+    """An object of a file. Keys that are not known stay; keys that were not there are not written.
 
-    model_config = ConfigDict(extra="allow")
+    Null is as good as missing, and a number as good as its text.
+    """
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        """Leave out null where a field has a default that is none."""
+        if not isinstance(value, Mapping):
+            return value
+        nulls = [name for name, inner in value.items() if inner is None]
+        if not nulls:
+            return value
+        fields = cls.model_fields
+        left_out = {name for name in nulls if name in fields and _has_default(fields[name])}
+        return {name: inner for name, inner in value.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as a JSON object, with the keys that it was read or made with."""
         return self.model_dump(exclude_unset=True)
+
+
+def _has_default(field: FieldInfo) -> bool:
+    return not field.is_required() and field.get_default(call_default_factory=True) is not None
 
 
 def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) -> list[M]:
@@ -50,8 +75,9 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write records as one JSON list, as CoCoA's readers ask."""
-    write_text(path, json.dumps(list(records), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    """Write records as one JSON list, as CoCoA's readers ask: a line for each."""
+    lines = ",\n".join(json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+    write_text(path, f"[\n{lines}\n]\n")
 
 
 def without_nan(value: Any) -> Any:
@@ -67,25 +93,60 @@ def without_nan(value: Any) -> Any:
     return value
 
 
+def from_text(value: Any) -> Any:
+    """Return JSON data of which a file may hold the text; what is no JSON text stays as it is."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower() in _NOTHING:
+        return None
+    try:
+        found = json.loads(value)
+        check_text(found, "data")
+    except (ValueError, RecursionError, InputError):
+        return value
+    return without_nan(found)
+
+
+def as_terms(data: Any) -> Any:
+    """Return what is offered as an object, of which a file may hold the price alone, or texts."""
+    data = from_text(data)
+    if not isinstance(data, Mapping):
+        is_price = isinstance(data, int | float) and not isinstance(data, bool)
+        return {"price": data, "sides": ""} if is_price else data
+    price = data.get("price")
+    return {**data, "price": from_text(price)} if isinstance(price, str) else data
+
+
 def as_time(value: Any) -> int | float | None:
-    """Return a time as a number: a counter, seconds, or their text; of a date the seconds since 1970 (UTC).
+    """Return a time as a number: a counter, seconds, or their text; of a date the seconds since 1970.
+
+    A date without a time zone is UTC.
 
     Raises:
         ValueError: it is none of these.
     """
     if isinstance(value, str):
         text = value.strip()
-        if text.lower() in ("", "null", "none", "nan"):
+        if text.lower() in _NOTHING:
             return None
         try:
             value = float(text)
         except ValueError:
-            value = datetime.strptime(text, _OLD_TIME).replace(tzinfo=UTC).timestamp()
+            value = _seconds(text)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("a time is a number, or its text")
+    if value != value:
+        return None
+    if abs(value) > _LATEST:
+        raise ValueError("a time is no number of that many digits")
+    return value
+
+
+def _seconds(text: str) -> float:
     try:
-        return value if isfinite(value) else None
-    except OverflowError:
-        raise ValueError("a time is no number of that many digits") from None
+        date = datetime.fromisoformat(_OLD_TIME.sub(r"\1:\2:\3", text))
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is no time") from None
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

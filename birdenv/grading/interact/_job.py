@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
 from birdenv.grading._second_run import NoMemoryError
@@ -121,6 +121,18 @@ class Grade:
     rows_gold: int | None = None
     rows_pred: int | None = None
     left: Checkpoint | None = field(default=None, repr=False)
+
+    def noted(self) -> dict[str, Any]:
+        """Return what a dialogue depends on, as a JSON value that tells nothing of the gold."""
+        about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
+        error = [self.error.kind, self.error.message] if about_prediction and self.error else None
+        return {"passed": self.passed, "status": self.status, "error": error}
+
+    @classmethod
+    def recalled(cls, noted: Mapping[str, Any]) -> Grade:
+        """Return the grade of which this was noted, without what is private to graders."""
+        error = None if noted["error"] is None else QueryError(*noted["error"])
+        return cls(noted["passed"], noted["status"], error=error)
 
 
 def broken(what: str, error: QueryError) -> Grade:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, Event
-from birdenv.dialogue.cocoa import ExampleRecord, read_examples
+from birdenv.dialogue.cocoa import ExampleRecord, as_examples, read_examples
 from birdenv.dialogue.cocoa._dialogue_files import exact
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.runs.summaries._recorded_run import read_run
@@ -130,7 +130,7 @@ def run_dialogues(folder: Path) -> list[Dialogue]:
     for record, private in zip(run.records, run.private, strict=True):
         if "example" not in record:
             continue
-        example = ExampleRecord.model_validate({**record["example"], "scenario": None})
+        [example] = as_examples([{**record["example"], "scenario": None}], str(run.path))
         name = f"{example.uuid}/{record['repeat']}" if "repeat" in record else example.uuid
         counts = _private_counts(private)
         scenario = record["example"].get("scenario") or {}
@@ -149,17 +149,20 @@ def file_dialogues(path: Path) -> list[Dialogue]:
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[Dialogue]:
     """Return dialogues that are JSON objects in CoCoA's form, as a study exports them."""
-    return _of_examples((ExampleRecord.model_validate(exact(row)) for row in rows), source)
+    return _of_examples(as_examples(map(exact, rows), source), source)
 
 
 def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[Dialogue]:
     """Dialogues of which only the scenario tells the game."""
     made = []
+    seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
         scenario = example.scenario.to_json() if example.scenario is not None else {}
         game = _game_of(example, scenario)
+        if game not in seats:
+            seats[game] = _seats(game)
         id = f"{source}/{example.uuid}"
-        made.append(_dialogue(example, scenario, id, example.uuid, source, game, _seats(game), {}))
+        made.append(_dialogue(example, scenario, id, example.uuid, source, game, seats[game], {}))
     return _with_own_ids(made)
 
 

@@ -72,7 +72,7 @@ class Entities:
     def distinct(self, seat: int) -> dict[str, int]:
         """Return how many different values each attribute has in a seat's list."""
         items = self.lists[seat] if seat < len(self.lists) else []
-        return {name: len({item.get(name) for item in items}) for name in self.attributes}
+        return {name: len({str(item[name]) for item in items if name in item}) for name in self.attributes}
 
 
 def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:

@@ -98,7 +98,7 @@ def _first_mention(reading: Reading, seat: int) -> tuple[str, dict[str, int]] | 
     """The attribute that a seat names first, and the distinct values of each in its own list."""
     first = next((m for text in _texts(reading, seat) for m in reading.entities.mentions(text)), None)
     distinct = reading.entities.distinct(seat)
-    return None if first is None or first.attribute not in distinct else (first.attribute, distinct)
+    return None if first is None or not distinct.get(first.attribute) else (first.attribute, distinct)
 
 
 def _first_is(most: bool) -> Callable[[Reading, int], bool | None]:

@@ -74,17 +74,27 @@ def arena_of(config: Mapping[str, Any]) -> Arena:
     Raises:
         InputError: the run's data are not there any more.
     """
-    game = find_game(str(config.get("game")))
-    fields = game.settings.model_fields
-    if "scenarios" in fields:  # all settings stand in the config under their names, but for the file
+    return make_game(str(config.get("game")), **played_settings(config))
+
+
+def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run's `config.json` that decide what its seats were told.
+
+    Raises:
+        InputError: the run's data are not there any more.
+    """
+    fields = find_game(str(config.get("game"))).settings.model_fields
+    if (
+        "db_dir" not in fields and "data_dir" not in fields
+    ):  # all stand there under their names, but for files
         stored = {name: config[name] for name in fields if config.get(name) is not None}
-        return make_game(game, **stored, scenarios=config.get("data_file"))
+        return stored | ({"scenarios": config.get("data_file")} if "scenarios" in fields else {})
     data = str(place_of(config, "data_file", "the same place as before", None))
     databases = str(place_of(config, "db_dir", "the same place as before", None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
     told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect")
     settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}
-    return make_game(game, **settings, **{name: path for name, path in places.items() if name in fields})
+    return settings | {name: path for name, path in places.items() if name in fields}
 
 
 def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> RecordedDialogue | None:

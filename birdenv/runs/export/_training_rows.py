@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.runs.export._episodes import ExportedEpisode
@@ -25,10 +26,10 @@ def export_rows(
         min_reward: leaves out episodes that earned less; of pairs, those whose better one did.
     """
     if form == "preference":
-        yield from _pairs(list(episodes), min_reward or 0.0)
+        yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
         return
+    least = min_reward if min_reward is not None else (1e-9 if form == "sft" else -inf)
     for episode in episodes:
-        least = min_reward if min_reward is not None else (1e-9 if form == "sft" else 0.0)
         if episode.reward >= least:
             yield _dialogue(episode) if form == "sft" else _rollout(episode)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import Any, Final, Protocol, runtime_checkable
@@ -95,6 +95,7 @@ def foretell(
     argument: str,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
+    seats: Collection[int] | None = None,
 ) -> Foretold:
     """Ask a player for its move wherever somebody moved in recorded dialogues, and compare.
 
@@ -106,20 +107,23 @@ def foretell(
         argument: of the player's spec.
         seed: seeds the players.
         progress: is told the share of the dialogues that is done.
+        seats: those that it plays; default: all.
     """
     found = Foretold(dialogues=len(transcripts))
     made: Counter[Act] = Counter()
-    ids = transcripts.arena.ids
+    ids = transcripts.ids
     for place in range(len(transcripts)):
         players: dict[int, tuple[Player, Listener]] = {}
         with transcripts.dialogue(place) as dialogue:
             for view, move in transcripts.turns(place):
+                if seats is not None and view.seat not in seats:
+                    continue
                 if view.seat not in players:
                     context = transcripts.arena.context(dialogue, ids[place], view.seat, seed=seed)
                     player = factory(argument, context)
                     if isinstance(player, Foretells):
                         player.is_greedy = True
-                    players[view.seat] = player, Listener(view)
+                    players[view.seat] = player, Listener(view, transcripts.game)
                 player, listener = players[view.seat]
                 listener.follow(view)
                 made[_compare(found, player, listener, view, move)] += 1

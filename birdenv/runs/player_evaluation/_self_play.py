@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, median
 from typing import Any
@@ -54,8 +54,10 @@ def self_play(
     number: int,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
+    settings: Mapping[str, Any] | None = None,
+    turning: bool = True,
 ) -> SelfPlay:
-    """Let players hold dialogues on scenarios that the game draws.
+    """Let players hold dialogues on the game's tasks.
 
     They change seats in the second half, and the seats begin in turn.
 
@@ -65,12 +67,16 @@ def self_play(
         number: how many dialogues; after the last task comes the first again.
         seed: seeds the players.
         progress: is told the share of the dialogues that is done.
+        settings: of the game.
+        turning: they change seats.
     """
     found = SelfPlay(players)
     done = 0
-    for turned, count in enumerate((number - number // 2, number // 2)):
+    halves = (number - number // 2, number // 2) if turning else (number,)
+    for turned, count in enumerate(halves):
         sitting = [*players[-turned:], *players[:-turned]] if turned else players
-        with make_game(game, **dict(zip(game.seat_names, sitting, strict=True))) as arena:
+        seats = dict(zip(game.seat_names, sitting, strict=True))
+        with make_game(game, **(settings or {}), **seats) as arena:
             for place in range(done, done + count):
                 repeat, task = divmod(place, len(arena.ids))
                 instance_id = arena.ids[task]

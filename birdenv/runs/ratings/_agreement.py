@@ -20,10 +20,14 @@ from birdenv.runs.statistics._statistic import Figure, undefined
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
 
+FEWEST: Final = 5
+"""Intervals need so many dialogues or raters: resamples of fewer show little more than the extremes."""
 _RESAMPLES: Final = 500
+_POINT: Final = 1e-9  # a narrower interval is a point
 _LONGEST_NAME: Final = 40
 """Longer answers are free words, not names of a scale."""
 _Counts: TypeAlias = npt.NDArray[np.int64]
+_Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 
 
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
@@ -51,7 +55,7 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
         return float(alpha(value_counts=counts[:, used], value_domain=domain[used], level_of_measurement=at))
 
     resampled = [alpha_of(counts[rows]) for rows in _resamples(len(counts)) if _varies(counts[rows])]
-    return _with_interval(alpha_of(counts), resampled)
+    return _of_dialogues(alpha_of(counts), resampled, len(counts))
 
 
 def _resamples(units: int) -> npt.NDArray[np.int64]:
@@ -59,11 +63,38 @@ def _resamples(units: int) -> npt.NDArray[np.int64]:
     return np.random.Generator(np.random.PCG64(0)).integers(units, size=(_RESAMPLES, units))
 
 
-def _with_interval(value: float, resampled: Sequence[float]) -> Figure:
-    if len(resampled) < 0.95 * _RESAMPLES:
+def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
+    """A statistic with its interval; `resampled` are those of resamples in which it is defined."""
+    if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
         return Figure(value, None, "too few dialogues differ for an interval")
+    return with_interval(value, resampled, number, "dialogues")
+
+
+def with_interval(value: float, resampled: _Resampled, number: int, what: str) -> Figure:
+    """Return a statistic with the percentiles of its resamples, or why there is no interval.
+
+    Args:
+        value: of all the data.
+        resampled: of the resamples.
+        number: how many things were resampled.
+        what: their name.
+    """
+    if number < FEWEST:
+        return Figure(value, None, _too_few(number, what))
     low, high = np.percentile(resampled, [2.5, 97.5])
-    return Figure(value, Interval(float(low), float(high)))
+    return _with_ends(value, Interval(float(low), float(high)), what)
+
+
+def _too_few(number: int, what: str) -> str:
+    named = what.removesuffix("s") if number == 1 else what
+    return f"{number} {named} only: no interval below {FEWEST}"
+
+
+def _with_ends(value: float, interval: Interval, what: str) -> Figure:
+    """A statistic with its interval; one of width 0 is none."""
+    if interval.high - interval.low < _POINT:
+        return Figure(value, None, f"all resamples of {what} are equal: no interval")
+    return Figure(value, interval)
 
 
 def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
@@ -87,7 +118,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
     )
     resampled = _kappa(counts, agreeing, times)
     [value] = _kappa(counts, agreeing, once)
-    return _with_interval(float(value), resampled[np.isfinite(resampled)].tolist())
+    return _of_dialogues(float(value), resampled[np.isfinite(resampled)], len(counts))
 
 
 def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
@@ -127,6 +158,8 @@ def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
         return "there is one rater only"
     if not len(pairable):
         return f"no two of the {raters} raters rated the same dialogue"
+    if len(pairable) == 1:
+        return "one dialogue only has several ratings: nothing tells what chance would agree on"
     if not _varies(pairable):
         return "all ratings that can be compared are equal: chance alone would agree, too"
     return ""
@@ -143,8 +176,11 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
     mean = fsum(values) / len(values)
     if len(set(values)) == 1:
         return Figure(mean, None, "all answers are equal: no interval")
-    interval = bootstrap(values, clusters)
-    return Figure(mean, interval, "" if interval else f"one {cluster}: no interval")
+    number = len(set(clusters))
+    interval = bootstrap(values, clusters) if number >= FEWEST else None
+    if interval is None:
+        return Figure(mean, None, _too_few(number, f"{cluster}s"))
+    return _with_ends(mean, interval, f"{cluster}s")
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from birdenv.runs.ratings._agreement import with_interval
 from birdenv.runs.ratings._davidson import fit_davidson
 from birdenv.runs.ratings._judgements import Comparison
 from birdenv.runs.statistics._intervals import Interval
@@ -87,16 +88,22 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
     players = sorted({name for each in used for name in (each.left, each.right)})
     reaches = _reaches(used, players)
     mutual = reaches & reaches.T
-    group = np.flatnonzero(mutual[mutual.sum(axis=1).argmax()]) if players else np.empty(0, np.intp)
+    group = _group(used, players, mutual)
     places = {players[number]: place for place, number in enumerate(group)}
     inside = [each for each in used if each.left in places and each.right in places]
     resampled = "raters" if len({each.rater for each in inside}) >= _FEW_RATERS else "comparisons"
-    why = _no_ranking(used, len(group))
+    why = _no_ranking(used, inside)
     if why:
         alone = [(undefined(why), undefined(why)) for _ in players]
         return Ranking(_standings(used, players, alone), undefined(why), resampled, left_out, why)
     pairs, counts = _tables(inside, places, resampled == "raters", resamples, seed)
     strengths, log_nu = fit_davidson(pairs, counts, len(places))
+    drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
+
+    def figure(values: npt.NDArray[np.float64]) -> Figure:
+        """The value of the whole table, with the percentiles of the others."""
+        return with_interval(float(values[0]), values[1:], drawn, resampled)
+
     found = []
     for number, name in enumerate(players):
         above = int((reaches[:, number] & ~reaches[number]).sum())
@@ -105,22 +112,40 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
         if name in places:
             own = strengths[:, places[name]]
             better = (strengths > own[:, None]).sum(axis=1)
-            found.append((_figure(own), rank or _figure(1.0 + above + better)))
+            strength = figure(own)
+            found.append((strength, rank or _rank(1.0 + above + better, strength)))
         else:
             extreme = _extreme(reaches, number, group)
             found.append((undefined(extreme), rank or Figure(1.0 + above, None, extreme)))
-    has_ties = any(_COLUMNS[each.winner] == 2 for each in inside)
     nu = np.exp(log_nu)
-    tie = _figure(nu / (2 + nu)) if has_ties else Figure(0.0, None, "there were no ties")
+    if any(map(_is_tie, inside)):
+        tie = figure(nu / (2 + nu))
+    elif any(map(_is_tie, used)):
+        tie = undefined("there were ties, but not between players that have strengths")
+    else:
+        tie = Figure(0.0, None, "there were no ties")
     return Ranking(_standings(used, players, found), tie, resampled, left_out)
 
 
-def _no_ranking(used: Sequence[Comparison], group: int) -> str:
+def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
+    """A rank and its percentiles, where the strength has some: all of them may be one rank."""
+    if strength.interval is None:
+        return Figure(float(values[0]), None, strength.why)
+    low, high = np.percentile(values[1:], [2.5, 97.5])
+    return Figure(float(values[0]), Interval(float(low), float(high)))
+
+
+def _is_tie(each: Comparison) -> bool:
+    return _COLUMNS[each.winner] == 2
+
+
+def _no_ranking(used: Sequence[Comparison], inside: Sequence[Comparison]) -> str:
+    """Why there is no ranking; empty if there is one. `inside`: comparisons of those that get strengths."""
     if not used:
         return "there are no comparisons of two players"
-    if all(_COLUMNS[each.winner] == 2 for each in used):
+    if all(map(_is_tie, used)):
         return "every comparison is a tie"
-    if group < 2:
+    if not inside:
         return "wins go one way only: whoever won against another never lost to it, even in a roundabout way"
     return ""
 
@@ -136,6 +161,19 @@ def _reaches(used: Sequence[Comparison], players: Sequence[str]) -> npt.NDArray[
     for middle in range(len(players)):
         found |= found[:, [middle]] & found[middle]
     return found
+
+
+def _group(
+    used: Sequence[Comparison], players: Sequence[str], mutual: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.intp]:
+    """The most players of whom each reaches each, and of whom somebody won; none if there are none."""
+    numbers = {name: number for number, name in enumerate(players)}
+    sizes = np.zeros(len(players), np.int64)
+    for each in used:
+        left, right = numbers[each.left], numbers[each.right]
+        if not _is_tie(each) and mutual[left, right]:
+            sizes[left] = mutual[left].sum()
+    return np.flatnonzero(mutual[sizes.argmax()]) if sizes.any() else np.empty(0, np.intp)
 
 
 def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.intp]) -> str:
@@ -178,19 +216,13 @@ def _pair(each: Comparison, places: Mapping[str, int]) -> tuple[int, int]:
     return (left, right) if left < right else (right, left)
 
 
-def _figure(values: npt.NDArray[np.float64]) -> Figure:
-    """The value of the whole table, with the percentiles of the others."""
-    low, high = np.percentile(values[1:], [2.5, 97.5])
-    return Figure(float(values[0]), Interval(float(low), float(high)))
-
-
 def _standings(
     used: Sequence[Comparison], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
 ) -> tuple[Standing, ...]:
     """Players by rank, those without one last."""
     tallies: Counter[tuple[str, str]] = Counter()
     for each in used:
-        tied = _COLUMNS[each.winner] == 2
+        tied = _is_tie(each)
         tallies[each.left, "tie" if tied else "win" if each.winner == "left" else "loss"] += 1
         tallies[each.right, "tie" if tied else "win" if each.winner == "right" else "loss"] += 1
     made = [

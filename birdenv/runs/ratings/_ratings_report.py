@@ -153,9 +153,10 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
     lines.append(f"  {'':<{_NAME}}{'won':>6}{'lost':>6}{'tied':>6}   rank; strength in log-odds")
     for each in ranking.standings:
         counts = f"  {each.player:<{_NAME}}{each.wins:>6}{each.losses:>6}{each.ties:>6}"
-        told = "" if ranking.why else f"   {each.rank.text(0)}; {each.strength.text(2)}"
+        rank = each.rank._replace(why="") if each.rank.value is not None else each.rank
+        told = "" if ranking.why else f"   {rank.text(0)}; {each.strength.text(2)}"
         lines.append(counts + told)
-    if ranking.tie.value is not None:
+    if not ranking.why:
         lines.append(f"  {'tie between equals':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
         lines.append(f"  Note: {ranking.left_out} comparison(s) of a player with itself are left out.")

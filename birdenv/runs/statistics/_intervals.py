@@ -27,6 +27,7 @@ Z = 1.959963984540054
 _SEED = 0
 _ROUNDING = 1e-12  # means nearer to 0 than this differ from it by rounding only
 _BATCH = 2**20  # random numbers made at a time
+_KEPT = 2**23  # of them at most are kept, a byte each
 
 
 class Interval(NamedTuple):
@@ -76,6 +77,8 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
     """
+    if len(values) > 1 and min(values) == max(values) and len(set(clusters)) > 1:
+        return Interval(float(values[0]), float(values[0]))
     means = _resampled_means(values, clusters)
     return None if means is None else _percentiles(means)
 
@@ -182,25 +185,29 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     for value, cluster in zip(values, clusters, strict=True):
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
-    batches = _kept_batches(count) if count * RESAMPLES <= _BATCH else _batches(count)
+    batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else _batches(count)
     if (sizes == sizes[0]).all():  # then all resamples are of one size, too
         size = count * sizes[0]
-        return np.concatenate([sums[drawn].sum(axis=1) / size for drawn in batches])
-    return np.concatenate([sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1) for drawn in batches])
+        return np.concatenate([np.einsum("ij,j", times, sums) / size for times in batches])
+    return np.concatenate(
+        [np.einsum("ij,j", times, sums) / np.einsum("ij,j", times, sizes) for times in batches]
+    )
 
 
-def _batches(count: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Resamples of `count` clusters, one a row."""
+def _batches(count: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """Resamples of `count` clusters, one a row: how many times it has each cluster."""
     random = np.random.PCG64(_SEED)
     rows = max(1, _BATCH // count)
     for start in range(0, RESAMPLES, rows):
         shape = (min(rows, RESAMPLES - start), count)
-        yield (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
+        drawn = (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
+        places = drawn + count * np.arange(len(drawn))[:, None]
+        yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.uint8)
 
 
 @lru_cache(maxsize=4)
-def _kept_batches(count: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Keep those of few clusters (8 MB at most): the figures of one run all have the same clusters."""
+def _kept_batches(count: int) -> tuple[npt.NDArray[np.uint8], ...]:
+    """Keep those of up to 800 clusters: the figures of one run all have the same clusters."""
     return tuple(_batches(count))
 
 

@@ -139,9 +139,10 @@ class RunReport:
         user = self.run.config.get("user")
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
-        from birdenv.runs.user_evaluation import user_line
+        from birdenv.runs.user_evaluation import user_line, user_name
 
-        return [user_line(user)]
+        models = self.run.config.get("models")
+        return [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
 
     def summary(self) -> Summary:
         """What a run leaves in its folder: `overall.json` and `summary.txt`."""

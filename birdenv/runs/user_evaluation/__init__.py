@@ -5,7 +5,8 @@
 * `judge`, `Heard`: what came of it
 * `evaluation_text`: the figures in words, with intervals
 * `readability`, `readability_text`: how the answers read
-* `class_figures`, `user_line`: the figures by class, and what is known of a user
+* `class_figures`, `leak_figures`, `keep_figures`: the figures of a user, kept for the summaries of its runs
+* `user_name`, `user_line`: a user with its model, and what is known of it
 * `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
 """
 
@@ -14,7 +15,13 @@ from birdenv.runs.user_evaluation._asking import Heard, ask, schema_names
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
 from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
-from birdenv.runs.user_evaluation._summary_notes import class_figures, user_line
+from birdenv.runs.user_evaluation._summary_notes import (
+    class_figures,
+    keep_figures,
+    leak_figures,
+    user_line,
+    user_name,
+)
 from birdenv.runs.user_evaluation._user_report import evaluation_text
 
 __all__ = [
@@ -30,10 +37,13 @@ __all__ = [
     "evaluation_text",
     "fish",
     "judge",
+    "keep_figures",
+    "leak_figures",
     "leaks_text",
     "read_questions",
     "readability",
     "readability_text",
     "schema_names",
     "user_line",
+    "user_name",
 ]

@@ -1,4 +1,7 @@
-"""What is known of a user from `birdenv users eval`, for the summaries of runs."""
+"""What is known of a user from `birdenv users eval` and `users leak`, for the summaries of runs.
+
+The package has the figures of its own users. Those of others are kept in `results/users`, a file a user.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from birdenv.errors import InputError
+from birdenv.files import exists, read_json, write_text
+from birdenv.runs._run_folder import folder_name
 from birdenv.runs.user_evaluation._answer_judging import Judged
+from birdenv.runs.user_evaluation._leak_measurement import Leaks
 
+_FOLDER = Path("results/users")
+_WITH_MODEL = ("llm", "llm-one-prompt", "rule+llm")
 _FILE = Path(__file__).parent / "known_figures.json"
 _SAME = {"rule:cooperative": "rule"}
 
@@ -33,19 +42,86 @@ def _known() -> dict[str, Any]:
     return found
 
 
+def user_name(user: str, model: str | None) -> str:
+    """Return a user's spec with the model that `--user-model` gave it."""
+    return f"{user}:{model}" if model and user in _WITH_MODEL else user
+
+
+def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
+    """Keep what was measured of a user, beside what was before.
+
+    Returns the file; None for a user of the package, whose figures are known.
+
+    Args:
+        user: its spec, with its model.
+        figures: `questions` and `classes`, or `leaks`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    if _SAME.get(user, user) in _known()["users"]:
+        return None
+    path = _file_of(user)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from None
+    kept = {"user": user, **_kept(user), **figures}
+    write_text(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def leak_figures(leaks: Leaks) -> dict[str, int]:
+    """Return what a user told to questions that name nothing, and how much there was to tell."""
+    names = ("points", "points_told", "parts", "parts_told")
+    return {name: getattr(leaks, name) for name in names}
+
+
 def user_line(user: str) -> str:
     """Say in a line who the user of a run was, and how well it answers.
 
     Args:
-        user: the user's spec, such as `rule` or `llm:MODEL`.
+        user: the user's spec with its model, such as `rule` or `llm:MODEL`.
     """
-    figures = _known()["users"].get(_SAME.get(user, user))
-    if figures is None:
-        return f"User {user}: not measured; birdenv users eval --user {user}"
-    shares = ", ".join(
-        f"{name} {_percent(of, 'right')} right, {_percent(of, 'wrong')} wrong" for name, of in figures.items()
+    classes = _known()["users"].get(_SAME.get(user, user))
+    if classes is not None:
+        return f"User {user}, on {_known()['questions']}: {_shares(classes)}"
+    kept = _kept(user)
+    said = []
+    try:
+        if "classes" in kept:
+            said.append(f"on {kept['questions']}: {_shares(kept['classes'])}")
+        if "leaks" in kept:
+            of = kept["leaks"]
+            told = f"{of['points_told']} of {of['points']} points, {of['parts_told']} of {of['parts']} parts"
+            said.append(f"to questions that name nothing it told {told} of the SQL")
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError):
+        said = []
+    return f"User {user}, {'; '.join(said)}" if said else _not_measured(user)
+
+
+def _not_measured(user: str) -> str:
+    return f"User {user}: not measured; birdenv users eval --user {user}"
+
+
+def _kept(user: str) -> dict[str, Any]:
+    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    path = _file_of(user)
+    try:
+        found = read_json(path) if exists(path) else {}
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _file_of(user: str) -> Path:
+    return _FOLDER / f"{folder_name([user], 'user')}.json"
+
+
+def _shares(classes: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(
+        f"{name} {_percent(of, 'right')} right, {_percent(of, 'wrong')} wrong" for name, of in classes.items()
     )
-    return f"User {user}, on {_known()['questions']}: {shares}"
 
 
 def _percent(of: Mapping[str, int], outcome: str) -> str:

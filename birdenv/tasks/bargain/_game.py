@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, FiniteFloat, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
 from birdenv.tasks.bargain._draw_scenarios import DISCOUNTS, generate
-from birdenv.tasks.bargain._rules import SEATS, BargainRules
+from birdenv.tasks.bargain._rules import MOST_PRICE, SEATS, BargainRules
 from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
 from birdenv.tasks.cocoa._settings import ScenarioSettings
 
 
 class _Personal(BaseModel):
     Role: Literal["buyer", "seller"]
-    Target: FiniteFloat
+    Target: Annotated[float, Field(strict=True, ge=0, le=MOST_PRICE)]
 
 
 class _Item(BaseModel):
     Title: str
     Category: str
-    Price: Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    Price: Annotated[float, Field(strict=True, gt=0, le=MOST_PRICE)]
     Description: list[str]
 
 

@@ -13,9 +13,11 @@ from birdenv.tasks.cocoa._two_seats import MESSAGE, MOST_EVENTS, TwoSeats
 NO_DEAL: Final = -0.5
 """The reward of both seats without a deal, as in CoCoA's training."""
 
+MOST_PRICE: Final = 1e7
+
 OFFER: Final = Action(
     "offer",
-    (Field("price", "number", 0, 1e7), Field("sides", optional=True, empty=True)),
+    (Field("price", "number", 0, MOST_PRICE), Field("sides", optional=True, empty=True)),
     "Offer a deal at a price that you agreed on, with what comes with it. Only once.",
 )
 ACCEPT: Final = Action("accept", (), "Accept the offer: the deal is made.")
@@ -52,7 +54,7 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
     if not half:
         return None
     seller = (price - (seller_target + buyer_target) / 2) / half
-    return -seller, seller
+    return 0.0 - seller, 0.0 + seller  # and no -0.0
 
 
 class BargainRules(TwoSeats):

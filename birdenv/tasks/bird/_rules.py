@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult, Result
 from birdenv.databases.cache import result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.chat import chat_messages
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._task import BirdTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
+from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS
 
@@ -70,6 +71,7 @@ class BirdRules(Rules):
         self._turns_left = max_turns
         self._limits = limits
         self._database: EpisodeDatabase | None = None
+        self._past = PastStatements()
         self._instruction = _instruction(task, source, evidence, max_turns, show_schema)
         self._extras = {"candidates": task.public.candidates}
 
@@ -95,10 +97,13 @@ class BirdRules(Rules):
         if move.action == "submit_sql":
             self._submit(move.data)
             return self._used("SQL submitted for evaluation.")
-        if self._database is None:
-            self._database = self._source.open(self.task.public.db_id, self._limits)
-        result = result_cache.execute(self._database, move.data, FETCHED_ROWS)
-        return self._used(result_text(result), "database")
+        if self.recalled is not None:
+            self._past.recall(move.data, self.recalled["past"])
+            return self._used(self.recalled["shown"], "database")
+        result, past = self._execute(move.data)
+        shown = result_text(result)
+        self.noted = {"shown": shown, "past": past}
+        return self._used(shown, "database")
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
         if why == "too_long":
@@ -168,6 +173,15 @@ class BirdRules(Rules):
     def durations(self) -> dict[str, float]:
         verdict = self.verdict
         return {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
+
+    def _execute(self, sql: str) -> tuple[Result, int]:
+        """The result of a statement, and how many would have to run again if the database were lost."""
+        database = self._database
+        if database is None:
+            database = self._database = self._source.open(self.task.public.db_id, self._limits)
+            self._past.run_again(database.execute)
+        result = result_cache.execute(database, sql, FETCHED_ROWS)
+        return result, self._past.ran(sql, result, database)
 
     def _submit(self, sql: str) -> None:
         self.submission = sql

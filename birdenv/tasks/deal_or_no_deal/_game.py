@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
 from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks, column, new_id
 from birdenv.tasks.cocoa._settings import ScenarioSettings
-from birdenv.tasks.deal_or_no_deal._rules import POINTS, SEATS, THINGS, DealRules
+from birdenv.tasks.deal_or_no_deal._rules import MOST_OF_ONE, POINTS, SEATS, THINGS, DealRules
 
 _LEAST_THINGS: Final = 5
 _MOST_THINGS: Final = 7
-_MOST_OF_ONE: Final = 4
+_MOST_DRAWN: Final = 4
+_MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
     """One kind of things: how many there are, and what one is worth to the seat."""
 
     Name: str
-    Count: int
-    Value: int
+    Count: Annotated[int, Field(strict=True, ge=0, le=MOST_OF_ONE)]
+    Value: Annotated[int, Field(strict=True, ge=0, le=_MOST_VALUE)]
 
 
 class DealSettings(ScenarioSettings):
@@ -41,7 +42,7 @@ def generate(number: int, seed: int = 0) -> list[Scenario]:
 
 def _scenario(rng: Random) -> Scenario:
     while True:
-        counts = [rng.randint(1, _MOST_OF_ONE) for _ in THINGS]
+        counts = [rng.randint(1, _MOST_DRAWN) for _ in THINGS]
         if not _LEAST_THINGS <= sum(counts) <= _MOST_THINGS:
             continue
         possible = [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.databases.cache import result_cache
 from birdenv.errors import BenchmarkError
 from birdenv.tasks.interact._grading_job import agent_start_state
 from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 
 
@@ -16,6 +17,9 @@ class AgentDatabase:
 
     In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `agent_start_state`).
     While a submission is graded there is none: what it holds is no burden to grading.
+
+    Statements of another process (`recall`) do not run: what they wrote is written again before the next
+    statement that does.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -27,26 +31,35 @@ class AgentDatabase:
         self._left: Checkpoint | None = None
         self._written: Checkpoint | None = None  # by the system, before its last submission
         self._database: EpisodeDatabase | None = None
+        self._past = PastStatements()
+        self._is_recalled = False  # what the system wrote is in no database of this process
 
     @property
     def is_open(self) -> bool:
         return self._database is not None
 
-    def show(self, sql: str) -> str:
-        """Run one statement; its result as text.
+    def show(self, sql: str) -> tuple[str, int]:
+        """Run one statement; its result as text, and how many statements `recall` has to bring back.
 
         Raises `BenchmarkError` if the task's set-up does not run.
         """
-        if self._database is None:
-            fault = self._open()
-            if fault is not None:
-                return result_text(fault)
-            assert self._database is not None
-        return result_text(result_cache.execute(self._database, sql, FETCHED_ROWS))
+        if self._is_recalled:
+            self._is_recalled = False
+            self._past.run_again(self._execute, self._put_aside)
+        result = self._execute(sql)
+        count = 0 if self._database is None else self._past.ran(sql, result, self._database)
+        return result_text(result), count
+
+    def recall(self, sql: str, count: int) -> None:
+        """Take note of a statement that ran in another process."""
+        self._past.recall(sql, count)
+        self._is_recalled = True
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
         """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
         self.close()
+        self._past.clear()
+        self._is_recalled = False
         self._accepted, self._left, self._written = accepted, left, None
 
     def set_aside(self) -> None:
@@ -54,6 +67,18 @@ class AgentDatabase:
 
         What was temporary is lost, and so is everything if it is too large for a checkpoint.
         """
+        self._past.set_aside()
+        self._put_aside()
+
+    def _execute(self, sql: str) -> Result:
+        if self._database is None:
+            fault = self._open()
+            if fault is not None:
+                return fault
+            assert self._database is not None
+        return result_cache.execute(self._database, sql, FETCHED_ROWS)
+
+    def _put_aside(self) -> None:
         database = self._database
         if database is not None and database.is_private:
             written = database.checkpoint()

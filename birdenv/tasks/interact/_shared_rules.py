@@ -206,11 +206,15 @@ class InteractRules(Rules):
         return _HEARD
 
     def _execute(self, sql: str) -> Reply:
+        if self.recalled is not None:
+            self._database.recall(sql, self.recalled["past"])
+            return self._reply(self.recalled["shown"], "database")
         try:
-            shown = self._database.show(sql)
+            shown, past = self._database.show(sql)
         except BenchmarkError as error:
             self.private_log.append({"kind": "infra_error", "reason": str(error)})
             return self._break("infra_error")
+        self.noted = {"shown": shown, "past": past}
         return self._reply(shown, "database")
 
     def _submit(self, sql: str) -> Reply:
@@ -218,8 +222,12 @@ class InteractRules(Rules):
             self._log_attempt(sql, "ungraded")
             return self._end(_UNGRADED, "ungraded")
         self._database.set_aside()
-        job = grading_job(self.task, self.profile, self._phase, self._accepted, self._left)
-        grade = self._grader.grade(job, sql)
+        if self.recalled is not None:
+            grade = Grade.recalled(self.recalled)
+        else:
+            job = grading_job(self.task, self.profile, self._phase, self._accepted, self._left)
+            grade = self._grader.grade(job, sql)
+            self.noted = grade.noted()
         if grade.status in ("infra_error", "test_error"):
             self._log_attempt(sql, grade.status, grade)
             return self._break(grade.status)

@@ -53,6 +53,8 @@ def generate(
     if most < attributes[0]:
         raise InputError(f"the schema has {most} attributes, fewer than {attributes[0]}")
     values = {each.name: schema.distinct(each.value_type) for each in schema.attributes}
+    if len(values) < len(schema.attributes):
+        raise InputError("the schema has two attributes of one name")
     return [
         _scenario(schema, values, rng, rng.randint(*items), rng.randint(attributes[0], most), alphas)
         for _ in range(number)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario, Schema
+from birdenv.errors import InputError
 from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
 from birdenv.tasks.cocoa._settings import SchemaSettings
 from birdenv.tasks.mutual_friends._draw_scenarios import ALPHAS, generate
 from birdenv.tasks.mutual_friends._rules import MOST_ITEMS, SEATS, MutualFriendsRules
 from birdenv.tasks.mutual_friends._schema import SCHEMA
+
+_LEAST_ALPHA: Final = 0.001
+_MOST_ALPHA: Final = 1000
+"""Beyond these every list has one value, or all values, and their weights are no numbers any more."""
 
 
 class MutualFriendsSettings(SchemaSettings):
@@ -33,8 +38,8 @@ class MutualFriendsSettings(SchemaSettings):
     @field_validator("alphas", mode="after")
     @classmethod
     def _are_positive(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if min(value) <= 0:
-            raise ValueError("must be numbers above 0")
+        if not all(_LEAST_ALPHA <= each <= _MOST_ALPHA for each in value):
+            raise ValueError(f"must be numbers from {_LEAST_ALPHA} to {_MOST_ALPHA}")
         return value
 
     def read_schema(self) -> Schema:
@@ -49,14 +54,18 @@ def load(settings: Any) -> ScenarioTasks:
     """
     scenarios = settings.read()
     if scenarios is None:
-        scenarios = generate(
-            settings.read_schema(),
-            settings.number,
-            settings.scenario_seed,
-            settings.items,
-            settings.attributes,
-            settings.alphas,
-        )
+        schema = settings.read_schema()
+        try:
+            scenarios = generate(
+                schema,
+                settings.number,
+                settings.scenario_seed,
+                settings.items,
+                settings.attributes,
+                settings.alphas,
+            )
+        except InputError as error:
+            raise InputError(f"{settings.schema_file or 'our own schema'}: {error}") from None
     return ScenarioTasks(scenarios, settings, MutualFriendsRules, list[dict[str, str]])
 
 

@@ -15,8 +15,10 @@ from birdenv.users.model_user._encoder import (
     Reading,
     annotated_points,
     first_line,
+    makes_the_choice,
     other_points,
     read_choice,
+    shares_a_word,
 )
 from birdenv.users.model_user._seat import UserSeat
 
@@ -55,6 +57,10 @@ class TwoStageUser:
         if not question.strip():
             return UNANSWERABLE
         annotated, others = annotated_points(brief), other_points(brief)
+        if makes_the_choice(question, brief.request, annotated + others):
+            self._seat.fault("told what to choose")
+            if brief.converses:
+                return UNANSWERABLE
         values = {"question": question, "annotated": annotated, "others": others}
         line = first_line if brief.first_line else str
         said = self._seat.ask("encoder", **values)
@@ -67,6 +73,8 @@ class TwoStageUser:
         if reading is None:
             self._seat.fault("no choice after two tries")
             return UNANSWERABLE
+        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+            self._seat.fault("granted without a shared word")
         return reading
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.errors import InputError
-from birdenv.files import write_records, write_text
+from birdenv.files import exists, write_records, write_text
 from birdenv.web.ratings._store import RATINGS, RatingStore
 
 ROW_FORMATS: Final = {
@@ -34,9 +34,9 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
     Raises:
         InputError: there are no ratings in the folder.
     """
-    if not (folder / RATINGS).is_file():
+    if not exists(folder / RATINGS):
         raise InputError(f"{folder} holds no ratings; birdenv web --rate collects them")
-    store = RatingStore(folder)
+    store = RatingStore(folder, for_reading=True)
     try:
         said = store.said()
     finally:

@@ -36,16 +36,18 @@ class RatingStore(Database):
     """The ratings of one folder. Safe from any thread.
 
     Args:
-        folder: the folder; it is made if it is not there.
+        folder: the folder; it is made if it is not there, but for reading.
+        for_reading: nothing is written.
 
     Raises:
         InputError: the folder or the file cannot be used.
     """
 
-    def __init__(self, folder: Path) -> None:
-        with file_errors(folder, "made"):
-            folder.mkdir(parents=True, exist_ok=True)
-        super().__init__(folder / RATINGS, _TABLES)
+    def __init__(self, folder: Path, for_reading: bool = False) -> None:
+        if not for_reading:
+            with file_errors(folder, "made"):
+                folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(folder / RATINGS, _TABLES, for_reading)
 
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
         """Add a rater who agreed; one whom the platform sent before is the same person.

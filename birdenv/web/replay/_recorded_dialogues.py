@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from birdenv.dialogue.cocoa import ExampleRecord, read_examples
 from birdenv.errors import BirdenvError, InputError
 from birdenv.runs.export import arena_of
 from birdenv.runs.summaries import read_run
+from birdenv.web.study._export import is_study
 from birdenv.web.study._shown import line, told
 from birdenv.web.study._store import FILE, Store
 
@@ -136,7 +136,7 @@ class Records:
         return made
 
     def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
-        if (path / FILE).is_file():
+        if is_study(path):
             return self._study(path)
         if path.is_dir():
             found = self._run(path, private)
@@ -145,11 +145,9 @@ class Records:
         return lambda: found
 
     def _study(self, folder: Path) -> Callable[[], list[Record]]:
-        store = Store(folder / FILE)
+        store = Store(folder / FILE, for_reading=True)
         self._stack.callback(store.close)
-        game = json.loads(store.setting("game", "{}"))
-        if not game:
-            raise InputError(f"{folder}: nobody has taken part yet")
+        game = store.game()
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 

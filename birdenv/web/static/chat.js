@@ -3,9 +3,12 @@
 
 const status = document.body.dataset.status;
 const pending = new Map(); // moves that the server has not shown us yet, by our number
+const MOST_SENT = 8; // of them; the others wait here, so that the server never has too many
 let socket = null;
 let after = 0; // events seen
 let wait = 250; // milliseconds before the next try
+let opened = 0; // when the connection came to be
+let heard = false; // since then, what the server knows
 let leaving = false; // another page comes
 let setup = null;
 let state = null;
@@ -19,10 +22,10 @@ let turn = Promise.resolve(); // frames are read one after the other
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
   socket.onopen = () => {
-    wait = 250;
+    opened = Date.now();
+    heard = false;
     byId("line").textContent = "";
     send({ type: "hello", after });
-    for (const move of pending.values()) send(move.frame);
   };
   socket.onmessage = (message) => {
     turn = turn.then(() => receive(JSON.parse(message.data)));
@@ -34,6 +37,9 @@ function connect() {
       return;
     }
     byId("line").textContent = "No connection; trying again.";
+    heard = false;
+    for (const move of pending.values()) move.sent = false;
+    if (opened && Date.now() - opened > 5000) wait = 250;
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 4000);
   };
@@ -41,6 +47,25 @@ function connect() {
 
 function send(frame) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+}
+
+// What may be sent is sent, in its order.
+function sendPending() {
+  if (!heard) return;
+  let sent = 0;
+  for (const move of pending.values()) {
+    if ((sent += 1) > MOST_SENT) return;
+    if (!move.sent) send(move.frame);
+    move.sent = true;
+  }
+}
+
+function notSent(cid) {
+  const move = pending.get(cid);
+  if (!move) return;
+  move.line.className = "you refused";
+  move.line.firstChild.textContent = "You (not sent: too fast)";
+  pending.delete(cid);
 }
 
 async function receive(frame) {
@@ -52,7 +77,12 @@ async function receive(frame) {
     }
     if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
   } else if (frame.type === "setup") {
-    if (setup !== null) return; // a connection that came back: the page stands, and what was typed stays
+    if (setup !== null) { // a connection that came back: the page stands, and what was typed stays
+      if (setup.dialogue === frame.dialogue) return;
+      leaving = true; // another tab has gone on to another partner
+      location.reload();
+      return;
+    }
     setup = frame;
     showTold(setup);
     if (setup.actions.some((action) => action.fields.some((field) => field.kind === "code"))) await loadEditor();
@@ -61,6 +91,11 @@ async function receive(frame) {
     for (const event of frame.events) showEvent(event);
     state = frame.state;
     update();
+    heard = true;
+    sendPending();
+  } else if (frame.type === "too_fast") {
+    notSent(frame.cid);
+    sendPending();
   } else if (frame.type === "typing") {
     byId("typing").hidden = !frame.on;
   }
@@ -83,10 +118,10 @@ function showEvent(event) {
 function play(action, data) {
   const cid = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const seconds = typingSince === null ? null : Math.min(86400, (Date.now() - typingSince) / 1000);
-  const frame = { type: "move", cid, action: action.name, data, seconds };
+  const frame = { type: "move", cid, dialogue: setup.dialogue, action: action.name, data, seconds };
   const event = { action: action.name, data };
-  pending.set(cid, { frame, line: addLine("you", "You (sending)", [make("span", said(event))], "pending") });
-  send(frame);
+  pending.set(cid, { frame, sent: false, line: addLine("you", "You (sending)", [make("span", said(event))], "pending") });
+  sendPending();
   stopTyping();
 }
 

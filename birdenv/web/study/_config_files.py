@@ -29,8 +29,8 @@ def read_config(path: Path) -> StudyConfig:
     if not isinstance(record, dict):
         raise InputError(f"{path}: a study is a JSON object")
     try:
-        if "status_params" in record:
-            record = AppParams.model_validate(record).study(path)
+        if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
+            record = AppParams.model_validate(_without_nulls(record)).study(path)
         return StudyConfig.model_validate(record)
     except ValidationError as error:
         first = error.errors()[0]
@@ -54,10 +54,11 @@ class _Model(_Params):
 class AppParams(_Params):
     """CoCoA's `app_params.json`, as far as it has a meaning here: templates, images and icons have none.
 
-    Quotas are one number, one for each partner, or missing; `models` may be missing, too (people only).
+    Quotas are one number, one for each partner, or missing; `models` may be missing, too (people only). What
+    is null counts as missing.
     """
 
-    status_params: Mapping[str, _Status]
+    status_params: Mapping[str, _Status] = Field(default_factory=dict)
     connection_timeout_num_seconds: float = 3
     idle_timeout_num_seconds: float = -1
     task_title: str = ""
@@ -98,6 +99,7 @@ class AppParams(_Params):
     def _partners(self, path: Path) -> dict[str, Any]:
         known = {*player_names(AGENTS), *player_names(USERS)}
         players: dict[str, str | None] = {HUMAN: None}
+        unknown: set[str] = set()
         for name, model in self.models.items():
             if not model.active:
                 continue
@@ -108,7 +110,14 @@ class AppParams(_Params):
                     )
                 players[name] = model.type
             else:
+                unknown.add(name)
                 warn(f"{path}: model {name!r} has the unknown type {model.type!r}: left out", stacklevel=4)
+        if isinstance(self.num_chats_per_scenario, Mapping):
+            for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
+                warn(
+                    f"{path}: num_chats_per_scenario names {name!r}, which is no active model: left out",
+                    stacklevel=4,
+                )
         made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}
         made = {name: each for name, each in made.items() if each["chats"] != 0}
         if not made:
@@ -127,6 +136,12 @@ class AppParams(_Params):
         if status not in self.status_params:
             raise InputError(f"{path}: status_params.{status}.num_seconds is missing")
         return _limit(self.status_params[status].num_seconds)
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_nulls(each) for name, each in value.items() if each is not None}
 
 
 def _limit(seconds: float) -> float | None:

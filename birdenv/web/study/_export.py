@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,28 @@ from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError
+from birdenv.files import exists
 from birdenv.web.study._config import HUMAN
 from birdenv.web.study._store import FILE, Store
 
 
 def is_study(folder: Path) -> bool:
     """Return True for the folder of a study."""
-    return (folder / FILE).is_file()
+    return exists(folder / FILE)
+
+
+def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the name of a study's game, and the settings of the game.
+
+    Raises:
+        InputError: the study cannot be read, or nobody has taken part yet.
+    """
+    store = Store(folder / FILE, for_reading=True)
+    try:
+        told = store.game()
+    finally:
+        store.close()
+    return str(told["game"]), dict(told["settings"])
 
 
 def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list[dict[str, Any]]:
@@ -34,18 +48,16 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
     """
     if form not in ("cocoa", "openai", "potato"):
         raise InputError(f"a study is exported as cocoa, openai or potato, not as {form!r}")
-    store = Store(folder / FILE)
+    store = Store(folder / FILE, for_reading=True)
     try:
-        told = json.loads(store.setting("game", "{}"))
-        if not told:
-            raise InputError(f"{folder}: nobody has taken part yet")
+        told = store.game()
         with make_game(told["game"], **told["settings"]) as arena:
             made = [each for each in examples(store, arena) if _earned(each, min_reward)]
             if form == "cocoa":
                 return [each.to_json() for each in made]
             if form == "potato":
                 return [each.annotation_item(arena.game.seat_names) for each in made]
-            return [row for example in made for row in _chats(example, arena)]
+            return [row for example in made for row in _chats(example, store, arena)]
     finally:
         store.close()
 
@@ -70,8 +82,9 @@ def examples(store: Store, arena: Arena) -> Iterator[Example]:
         )
 
 
-def _chats(example: Example, arena: Arena) -> Iterator[dict[str, Any]]:
-    dialogue = replay(arena.start(example.scenario_uuid).rules, example.events)
+def _chats(example: Example, store: Store, arena: Arena) -> Iterator[dict[str, Any]]:
+    noted = [move.noted for move in store.moves(example.uuid)]
+    dialogue = replay(arena.start(example.scenario_uuid).rules, example.events, noted=noted)
     for place, name in example.agents.items():
         if name != HUMAN:
             continue

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
-from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, replay
+from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, View, replay
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
 from birdenv.web.study._config import HUMAN
-from birdenv.web.study._shown import actions, line, told
+from birdenv.web.study._shown import Shown, setup, show
 from birdenv.web.study._store import Store, StoredDialogue
 
 INFRA_ERROR: Final = "infra_error"
@@ -30,36 +31,45 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
     return player_factory(spec, AGENTS if seat == game.evaluated else USERS)
 
 
-class Shown(NamedTuple):
-    """What a seat may see: the events so far, and what it may do now. A value; readers need no lock."""
-
-    events: tuple[dict[str, Any], ...]
-    state: dict[str, Any]
+class LostDialogueError(RuntimeError):
+    """A dialogue could not keep a move: it must be made again from what is stored."""
 
 
 class RunningDialogue:
     """A dialogue of people and players, kept in the store move by move. Safe from any thread.
 
     One lock guards the dialogue while a move is played, so a slow statement holds up its own dialogue only.
+
+    After a restart it is made from what is stored, and no SQL that was answered runs again.
+
+    Attributes:
+        stored: what the store says of its beginning.
+        ended: True when the end is stored.
+        is_lost: True if it differs from what is stored: a move could not be kept. It does nothing any more.
     """
 
     def __init__(
         self, arena: Arena, store: Store, stored: StoredDialogue, clock: Callable[[], float]
     ) -> None:
         self.stored = stored
-        self.ended = False
+        self.ended = stored.ended is not None
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
+        self.is_lost = False
+        self._wish: str | None = None  # why the house wants it to end
+        self._thinking: float | None = None  # since when a player has been asked
+        self._thought = 0.0  # when a player was last done with that
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
         self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
+        self._reminders: list[tuple[int, View]] = []  # by seat, what players saw before a restart
         self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
         self._known: set[tuple[int, str]] = set()
-        self._active = dict.fromkeys(self.people, stored.started)
+        self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
         self._resume()
-        self._setups = {seat: self._setup(seat, arena) for seat in self.people}
-        self._shown = {seat: self._show(seat) for seat in self.people}
+        self._setups = {seat: setup(arena.game, self._dialogue.rules, seat) for seat in self.people}
+        self._shown = {seat: show(self._dialogue, seat, self._numbers) for seat in self.people}
 
     @property
     def people(self) -> tuple[int, ...]:
@@ -100,11 +110,19 @@ class RunningDialogue:
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return since when a person could have acted and did not; None while they may not act."""
-        if seat not in self._dialogue.open:
+        """Return since when a person could have acted and did not.
+
+        None while they may not act, while a move is being carried out, and while a player thinks.
+        """
+        if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
             return None
-        others = [self._active[each] for each in self.people if each != seat]
-        return max(self._active[seat], *others, 0.0) if len(self._dialogue.open) == 1 else self._active[seat]
+        others = self._active.values() if len(self._dialogue.open) == 1 else ()
+        return max(self._active[seat], self._thought, *others)
+
+    @property
+    def thinking_since(self) -> float | None:
+        """Since when a player has been asked and has not answered."""
+        return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
         """Play a person's move once, and keep it; False if it was played before or comes too late.
@@ -115,25 +133,22 @@ class RunningDialogue:
             cid: the browser's number of the move.
             seconds: how long the person wrote.
         """
-        with self._lock:
+        with self._held():
             if (seat, cid) in self._known or self._dialogue.is_over:
                 return False
             self._known.add((seat, cid))
             self._active[seat] = self._clock()
             self._apply(seat, move, cid, seconds)
+            self._active[seat] = self._clock()  # a statement may take its time
             return True
 
-    def stop(self, status: str, *, wait: bool = True) -> None:
-        """End the dialogue by the house.
+    def stop(self, status: str) -> None:
+        """End the dialogue by the house: now, or right after the move that is being carried out.
 
-        Without `wait`, nothing happens while a move is being carried out: whoever keeps the time asks again,
-        and a slow statement of one dialogue holds up no other one.
+        It never waits. Of two reasons the first one counts.
         """
-        if self._lock.acquire(blocking=wait):
-            try:
-                self._stop(status)
-            finally:
-                self._lock.release()
+        self._wish = self._wish or status
+        self._stop_if_wished()
 
     def next_move(self) -> tuple[int, Move] | None:
         """Ask the players whose turn it may be; None if no player has anything to say now.
@@ -141,8 +156,9 @@ class RunningDialogue:
         A player is asked once after something happened, and again while no person may act, as by every
         driver.
         """
+        self._remind_players()
         while True:
-            with self._lock:
+            with self._held():
                 count = len(self._dialogue.events)
                 waiting = [seat for seat in self._players if seat in self._dialogue.open]
                 ask = next((seat for seat in waiting if self._asked[seat] < count), None)
@@ -152,18 +168,21 @@ class RunningDialogue:
                     return None
                 view = self._dialogue.view(ask)
             try:
+                self._thinking = self._clock()
                 move = as_move(self._players[ask].move(view))
             except Exception:
                 _log.exception("the player in seat %d of %s failed", ask, self.stored.id)
                 self.stop(PARTNER_ERROR)
                 return None
+            finally:
+                self._thinking, self._thought = None, self._clock()
             self._asked[ask] = count
             if move is not None:
                 return ask, move
 
     def play_for(self, seat: int, move: Move) -> None:
         """Play a player's move."""
-        with self._lock:
+        with self._held():
             if self._dialogue.is_over:
                 return
             self._apply(seat, move, None, None)
@@ -179,6 +198,22 @@ class RunningDialogue:
             if callable(close):
                 close()
 
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """The dialogue is nobody else's; after that it ends if the house wished so meanwhile."""
+        with self._lock:
+            if self.is_lost:
+                raise LostDialogueError(f"{self.stored.id} is not what is stored")
+            yield
+        self._stop_if_wished()
+
+    def _stop_if_wished(self) -> None:
+        if self._wish is not None and not self.is_lost and self._lock.acquire(blocking=False):
+            try:
+                self._stop(self._wish)
+            finally:
+                self._lock.release()
+
     def _make_players(self, arena: Arena) -> dict[int, Player]:
         made: dict[int, Player] = {}
         for seat, spec in enumerate(self.stored.seats):
@@ -190,16 +225,15 @@ class RunningDialogue:
         return made
 
     def _resume(self) -> None:
-        """Play what is stored. Players are asked again, so that they know what they knew."""
+        """Play what is stored."""
         moves = self._store.moves(self.stored.id)
         for stored in moves:
             if stored.cid is not None:
                 self._known.add((stored.seat, stored.cid))
                 self._numbers[stored.event.time] = stored.cid
-            if stored.seat in self._active:
-                self._active[stored.seat] = stored.event.time
         if moves:
-            self._dialogue = replay(self._dialogue.rules, [each.event for each in moves], self._remind)
+            events, noted = [each.event for each in moves], [each.noted for each in moves]
+            self._dialogue = replay(self._dialogue.rules, events, self._note_view, noted)
             self._let_people_answer(moves[-1].seat)
 
     def _let_people_answer(self, seat: int) -> None:
@@ -207,18 +241,29 @@ class RunningDialogue:
         if seat in self._players and set(self.people) & set(self._dialogue.open):
             self._asked[seat] = len(self._dialogue.events)
 
-    def _remind(self, dialogue: Dialogue, event: Event) -> None:
-        player = self._players.get(event.agent)
-        if player is None:
-            return
-        try:
-            player.move(dialogue.view(event.agent))
-        except Exception:
-            _log.exception("the player in seat %d of %s failed", event.agent, self.stored.id)
+    def _note_view(self, dialogue: Dialogue, event: Event) -> None:
+        if event.agent in self._players:
+            self._reminders.append((event.agent, dialogue.view(event.agent)))
+
+    def _remind_players(self) -> None:
+        """Ask players again what they were asked before a restart, so that they know what they knew.
+
+        People do not wait for that: a language model may take its time.
+        """
+        reminders, self._reminders = self._reminders, []
+        for seat, view in reminders:
+            player = self._players.get(seat)
+            try:
+                if player is not None:
+                    player.move(view)
+            except Exception:
+                _log.exception("the player in seat %d of %s failed", seat, self.stored.id)
 
     def _apply(self, seat: int, move: Move, cid: str | None, seconds: float | None) -> None:
         now = round(self._clock(), 3)
         begun = None if seconds is None else round(now - seconds, 3)
+        rules = self._dialogue.rules
+        rules.noted = None
         try:
             event = self._dialogue.apply(seat, move, time=now, start_time=begun)
         except InfrastructureError:
@@ -230,7 +275,7 @@ class RunningDialogue:
             return
         if cid is not None:
             self._numbers[event.time] = cid
-        self._keep(event, cid, move.data)
+        self._keep(event, cid, move.data, rules.noted)
 
     def _stop(self, status: str) -> None:
         if self._dialogue.is_over:
@@ -238,41 +283,14 @@ class RunningDialogue:
         self._dialogue.stop(status, time=round(self._clock(), 3))
         self._keep(self._dialogue.events[-1], None, None)
 
-    def _keep(self, event: Event, cid: str | None, sent: Any) -> None:
+    def _keep(self, event: Event, cid: str | None, sent: Any, noted: Any = None) -> None:
         number = len(self._dialogue.events)
-        self._store.add_move(self.stored.id, number, event.agent, cid, sent, event)
-        self._shown = {seat: self._show(seat) for seat in self.people}
-
-    # --- what people see
-
-    def _setup(self, seat: int, arena: Arena) -> dict[str, Any]:
-        game, rules = arena.game, self._dialogue.rules
-        return {
-            **told(game, rules, seat),
-            "phases": game.seats[seat].phases,
-            "actions": actions(game, rules, seat),
+        try:
+            self._store.add_move(self.stored.id, number, event.agent, cid, sent, event, noted)
+        except BaseException:
+            self.is_lost = True
+            raise
+        self._shown = {
+            seat: show(self._dialogue, seat, self._numbers, before.events)
+            for seat, before in self._shown.items()
         }
-
-    def _show(self, seat: int) -> Shown:
-        dialogue = self._dialogue
-        old = self._shown[seat].events if hasattr(self, "_shown") else ()
-        new = tuple(
-            self._line(seat, len(old) + place, event)
-            for place, event in enumerate(dialogue.heard(seat, len(old)))
-        )
-        view = dialogue.view(seat)
-        state: dict[str, Any] = {
-            "legal": list(view.legal),
-            "phase": view.phase,
-            "gauges": dict(view.gauges),
-            "choices": list(view.choices),
-            "over": dialogue.is_over,
-        }
-        if dialogue.is_over:
-            state |= {"status": dialogue.status, "reward": dialogue.rewards[seat]}
-        return Shown((*old, *new), state)
-
-    def _line(self, seat: int, number: int, event: Event) -> dict[str, Any]:
-        """One event as a seat sees it; a move of its own has the browser's number."""
-        cid = self._numbers.get(event.time) if event.agent == seat else None
-        return {"number": number, "cid": cid, **line(event, seat)}

@@ -3,10 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from birdenv.dialogue import Event, Game, Rules
+from birdenv.dialogue import Dialogue, Event, Game, Rules
 from birdenv.dialogue._event import HOUSE
+
+
+class Shown(NamedTuple):
+    """What a seat may see: the events so far, and what it may do now. A value; readers need no lock."""
+
+    events: tuple[dict[str, Any], ...]
+    state: dict[str, Any]
+
+
+def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
+    """Return what the page of a seat is built of. It never changes in a dialogue."""
+    phases = game.seats[seat].phases
+    return {**told(game, rules, seat), "phases": phases, "actions": actions(game, rules, seat)}
+
+
+def show(
+    dialogue: Dialogue, seat: int, numbers: Mapping[float, str], before: tuple[dict[str, Any], ...] = ()
+) -> Shown:
+    """Return what a seat may see now.
+
+    Args:
+        dialogue: the dialogue.
+        seat: the seat.
+        numbers: the browser's numbers of moves, by the time of their events; a seat sees its own.
+        before: the lines that it was shown already.
+    """
+    new = tuple(
+        {
+            "number": len(before) + place,
+            "cid": numbers.get(event.time) if event.agent == seat else None,
+            **line(event, seat),
+        }
+        for place, event in enumerate(dialogue.heard(seat, len(before)))
+    )
+    view = dialogue.view(seat)
+    state: dict[str, Any] = {
+        "legal": list(view.legal),
+        "phase": view.phase,
+        "gauges": dict(view.gauges),
+        "choices": list(view.choices),
+        "over": dialogue.is_over,
+    }
+    if dialogue.is_over:
+        state |= {"status": dialogue.status, "reward": dialogue.rewards[seat]}
+    return Shown((*before, *new), state)
 
 
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:

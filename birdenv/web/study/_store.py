@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS move(
   dialogue TEXT NOT NULL, number INTEGER NOT NULL, seat INTEGER NOT NULL, cid TEXT,
   action TEXT NOT NULL, data TEXT NOT NULL, event TEXT NOT NULL,
   PRIMARY KEY(dialogue, number), UNIQUE(dialogue, seat, cid));
+CREATE TABLE IF NOT EXISTS noted(
+  dialogue TEXT NOT NULL, number INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY(dialogue, number));
 CREATE TABLE IF NOT EXISTS survey(
   dialogue TEXT NOT NULL, seat INTEGER NOT NULL, answers TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
 CREATE TABLE IF NOT EXISTS report(
@@ -95,20 +97,32 @@ class Report(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move as it was sent, and the event that was heard of it."""
+    """One move as it was sent, the event that was heard of it, and what the rules noted (`Rules.noted`)."""
 
     seat: int
     cid: str | None
     event: Event
+    noted: Any = None
 
 
 class Store(Database):
     """The database of one study. Safe from any thread."""
 
-    def __init__(self, path: Path | str) -> None:
-        super().__init__(path, _TABLES)
+    def __init__(self, path: Path | str, for_reading: bool = False) -> None:
+        super().__init__(path, _TABLES, for_reading)
 
     # --- the study
+
+    def game(self) -> dict[str, Any]:
+        """Return the name of the study's game and its settings (`game`, `settings`).
+
+        Raises:
+            InputError: nobody has taken part yet.
+        """
+        rows = self.rows("SELECT value FROM study WHERE name = 'game'")
+        if not rows:
+            raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
+        return dict(json.loads(rows[0][0]))
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""
@@ -213,13 +227,16 @@ class Store(Database):
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
-    def used(self, broken: Sequence[str]) -> dict[tuple[str, str], int]:
-        """Return how many dialogues each task has with each partner, without those that broke off."""
+    def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
+        """Return how many dialogues each task has with each partner, without those that broke off.
+
+        Those that go on count as well, but for `finished`.
+        """
         marks = ", ".join("?" * len(broken))
         rows = self.rows(
             "SELECT task, partner, COUNT(*) FROM dialogue "
-            f"WHERE status IS NULL OR status NOT IN ({marks}) GROUP BY 1, 2",
-            *broken,
+            f"WHERE COALESCE(status, '') NOT IN ({marks}) AND (ended IS NOT NULL OR NOT ?) GROUP BY 1, 2",
+            *(*broken, finished),
         )
         return {(task, partner): count for task, partner, count in rows}
 
@@ -235,20 +252,37 @@ class Store(Database):
     # --- moves
 
     def add_move(
-        self, dialogue: str, number: int, seat: int, cid: str | None, data: Any, event: Event
+        self,
+        dialogue: str,
+        number: int,
+        seat: int,
+        cid: str | None,
+        data: Any,
+        event: Event,
+        noted: Any = None,
     ) -> None:
-        """Keep a move as it was sent, with the event that it became."""
+        """Keep a move as it was sent, with the event that it became and what the rules noted."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
-        self.rows(
-            "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(dialogue, number, seat, cid, event.action, sent, heard),
-        )
+        insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
+        values = dialogue, number, seat, cid, event.action, sent, heard
+        if noted is None:
+            self.rows(insert, *values)
+            return
+        with self.transaction():
+            self.rows(insert, *values)
+            self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
 
     def moves(self, dialogue: str) -> list[StoredMove]:
         """Return the moves of a dialogue in their order."""
-        rows = self.rows("SELECT seat, cid, event FROM move WHERE dialogue = ? ORDER BY number", dialogue)
-        return [StoredMove(seat, cid, Event.from_json(json.loads(event))) for seat, cid, event in rows]
+        sql = (
+            "SELECT seat, cid, event, said FROM move LEFT JOIN noted USING (dialogue, number) "
+            "WHERE dialogue = ? ORDER BY number"
+        )
+        return [
+            StoredMove(seat, cid, Event.from_json(json.loads(event)), _parsed(said))
+            for seat, cid, event, said in self.rows(sql, dialogue)
+        ]
 
     # --- surveys
 

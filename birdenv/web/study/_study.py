@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
+import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, Final
 from uuid import UUID
@@ -16,14 +17,17 @@ from birdenv.errors import InputError
 from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
-from birdenv.web.study._game import check_players
+from birdenv.web.study._loaded_dialogues import LoadedDialogues
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.web.study._store import Person, Report, Store
+from birdenv.web.study._study_game import check_players
+from birdenv.web.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
 """Tries of the comprehension check."""
 
+_log = logging.getLogger("birdenv.web")
 _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
 BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR)
@@ -54,7 +58,7 @@ class Study:
         config: StudyConfig,
         store: Store,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         rng: Random | None = None,
     ) -> None:
         if len(arena.game.seats) > 2:
@@ -63,13 +67,12 @@ class Study:
         self.arena = arena
         self.config = config
         self.store = store
-        self.clock = clock
+        self.clock = clock = clock or steady_clock()
         self.changed: Callable[[Iterable[str]], None] = lambda people: None
         self.presence = Presence(clock)
         self._rng = rng or SystemRandom()
         self._lock = threading.RLock()  # of changes of status; never held while a move is played
-        self._loading = threading.Lock()
-        self._rooms: dict[str, RunningDialogue] = {}
+        self._rooms = LoadedDialogues(self._make)
         self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
         self._keep_settings()
 
@@ -129,13 +132,24 @@ class Study:
                 self.store.move_person(id, "instructions", person.since, tries=tries)
             return False
 
-    def play(self, id: str, move: Move, cid: str, seconds: float | None = None) -> None:
-        """Play a person's move in their dialogue; nothing happens where they have none."""
+    def play(
+        self, id: str, move: Move, cid: str, seconds: float | None = None, dialogue: str | None = None
+    ) -> None:
+        """Play a person's move in their dialogue.
+
+        Nothing happens where they have none, or another one than the move was sent to.
+        """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:
             return
-        room = self.room(person.dialogue)
-        room.play(person.seat, move, cid, seconds)
+        if dialogue in (None, person.dialogue):
+            room = self.room(person.dialogue)
+            room.play(person.seat, move, cid, seconds)
+            self.settle(room)
+
+    def play_for(self, room: RunningDialogue, seat: int, move: Move) -> None:
+        """Play a player's move in a dialogue."""
+        room.play_for(seat, move)
         self.settle(room)
 
     def leave(self, id: str) -> None:
@@ -146,9 +160,7 @@ class Study:
                 return
             self._finish(id, "left")
         if person.status == "chat" and person.dialogue is not None:
-            room = self.room(person.dialogue)
-            room.stop(LEFT)
-            self.settle(room)
+            self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
         """Let a person whose partner left wait for another one."""
@@ -168,11 +180,11 @@ class Study:
         Raises:
             InputError: a needed answer is missing, or one is not possible.
         """
-        read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
         with self._lock:
             person = self._in_status(id, "survey")
             if person is None or person.dialogue is None or person.seat is None:
                 return
+            read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
             self.store.add_survey(person.dialogue, person.seat, read)
             self._finish(id, "done")
 
@@ -194,84 +206,114 @@ class Study:
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
-        """Return a running dialogue if it is in memory; never waits."""
-        return self._rooms.get(dialogue)
+        """Return a running dialogue if it is in memory as it is stored; never waits."""
+        return self._rooms.find(dialogue)
+
+    def unloaded(self) -> list[str]:
+        """Return the running dialogues that are not in memory: after a restart all of them."""
+        return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue; after a restart it is played again from what is stored."""
-        room = self._rooms.get(dialogue)
-        if room is not None:
-            return room
-        with self._loading:
-            if dialogue not in self._rooms:
-                stored = self.store.dialogue(dialogue)
-                self._rooms[dialogue] = RunningDialogue(self.arena, self.store, stored, self.clock)
-            return self._rooms[dialogue]
+        """Return a running dialogue; after a restart it is made from what is stored."""
+        return self._rooms.get(dialogue)
+
+    def _make(self, dialogue: str) -> RunningDialogue:
+        """Make a dialogue from what is stored; one that cannot be made has broken off."""
+        stored = self.store.dialogue(dialogue)
+        try:
+            return RunningDialogue(self.arena, self.store, stored, self.clock)
+        except sqlite3.Error:  # of the store, which may come back
+            raise
+        except Exception:
+            self._end(dialogue, INFRA_ERROR, {}, [0.0] * len(stored.seats))
+            raise
 
     def settle(self, room: RunningDialogue) -> None:
         """Tell people what happened; after the end, keep the outcome and send them on."""
-        people = self.store.seated(room.stored.id)
-        if room.is_over:
+        id = room.stored.id
+        if room.is_over and not room.is_lost:
             with self._lock:
                 if not room.ended:
+                    self._end(id, room.status, room.outcome, room.rewards)
                     room.ended = True
-                    self._end(room, people)
             room.close()
-            self._rooms.pop(room.stored.id, None)
-        self.changed(people.values())
+            self._rooms.drop(id)
+        self.changed(self.store.seated(id).values())
 
-    def _end(self, room: RunningDialogue, people: Mapping[int, str]) -> None:
-        now = self.clock()
-        with self.store.transaction():
-            self.store.end_dialogue(room.stored.id, now, room.status, room.outcome, room.rewards)
-            for id in people.values():
-                if self._in_status(id, "chat"):
-                    if room.status in BROKEN:
-                        self._set(id, "alone")
-                    elif self.questions:
-                        self._set(id, "survey")
-                    else:
-                        self._finish(id, "done")
+    def _end(self, id: str, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]) -> None:
+        with self._lock, self.store.transaction():
+            self.store.end_dialogue(id, self.clock(), status, outcome, rewards)
+            for person in self._people_in(id).values():
+                if status in BROKEN:
+                    self._set(person, "alone")
+                elif self.questions:
+                    self._set(person, "survey")
+                else:
+                    self._finish(person, "done")
+
+    def _people_in(self, dialogue: str) -> dict[int, str]:
+        """The people who have not gone on from a dialogue, by seat."""
+        seated = self.store.seated(dialogue).items()
+        found = {seat: self._in_status(id, "chat") for seat, id in seated}
+        return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}
+
+    def _stop(self, room: RunningDialogue, status: str) -> None:
+        """End a dialogue by the house; whose partner left goes on at once, also while a statement runs."""
+        room.stop(status)
+        if room.is_over:
+            self.settle(room)
+        elif status == LEFT:
+            with self._lock:
+                for id in self._people_in(room.stored.id).values():
+                    self._set(id, "alone")
 
     # --- the clock
 
     def tick(self) -> list[RunningDialogue]:
-        """Pair people, and carry out all time limits; return the dialogues that began."""
+        """Pair people, and carry out all time limits; return the dialogues that began.
+
+        Dialogues that are not in memory are left as they are: `room` brings them back.
+        """
         with self._lock:
             begun = self._pair()
-        for stored in self.store.running():
-            self._check(self.room(stored.id))
-        return begun
+        made = []
+        for id in begun:
+            try:
+                made.append(self.room(id))
+            except Exception:
+                _log.exception("%s could not begin", id)
+        for room in self._rooms.all():
+            try:
+                self._check(room)
+            except Exception:
+                _log.exception("the limits of %s could not be carried out", room.stored.id)
+        return made
 
-    def _pair(self) -> list[RunningDialogue]:
+    def _pair(self) -> list[str]:
         now, begun = self.clock(), []
         for step in self.waiting.steps(now, self.presence):
             if isinstance(step, End):
                 self._finish(step.person, step.ending)
             elif self.store.add_dialogue(step.dialogue, step.people):
-                begun.append(self.room(step.dialogue.id))
+                begun.append(step.dialogue.id)
                 self.changed(step.people.values())
         return begun
 
     def _check(self, room: RunningDialogue) -> None:
-        now, limits, stored = self.clock(), self.config.limits, room.stored
-        if not room.is_over:
-            gone = [
-                id
-                for seat, id in self.store.seated(stored.id).items()
-                if _is_past(self.presence.away_since(id), limits.away, now)
-                or _is_past(room.idle_since(seat), limits.idle, now)
-            ]
-            with self._lock:
-                for id in gone:
-                    if self._in_status(id, "chat"):
-                        self._finish(id, "left")
-            if gone:
-                room.stop(LEFT, wait=False)
-            elif _is_past(stored.started, limits.chat, now):
-                room.stop("time limit", wait=False)
         if room.is_over:
             self.settle(room)
+            return
+        now, limits = self.clock(), self.config.limits
+        people = self._people_in(room.stored.id)
+        gone = people_gone(room, people, self.presence, limits, now)
+        with self._lock:
+            for id in gone:
+                if self._in_status(id, "chat"):
+                    self._finish(id, "left")
+        has_left = len(people) < len(room.people)  # perhaps just before a server was killed
+        status = LEFT if gone or has_left else overdue(room, limits, now)
+        if status is not None:
+            self._stop(room, status)
 
     # --- changes of status
 
@@ -296,7 +338,3 @@ class Study:
         kept = self.store.setting("game", json.dumps(told, sort_keys=True))
         if json.loads(kept) != told:
             raise InputError("this study was begun with another game or other settings; name another folder")
-
-
-def _is_past(since: float | None, limit: float | None, now: float) -> bool:
-    return since is not None and limit is not None and now - since > limit

@@ -75,7 +75,9 @@ class WaitingRoom:
     """Decides what becomes of waiting people. It reads the store and writes nothing.
 
     Each person gets the kind of partner that is least used by its quota, on a task that they have not had.
-    People who have no connection are not paired.
+    Dialogues that go on fill quotas, too, but may break off: one who could only have such a place waits for
+    it, and is sent away as `full` when the last of them is finished. People who have no connection are not
+    paired.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class WaitingRoom:
         if not waiting:
             return
         used = Counter(self._store.used(self._broken))
+        finished = Counter(self._store.used(self._broken, finished=True))
         limits = self._config.limits
         left: list[Person] = []
         alone: list[tuple[Person, list[str]]] = []
@@ -103,7 +106,10 @@ class WaitingRoom:
                 continue
             name, tasks = self._wanted(person, used)
             if name is None:
-                yield End(person.id, "full")
+                if self._wanted(person, finished)[0] is None:
+                    yield End(person.id, "full")
+                else:
+                    left.append(person)
             elif name != HUMAN or self._is_alone:
                 yield self._begin(name, tasks[0], used, now, [person])
             else:
@@ -129,8 +135,10 @@ class WaitingRoom:
         for person in people:
             if self.seconds_left(person, now) != 0.0:
                 continue
-            if presence.away_since(person.id) is not None:
-                yield End(person.id, "left")
+            gone = presence.away_since(person.id)
+            if gone is not None:
+                if now - gone > (self._config.limits.away or 0):  # after a restart nobody is here at first
+                    yield End(person.id, "left")
                 continue
             tasks = self._unseen(person) if standby is not None else []
             if standby is not None and tasks:

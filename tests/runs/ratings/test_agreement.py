@@ -63,6 +63,8 @@ def test_kappa_is_the_textbooks() -> None:
     [
         (["1234"], "one rater only", "one rater only"),
         (["12..", "..34"], "no two of the 2 raters", "no two of the 2 raters"),
+        (["1", "2", "1"], "one dialogue only", "one dialogue only"),
+        (["12", "2."], "one dialogue only", "one dialogue only"),
         (["3333", "3333"], "are equal", "are equal"),
         (["123", "12."], "", "equally many ratings of each dialogue, not 1 to 2"),
     ],
@@ -72,18 +74,28 @@ def test_undefined_agreement_is_said_in_words(rows: Sequence[str], alpha: str, k
         (krippendorff_alpha(ratings_of(rows)), alpha),
         (fleiss_kappa(ratings_of(rows)), kappa),
     ):
-        assert why in found.why and (found.value is None) == bool(why)
+        assert why in found.why and (found.value is None) == bool(why) and found.interval is None
         assert not why or found.text().startswith("not defined: ")
 
 
 def test_means_have_intervals_over_dialogues_and_over_raters() -> None:
-    ratings = ratings_of(["1111111111", "5555555555"])  # raters differ, dialogues do not
+    ratings = ratings_of(["1111111111", *["5555555555"] * 5])  # raters differ, dialogues do not
     over_dialogues, over_raters = mean_answer(ratings), mean_answer(ratings, "rater")
-    assert over_dialogues.value == over_raters.value == 3
-    assert over_dialogues.interval == (3, 3) and over_raters.interval == (1, 5)
+    assert over_dialogues.value == over_raters.value == pytest.approx(13 / 3)
+    assert over_dialogues.interval is None and "dialogues are equal" in over_dialogues.why
+    assert over_raters.interval is not None and over_raters.interval.low < 13 / 3 < over_raters.interval.high
     assert mean_answer(ratings_of(["22"])).text() == "2.000 (all answers are equal: no interval)"
-    assert mean_answer(ratings_of(["25"]), "rater").why == "one rater: no interval"
+    assert mean_answer(ratings_of(["25"]), "rater").why == "1 rater only: no interval below 5"
     assert mean_answer([ratings[0]._replace(value="good")]).why == "answers in words have no mean"
+
+
+@pytest.mark.parametrize("dialogues", range(1, 8))
+@pytest.mark.parametrize("rows", [("1313131", "1313131"), ("1212122", "2121211"), ("1111111", "5555555")])
+def test_no_interval_is_a_point(rows: Sequence[str], dialogues: int) -> None:
+    ratings = ratings_of([row[:dialogues] for row in rows])
+    for found in (mean_answer(ratings), krippendorff_alpha(ratings), fleiss_kappa(ratings)):
+        assert found.interval is None or found.interval.high - found.interval.low > 0.01
+        assert (found.interval is None) == bool(found.why) and (dialogues >= 5 or found.interval is None)
 
 
 def test_free_words_are_on_no_scale() -> None:

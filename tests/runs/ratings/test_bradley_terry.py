@@ -124,6 +124,29 @@ def test_undefined_rankings_are_said_in_words(text: str, why: str) -> None:
     assert found.left_out == (text == "a>a")
 
 
+@pytest.mark.parametrize(
+    ("text", "tie"),
+    [
+        ("a>b b>a", "there were no ties"),
+        ("a>b b>c c>a d=e", "there were ties, but not between players that have strengths"),
+        ("a=b b=c c=d x>y y>x", "there were ties, but not between players that have strengths"),
+        ("a>b b=a", "2 comparisons only: no interval below 5"),
+    ],
+)
+def test_ties_and_few_comparisons_are_told_as_they_are(text: str, tie: str) -> None:
+    found = rank_players(choices_of(text))
+    assert found.why == "" and found.tie.why == tie
+    assert (found.tie.value is None) == ("but not" in tie)
+    assert all(each.strength.interval is each.rank.interval is None for each in found.standings)
+
+
+def test_raters_who_all_chose_alike_give_no_interval() -> None:
+    both = choices_of("a>b a>b b>a")
+    found = rank_players([each._replace(rater=f"r{n}") for n in range(12) for each in both]).standings[0]
+    assert found.strength.value is not None and found.strength.interval is found.rank.interval is None
+    assert "all resamples of raters are equal" in found.strength.why
+
+
 def test_players_that_nothing_connects_have_no_common_rank() -> None:
     found = {each.player: each for each in rank_players(choices_of("a>b b>a a>b x>y y>x")).standings}
     assert found["a"].rank.value is None and found["a"].rank.why == "nothing connects it with x, y"
@@ -131,7 +154,7 @@ def test_players_that_nothing_connects_have_no_common_rank() -> None:
 
 
 def test_raters_are_resampled_only_where_ten_judged_those_that_are_ranked() -> None:
-    ranked = [Comparison("a", "b", winner, "r0") for winner in ("left", "right", "left")]
+    ranked = [Comparison("a", "b", winner, "r0") for winner in ("left", "right", "left") * 2]
     made = rank_players([*ranked, *(Comparison("a", "z", "left", f"r{n}") for n in range(10))])
     interval = made.standings[0].strength.interval
     assert made.resampled == "comparisons" and interval is not None and interval.low < interval.high

@@ -6,11 +6,12 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from birdenv.llm._completion import error_text, shortened
 from birdenv.llm._errors import (
@@ -28,7 +29,6 @@ OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens",
 
 _MOST_BYTES: Final = 16 * 2**20  # of an answer
 _CONNECT_SECONDS: Final = 30.0
-_STREAMED: Final = {"headers": {"X-Stainless-Raw-Response": "stream"}}
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|too many tokens|prompt is too long"
 )
@@ -42,16 +42,18 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 class Poster:
     """Sends requests to one endpoint; safe from any thread. Texts that it returns never hold the key.
 
-    Each request under way has a client of its own, with one connection: a pool of connections looks at all of
-    them for each request.
+    The `openai` client says where requests go and with which headers; its transport sends them. Its own way
+    from a body to an answer (models of options, of requests and of answers) takes twice the time of the
+    transport. Each request under way has a connection of its own: a pool of connections looks at all of them
+    for each request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._lock = threading.Lock()
+        self._prepared: _Prepared | None = None
         self._clients: list[Any] = []
         self._idle: list[Any] = []
-        self._tls: Any = None
         self._is_closed = False
 
     def post(self, body: dict[str, Any], seconds: float) -> str:
@@ -65,35 +67,25 @@ class Poster:
             EndpointRefusedError: the endpoint takes no request.
             FilteredError: its filter stopped this request.
         """
-        import openai
-
         ends = time.monotonic() + seconds
-        timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
-        try:
-            with self._client() as client:
-                response = client.post(
-                    "/chat/completions", cast_to=object, body=body, options={**_STREAMED, "timeout": timeout}
-                )
-                try:
-                    return self._read(response, ends)
-                finally:
-                    response.close()
-        except openai.APIStatusError as error:
-            raise self._status_error(error, body) from None
-        except openai.APITimeoutError as error:
-            if "connect" in type(error.__cause__).__name__.lower():
+        with self._client() as (client, to):
+            timeout = to.library.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
+            try:
+                with client.stream("POST", to.url, content=json.dumps(body), timeout=timeout) as response:
+                    text = self._read(response, ends)
+            except to.library.ConnectTimeout:
                 raise TransientError(f"{self._endpoint.url} cannot be reached", "connection") from None
-            raise TransientError(f"no answer within {seconds:g} s", "timeout") from None
-        except openai.APIConnectionError as error:
-            raise self._connection_error(error) from None
-        except (openai.OpenAIError, OSError, ValueError) as error:
-            raise TransientError(self.scrubbed(f"{type(error).__name__}: {error}"), "bad reply") from None
-        except Exception as error:
-            if "timeout" in type(error).__name__.lower():
+            except to.library.TimeoutException:
                 raise TransientError(f"no answer within {seconds:g} s", "timeout") from None
-            if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore", "httpcore2"):
-                raise
-            raise TransientError("the connection was lost", "connection") from None
+            except (to.library.ConnectError, to.library.UnsupportedProtocol) as error:
+                raise self._connection_error(error) from None
+            except to.library.TransportError:
+                raise TransientError("the connection was lost", "connection") from None
+            except (to.library.RequestError, OSError, ValueError) as error:
+                raise TransientError(self.scrubbed(f"{type(error).__name__}: {error}"), "bad reply") from None
+        if response.status_code >= 400:
+            raise self._status_error(response, text, body)
+        return text
 
     def scrubbed(self, text: str) -> str:
         """Return a text without the key, also as JSON may spell it."""
@@ -111,33 +103,22 @@ class Poster:
             client.close()
 
     @contextmanager
-    def _client(self) -> Iterator[Any]:
-        """A client that nobody else uses; the one that was used last, if there is any."""
+    def _client(self) -> Iterator[tuple[Any, _Prepared]]:
+        """A client that nobody else uses, the one that was used last if there is any; and where it sends."""
         with self._lock:
             if self._is_closed:
                 raise EndpointRefusedError("the run has ended")
+            if self._prepared is None:
+                self._prepared = _prepared(self._endpoint)
             if self._idle:
                 client = self._idle.pop()
             else:
-                client = self._opened()
+                client = self._prepared.opened()
                 self._clients.append(client)
         try:
-            yield client
+            yield client, self._prepared
         finally:
             self._idle.append(client)
-
-    def _opened(self) -> Any:
-        import openai
-
-        if self._tls is None:  # reading the certificates takes longer than all the rest
-            library = type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]  # httpx, or httpx2
-            self._tls = import_module(library).create_ssl_context()
-        return openai.OpenAI(
-            api_key=self._endpoint.key,
-            base_url=self._endpoint.url,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(verify=self._tls),
-        )
 
     def _read(self, response: Any, ends: float) -> str:
         parts, size = [], 0
@@ -150,18 +131,18 @@ class Poster:
                 raise TransientError("the answer did not end in time", "timeout")
         return self.scrubbed(b"".join(parts).decode("utf-8", "replace"))
 
-    def _status_error(self, error: Any, body: dict[str, Any]) -> Exception:
+    def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
         """What an answer with a status from 400 means."""
-        status, found = error.status_code, _error_of(error)
+        status, found = response.status_code, _error_of(answer)
         code = str(found.get("code") or found.get("type") or "")
-        text = self.scrubbed(error_text(found) or shortened(error.response.text))
+        text = error_text(found) or shortened(answer)
         said = f"{self._endpoint.url} answered {status}: {text}"
         lower = f"{code} {text}".lower()
         if "insufficient_quota" in lower or status == 402:
             return EndpointRefusedError(f"{said} (the quota is spent)")
         if status in (408, 409, 425, 429) or status >= 500:
             kind = "rate limit" if status == 429 else "server error"
-            return TransientError(said, kind, retry_after(error.response.headers))
+            return TransientError(said, kind, retry_after(response.headers))
         if status == 413 or _OVERFLOW.search(lower):
             return ContextOverflowError(said)
         if status in (400, 422):
@@ -200,14 +181,47 @@ class Poster:
         return TransientError(said, "connection")
 
 
-def _error_of(error: Any) -> dict[str, Any]:
-    body = error.body
-    if isinstance(body, str):
-        try:
-            body = json.loads(body)
-        except ValueError:
-            return {"message": body}
-    inner = body.get("error", body) if isinstance(body, dict) else {}
+class _Prepared(NamedTuple):
+    """What all requests to an endpoint have in common.
+
+    Attributes:
+        library: of the transport, `httpx` or `httpx2`.
+        url: where they go, as the library has it.
+        opened: makes a client, which has a connection and sends the headers.
+    """
+
+    library: Any
+    url: Any
+    opened: Callable[[], Any]
+
+
+def _prepared(endpoint: Endpoint) -> _Prepared:
+    """Ask the `openai` client how requests to an endpoint look."""
+    import openai
+
+    library = import_module(type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+    tls = library.create_ssl_context()  # reading the certificates takes longer than all the rest
+    try:
+        client = openai.OpenAI(api_key=endpoint.key, base_url=endpoint.url)
+    except library.InvalidURL as error:
+        raise EndpointRefusedError(f"{endpoint.url} is no base URL: {error}") from None
+    client.close()  # it sends nothing itself
+    named = {**client.default_headers, **client.auth_headers}
+    headers = {name: value for name, value in named.items() if isinstance(value, str)}
+    return _Prepared(
+        library,
+        library.URL(f"{client.base_url}chat/completions"),
+        partial(openai.DefaultHttpxClient, verify=tls, headers=headers),
+    )
+
+
+def _error_of(answer: str) -> dict[str, Any]:
+    """The error in an answer; its text as the message where it is another value than an object."""
+    try:
+        body = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    inner = body.get("error", body) if isinstance(body, dict) else body
     return inner if isinstance(inner, dict) else {"message": str(inner)}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from birdenv.llm._completion import Completion
+from birdenv.llm._completion import Completion, whole_characters
 from birdenv.llm._recording import call_key
 from birdenv.llm._settings import Role
 
@@ -74,7 +73,7 @@ class Chat:
             "max_tokens": settings.answer_tokens,
             "service_tier": settings.service_tier,
         }
-        body = _whole_characters({name: value for name, value in wanted.items() if value is not None})
+        body = whole_characters({name: value for name, value in wanted.items() if value is not None})
         plain = call_key(self._scope, body, 0)
         again = self._seen[plain]
         self._seen[plain] += 1
@@ -112,12 +111,3 @@ class Chat:
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
-
-
-def _whole_characters(value: Any) -> Any:
-    """The value without lone surrogates, which UTF-8 has no place for."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-        return value
-    except UnicodeEncodeError:
-        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
