@@ -69,11 +69,12 @@ _CLAUSES = {
 
 
 @lru_cache(maxsize=4096)
-def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
+def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
     """The sentence for the snippet of a term, or for a part of the gold SQL: of the few that a task has."""
     reading = in_words(sql, brief)
+    named = "" if term is None else quoted(" ".join(term.split()))
     return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
-        reading, quoted(" ".join(term.split())) if term else "", brief.identifiers, brief.style
+        reading, named, brief.identifiers, brief.style
     )
 
 
