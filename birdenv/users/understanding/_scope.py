@@ -262,6 +262,16 @@ def asks_for_names(said: Said) -> bool:
     return "names" in said.found and "names" in inside.without("output columns").found
 
 
+_STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
+
+
+def asks_only_for_places(said: Said) -> bool:
+    """Whether words are out of scope only for a mention of columns or names: that may yet be fair."""
+    if asks_for_everything(said) or _ORDER_TO_WRITE.match(said.text) or _STRUCTURE.search(said.text):
+        return False
+    return said.without("own work").found.isdisjoint(_NEVER_TOLD)
+
+
 def asks_for_everything(said: Said) -> bool:
     """Whether words ask for all there is to know, or for several kinds of clause at once."""
     return "everything" in said.found or len(said.found & _CLAUSES.keys()) > 2

@@ -200,3 +200,24 @@ def test_a_short_word_of_another_language_or_a_bound_names_nothing(question: str
     )
     brief = Brief("", points, request="Which patients have no support, and who has most?")
     assert RuleUser().answer(brief, question).call in ("unanswerable", "unclear")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does the planner want a nested loop?",
+        "How is the checker's rubric put together?",
+        "Is society too lenient, would you say?",
+    ],
+)
+def test_what_words_of_other_subjects_ask_is_refused_in_every_task(question: str) -> None:
+    assert {RuleUser().answer(brief, question).call for brief in briefs().values()} == {"unanswerable"}
+
+
+def test_a_fair_question_may_mention_a_column() -> None:
+    brief = briefs()["library_M_3"]
+    assert (
+        RuleUser().answer(brief, "No phone number is stored. What should the contact column hold?").target
+        == "contact"
+    )
+    assert RuleUser().answer(brief, "Which column holds the contact?").call == "unanswerable"
