@@ -63,7 +63,7 @@ class Conversation:
 
     def was_told(self, choice: Choice) -> bool:
         """Return whether the same was answered before."""
-        return bool(choice.target) and any(choice.target == one.target for one in self.told)
+        return choice.target in [one.target for one in self.told]
 
     def _meant_of_several(self, text: str) -> Choice:
         """What was told last; of several points the one that a question has a word of, if it is one only."""

@@ -43,21 +43,15 @@ def decode(choice: Choice, brief: Brief) -> str:
         return choice.answer
     sentences: list[str] = []
     for item in choice.items:
-        term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
+        sentence = _sentence(brief, item.snippet, term=item.term)
         if sentence not in sentences:
             sentences.append(sentence)
         if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
             sentences.append(_IS_PERCENTAGE)
     for part in choice.parts:
-        sql = f"UPDATE it SET {part.sql}" if part.clause == "assign" else part.sql
-        reading = in_words(sql, brief)
-        sentences.append(
-            _of_clause(part.clause, reading, brief.identifiers)
-            or _sentence(reading, "", brief.identifiers, brief.style)
-        )
+        sentences.append(_sentence(brief, part.sql, clause=part.clause))
     if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
-        sentences += [_NOTHING_ELSE] * any(_changes_rows(sql) for sql in brief.gold)
+        sentences += [_NOTHING_ELSE] * _changes_rows(brief.gold)
     elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):
         sentences.append(_OTHERS)
     return " ".join(sentences)
@@ -65,12 +59,14 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    changes = any(map(_changes_rows, brief.gold))
-    return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+    return _changes_rows(brief.gold) and any(
+        in_words(sql, brief).form == "condition" for sql in choice.granted()
+    )
 
 
-def _changes_rows(sql: str) -> bool:
-    return sql.lstrip()[:6].upper() in ("UPDATE", "DELETE")
+@lru_cache(maxsize=256)
+def _changes_rows(gold: tuple[str, ...]) -> bool:
+    return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
 
 
 _CLAUSES = {
@@ -82,6 +78,15 @@ _CLAUSES = {
 
 
 @lru_cache(maxsize=4096)
+def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
+    """The sentence for the snippet of a term, or for a part of the gold SQL: of the few that a task has."""
+    reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    named = "" if term is None else quoted(" ".join(term.split()))
+    return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
+        reading, named, brief.identifiers, brief.style
+    )
+
+
 def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
     """The sentence for a clause that is asked about as a whole."""
     if clause not in _CLAUSES or not reading.text:
@@ -109,9 +114,7 @@ def _lower(identifiers: frozenset[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in identifiers)
 
 
-@lru_cache(maxsize=4096)
-def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
-    """The sentence for a snippet: of the few that a task has."""
+def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
     if not reading.text:
         return _NOTHING
     if style == "terse":

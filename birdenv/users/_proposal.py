@@ -42,6 +42,11 @@ _BOUNDS = (
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_APPROVING = frozenset(
+    map(stem, "right correct ok okay yes true agreed enough sufficient complete it all".split())
+)
+"""The last words of texts that `_APPROVAL` fits: cheaper to look at than to try the pattern everywhere."""
+
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
@@ -67,7 +72,7 @@ def agreed(question: str | Question, choice: Choice) -> Verdict:
 def _proposes(asked: Question) -> bool:
     """Whether a question proposes one thing."""
     text = asked.text
-    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(text)
+    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(asked)
     return bool(proposes) and not _CHOICE.search(text)
 
 
@@ -109,14 +114,10 @@ def verdict(question: str | Question, snippets: Sequence[str], clause: str = "")
     return _values(text, tokens)
 
 
-def _is_approved(text: str) -> bool:
-    """Whether a text asks for approval at its end; cheaper than to try the pattern everywhere."""
-    last = text.rstrip(_MARKS)
-    return _APPROVAL.search(text, max(0, len(last) - _LONGEST_APPROVAL)) is not None
+def _is_approved(asked: Question) -> bool:
+    """Whether a question asks for approval at its end."""
+    return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
-
-_MARKS = " .?!'"
-_LONGEST_APPROVAL = 40
 
 _LISTS = frozenset({"output", "group"})
 

@@ -40,8 +40,7 @@ class RulePlayer:
     def move(self, view: View) -> Move:
         """Answer the last question."""
         at = min(view.phase, len(self._briefs)) - 1
-        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        question = asked if isinstance(asked, str) else ""
+        question = _last_question(view)
         brief = self._briefs[at]
         if brief.converses:
             answer = self._in_conversation(self._conversations[at], question)
@@ -92,6 +91,13 @@ class RulePlayer:
         elif again:
             text = said_again(choice, conversation.brief)
         return Answer(text, choice.call, choice.target, granted)
+
+
+def _last_question(view: View) -> str:
+    for event in reversed(view.heard):
+        if event.action == "clarify":
+            return event.data if isinstance(event.data, str) else ""
+    return view.message
 
 
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
