@@ -182,6 +182,7 @@ def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -
     refuse, ask = shares[-2:]
     if refuse > most:
         return REFUSED
+    best = _longest(index, best, asked, shares)
     told = 0.0
     if best >= 0:
         alike = _alike(index, best, asked)
@@ -221,7 +222,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.45, 0.7
+_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.35, 0.8
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for.
 
 The second one is for questions that have most words of one candidate, or ask for a kind of thing.
@@ -264,6 +265,24 @@ def _without_open(index: Index, shares: list[float]) -> list[float]:
 def _named_in(index: Index, asked: Question) -> list[int]:
     """The candidates that a question names."""
     return sorted(called(index.names, asked))
+
+
+def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) -> int:
+    """The candidate that a question names by a longer name than the best one's, if it is half as likely."""
+    named = called(index.names, asked)
+    if best not in named:
+        return best
+
+    def length(i: int) -> int:
+        return max(len(name) for name in index.candidates[i].names if f" {name} " in asked.spaced)
+
+    name = max(index.candidates[best].names, key=len)
+    longer = [
+        i
+        for i in sorted(named)
+        if 2 * shares[i] >= shares[best] and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
+    ]
+    return max(longer, key=length, default=best)
 
 
 def _alike(index: Index, best: int, asked: Question) -> set[int]:
