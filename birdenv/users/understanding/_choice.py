@@ -59,7 +59,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.3
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -222,7 +222,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.35, 0.8
+_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.45, 0.8
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for.
 
 The second one is for questions that have most words of one candidate, or ask for a kind of thing.
