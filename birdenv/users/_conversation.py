@@ -11,7 +11,13 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._lexer import tokenize
 from birdenv.users.understanding import Choice, named_points, take_apart, understand
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import (
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"

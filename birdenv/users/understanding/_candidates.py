@@ -32,7 +32,6 @@ from birdenv.users.understanding._candidate_words import (
 )
 from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
 from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._left_open import (
     attributed,
@@ -43,7 +42,8 @@ from birdenv.users.understanding._left_open import (
     single_figure,
     unused_columns,
 )
-from birdenv.users.understanding._word_forms import clean, stem, words
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._word_forms import clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -16,7 +16,6 @@ from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, Vector, evidence, standing
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._ngrams import RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
@@ -25,7 +24,8 @@ from birdenv.users.understanding._question import (
     questions_in,
     take_apart,
 )
-from birdenv.users.understanding._scope import (
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._scope import (
     Said,
     asks_for_everything,
     asks_for_output,
@@ -33,7 +33,7 @@ from birdenv.users.understanding._scope import (
     out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,8 @@ def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) 
     longer = [
         i
         for i in sorted(named)
-        if 2 * shares[i] >= shares[best] and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
+        if 2 * shares[i] >= shares[best]
+        and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
     ]
     return max(longer, key=length, default=best)
 

@@ -11,11 +11,11 @@ from typing import NamedTuple, TypeAlias
 
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._question import SHORT_NAME, Question, called, overlap
-from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._subjects import SUBJECTS, count_subjects
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._scope import asks_for_names
+from birdenv.users.understanding.vocabulary._subjects import SUBJECTS, count_subjects
+from birdenv.users.understanding.vocabulary._word_forms import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""

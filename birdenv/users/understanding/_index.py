@@ -15,8 +15,8 @@ from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._left_open import mentioned_in
-from birdenv.users.understanding._thesaurus import SYNONYMS
-from birdenv.users.understanding._word_forms import (
+from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
+from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
     NAMING_STEMS,

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import BEGUN, ITSELF, SYNONYM, Calls, Index
-from birdenv.users.understanding._kind_asked_for import SLIPS, foremost, lists_columns, respelt
-from birdenv.users.understanding._scope import Said
-from birdenv.users.understanding._thesaurus import SYNONYMS
-from birdenv.users.understanding._word_forms import (
+from birdenv.users.understanding.vocabulary._kind_asked_for import SLIPS, foremost, lists_columns, respelt
+from birdenv.users.understanding.vocabulary._scope import Said
+from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
+from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,

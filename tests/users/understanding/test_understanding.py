@@ -17,7 +17,7 @@ from birdenv.users.understanding._choice import choice_of, load_weights
 from birdenv.users.understanding._features import FEATURES
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
-from birdenv.users.understanding._scope import asks_for_everything, out_of_scope
+from birdenv.users.understanding.vocabulary._scope import asks_for_everything, out_of_scope
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from birdenv.users.understanding._word_forms import stem
+from birdenv.users.understanding.vocabulary._word_forms import stem
 
 _GROUPS = """
 active current live running working operational

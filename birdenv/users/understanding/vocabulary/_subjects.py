@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from birdenv.users.understanding._word_forms import stem
+from birdenv.users.understanding.vocabulary._word_forms import stem
 
 _WORDS: Final[Mapping[str, str]] = {
     "engine": """

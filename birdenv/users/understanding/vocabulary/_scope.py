@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from birdenv.users._phrases import Phrases, any_of, read_phrases
-from birdenv.users.understanding._kind_asked_for import KINDS, PHRASES
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PHRASES
 
 _PHRASES = read_phrases(__package__, "scope.txt")
 _SHOUTED = re.compile(
