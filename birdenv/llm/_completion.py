@@ -49,7 +49,7 @@ class Completion:
     def history(self) -> dict[str, Any]:
         """Return the message as it is sent back in the next request: words and calls, no reasoning.
 
-        Every call has an id and arguments that are text.
+        Every call has an id and arguments that are the text of a JSON object; what is none stands in one.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -65,12 +65,21 @@ def _sendable(call: Mapping[str, Any], number: int) -> dict[str, Any]:
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
         arguments = "{}" if arguments is None else json.dumps(arguments)
+    if not _is_object(arguments):  # which servers refuse that put calls into a template
+        arguments = json.dumps({"arguments": arguments})
     name = function.get("name")
     return {
         "id": call_id(call, number),
         "type": "function",
         "function": {"name": name if isinstance(name, str) and name else "unknown", "arguments": arguments},
     }
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:

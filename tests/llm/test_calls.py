@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import ssl
@@ -18,7 +19,7 @@ from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, EndpointError, Models
-from birdenv.llm._post import retry_after
+from birdenv.llm._request import retry_after
 from birdenv.testing.openai_server import Call, Server, Trouble, Turn
 
 Start = Callable[..., Server]
@@ -250,6 +251,17 @@ def test_odd_messages_are_kept_whole_and_can_be_sent_back(server: Start, models:
         ],
     }
     assert chat.spent.calls == 1 and chat.spent.prompt_tokens is None and chat.spent.cost_usd is None
+
+
+@pytest.mark.parametrize("written", ['{"question": "x', "[1]", "", "[" * 3000])
+def test_arguments_go_back_as_an_object_that_a_template_can_read(
+    server: Start, models: Make, written: str
+) -> None:
+    chat = models(server(Turn(calls=(Call(name="f", arguments=written),))).url).chat("agent", "m", "scope")
+    made = chat.complete(HELLO)
+    assert made.tool_calls[0]["function"]["arguments"] == written
+    [sent] = made.history()["tool_calls"]
+    assert json.loads(sent["function"]["arguments"]) == {"arguments": written}
 
 
 def test_half_characters_do_not_stop_a_request(server: Start, models: Make) -> None:
