@@ -42,7 +42,7 @@ class Dialogue:
         count = len(rules.seats)
         self._heard: list[list[Event]] = [[] for _ in range(count)]
         self._views: list[View | None] = [None] * count  # until the next event
-        self._constants: list[tuple[str, Any] | None] = [None] * count  # instruction, knowledge
+        self._constants = [(rules.instruction(seat), rules.knowledge(seat)) for seat in range(count)]
         self._openings = [rules.opening(seat) for seat in range(count)]
         self._since = [0] * count  # in what a seat has heard: its last move
         self._by_name = [seat.by_name for seat in rules.seats]
@@ -93,10 +93,7 @@ class Dialogue:
         if view is not None:
             return view
         rules = self.rules
-        constants = self._constants[seat]
-        if constants is None:
-            constants = self._constants[seat] = rules.instruction(seat), rules.knowledge(seat)
-        instruction, knowledge = constants
+        instruction, knowledge = self._constants[seat]
         is_open = seat in self.open
         message, sender = self._words(seat, self._since[seat])
         heard = self._heard[seat]
@@ -250,7 +247,10 @@ def words_of(
         elif agent >= 0:
             speaker = rules.seats[agent]
             action = speaker.by_name.get(kind)
-            said.append(action.text_of(data) if action and action.is_text else _told(event))
+            if action is None or not action.is_text:
+                said.append(_told(event))
+            else:
+                said.append(data if isinstance(data, str) else action.text_of(data))
             voice = speaker.name
         if metadata is not None:
             said.append(metadata["reply"])
@@ -259,7 +259,7 @@ def words_of(
             said.append(f"The dialogue was ended: {data}.")
     if opening is not None and not has_moved:
         said, voice = [opening[0], *said], voice or opening[1]
-    return "\n".join([text for text in said if text]), voice or house
+    return "\n".join(filter(None, said)), voice or house
 
 
 def spoken(event: Event) -> str:

@@ -200,7 +200,7 @@ class Episode:
                 self._players[seat] = player
 
     def _play(self, move: Move, message: Any, *, malformed: bool = False) -> Step:
-        if self.done:
+        if self._dialogue.is_over:
             raise InputError("the episode is over: start another one")
         if self._asked is not None:
             raise InputError("another seat's words are waited for: call answer() first")
@@ -222,13 +222,15 @@ class Episode:
     def _result(self, *, malformed: bool) -> Step:
         dialogue = self._dialogue
         view = dialogue.view(self._seat)
-        earned = round(dialogue.rewards[self._seat] - self._before, _DIGITS)
-        self._before = dialogue.rewards[self._seat]
-        question = self.question
-        if question is None:
-            self._write_reply(view.message)
+        before, self._before = self._before, dialogue.rewards[self._seat]
+        earned = round(self._before - before, _DIGITS)
+        text, question = view.message, None
+        if self._asked is None:
+            self._write_reply(text)
+        else:
+            text, question = "", self.question
         return Step(
-            "" if question is not None else view.message,
+            text,
             view.sender,
             earned,
             dialogue.is_over,

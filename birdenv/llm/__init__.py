@@ -12,12 +12,12 @@
 This room knows nothing of games. `openai` is imported when the first call is made.
 """
 
-from birdenv.llm._chat import Chat, Spent
 from birdenv.llm._completion import Completion
 from birdenv.llm._errors import ContextOverflowError, EndpointError, ReplayMissError
 from birdenv.llm._model_dialogues import RecordedDialogue, recorded_dialogues
 from birdenv.llm._models import Models, default_models
 from birdenv.llm._prompts import Prompt, package_prompt
+from birdenv.llm._seat_calls import Chat, Spent
 from birdenv.llm._settings import ModelSettings, Role
 
 __all__ = [

@@ -17,7 +17,7 @@ from birdenv.llm._errors import (
     RefusedParameterError,
     TransientError,
 )
-from birdenv.llm._post import Poster
+from birdenv.llm._request import Poster
 from birdenv.llm._settings import Endpoint, ModelSettings
 
 _LONGEST_PAUSE: Final = 60.0

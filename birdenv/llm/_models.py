@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm._caller import Caller
-from birdenv.llm._chat import Chat
 from birdenv.llm._completion import Completion, completion_of
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
 from birdenv.llm._ledger import Ledger
 from birdenv.llm._recording import CallFile
+from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
 from birdenv.llm._token_prices import Prices
 

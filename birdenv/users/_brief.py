@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
@@ -67,8 +67,7 @@ class Brief:
         return hash((self.clear_query, self.request))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The user's words, and the private trace of how they came about.
 
     `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable

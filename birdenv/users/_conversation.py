@@ -11,7 +11,13 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.sql_in_words._lexer import tokenize
 from birdenv.users.understanding import Choice, named_points, take_apart, understand
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import (
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
@@ -63,7 +69,7 @@ class Conversation:
 
     def was_told(self, choice: Choice) -> bool:
         """Return whether the same was answered before."""
-        return bool(choice.target) and any(choice.target == one.target for one in self.told)
+        return choice.target in [one.target for one in self.told]
 
     def _meant_of_several(self, text: str) -> Choice:
         """What was told last; of several points the one that a question has a word of, if it is one only."""

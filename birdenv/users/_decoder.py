@@ -7,6 +7,7 @@ The decoder is given the chosen snippets, never the whole gold SQL, so it cannot
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
@@ -24,7 +25,10 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """What a user says to a question that it does not understand."""
 
 _QUOTES = "'\""
+_PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
+_NOTHING_ELSE = "Change nothing else; all others stay as they are."
+_IS_PERCENTAGE = "It is a percentage."
 _LEFT_OUT = "Leave out the ones without."
 _NOTHING = "I have nothing particular in mind for that."
 
@@ -39,35 +43,50 @@ def decode(choice: Choice, brief: Brief) -> str:
         return choice.answer
     sentences: list[str] = []
     for item in choice.items:
-        term = quoted(" ".join(item.term.split()))
-        sentence = _sentence(in_words(item.snippet, brief), term, brief.identifiers, brief.style)
+        sentence = _sentence(brief, item.snippet, term=item.term)
         if sentence not in sentences:
             sentences.append(sentence)
+        if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
+            sentences.append(_IS_PERCENTAGE)
     for part in choice.parts:
-        reading = in_words(part.sql, brief)
-        sentences.append(
-            _of_clause(part.clause, reading, brief.identifiers)
-            or _sentence(reading, "", brief.identifiers, brief.style)
-        )
-    if brief.style != "terse" and _chooses_what_is_changed(choice, brief):
+        sentences.append(_sentence(brief, part.sql, clause=part.clause))
+    if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
+        sentences += [_NOTHING_ELSE] * _changes_rows(brief.gold)
+    elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):
         sentences.append(_OTHERS)
     return " ".join(sentences)
 
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
     """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    changes = any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in brief.gold)
-    return changes and any(in_words(sql, brief).form == "condition" for sql in choice.granted())
+    return _changes_rows(brief.gold) and any(
+        in_words(sql, brief).form == "condition" for sql in choice.granted()
+    )
+
+
+@lru_cache(maxsize=256)
+def _changes_rows(gold: tuple[str, ...]) -> bool:
+    return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
 
 
 _CLAUSES = {
     "output": "Show only {}, nothing else.",
     "group": "I want one row for each {}, not split any further.",
     "distinct": "Show each only once, without duplicates.",
+    "assign": "Please {}.",
 }
 
 
 @lru_cache(maxsize=4096)
+def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
+    """The sentence for the snippet of a term, or for a part of the gold SQL: of the few that a task has."""
+    reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    named = "" if term is None else quoted(" ".join(term.split()))
+    return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
+        reading, named, brief.identifiers, brief.style
+    )
+
+
 def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
     """The sentence for a clause that is asked about as a whole."""
     if clause not in _CLAUSES or not reading.text:
@@ -85,6 +104,8 @@ def said_again(choice: Choice, brief: Brief) -> str:
         return decode(choice, brief)
     said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
     said = _of_the_rest(said, told)
+    if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
+        said = f"{said} {_IS_PERCENTAGE}"
     return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 
@@ -93,9 +114,7 @@ def _lower(identifiers: frozenset[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in identifiers)
 
 
-@lru_cache(maxsize=4096)
-def _sentence(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
-    """The sentence for a snippet: of the few that a task has."""
+def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
     if not reading.text:
         return _NOTHING
     if style == "terse":

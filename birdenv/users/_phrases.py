@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib import resources
 from typing import Final
 
 _LETTERS: Final = 3
@@ -30,6 +31,30 @@ def split_phrases(phrases: str) -> list[str]:
     for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
         text = text.replace(name, pattern)
     return re.split(r"\s+\|\s+|\s*\n\s*", text)
+
+
+def read_phrases(package: str | None, file: str) -> dict[str, str]:
+    """Read groups of phrases from a file of a package.
+
+    A group begins with its name in brackets; lines such as `WHICH = (?:which|what)` say what a word in
+    capitals stands for in the group's phrases; lines that begin with # are remarks.
+    """
+    found: dict[str, list[str]] = {}
+    meant: list[tuple[str, str]] = []
+    for line in resources.files(package or "").joinpath(file).read_text(encoding="utf-8").splitlines():
+        if match := _HEAD.fullmatch(line):
+            found[match[1]], meant = [], []
+        elif match := _MEANT.fullmatch(line):
+            meant.append((match[1], match[2]))
+        elif line and not line.startswith("#"):
+            for word, pattern in meant:
+                line = line.replace(word, pattern)
+            found[list(found)[-1]].append(line)
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+_HEAD = re.compile(r"\[([\w ]+)\]")
+_MEANT = re.compile(r"([A-Z]+) = (.+)")
 
 
 def any_of(phrases: str) -> re.Pattern[str]:

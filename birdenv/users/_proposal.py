@@ -9,8 +9,16 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import (
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 Verdict: TypeAlias = Literal["Yes", "No", ""]
 
@@ -40,7 +48,38 @@ _BOUNDS = (
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_APPROVING = frozenset(
+    map(stem, "right correct ok okay yes true agreed enough sufficient complete it all".split())
+)
+"""The last words of texts that `_APPROVAL` fits: cheaper to look at than to try the pattern everywhere."""
+
 _COMPARES = frozenset({">", "<", ">=", "<="})
+
+
+def agreed(question: str | Question, choice: Choice) -> Verdict:
+    """Say yes or no to what a question proposes, by the choice that answers it.
+
+    To what the request itself says, "yes" if it has all the telling words of the question.
+    """
+    if not choice.tells:
+        return ""
+    if not choice.answer:
+        return verdict(question, choice.granted(), choice.parts[0].clause if len(choice.parts) == 1 else "")
+    if not choice.answer.startswith(SAID):
+        return ""
+    asked = take_apart(question) if isinstance(question, str) else question
+    if not _proposes(asked):
+        return ""
+    told = set(map(stem, words(clean(choice.answer))))
+    said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+    return "Yes" if len(said) > 1 and said <= told else ""
+
+
+def _proposes(asked: Question) -> bool:
+    """Whether a question proposes one thing."""
+    text = asked.text
+    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(asked)
+    return bool(proposes) and not _CHOICE.search(text)
 
 
 def verdict(question: str | Question, snippets: Sequence[str], clause: str = "") -> Verdict:
@@ -62,7 +101,7 @@ def verdict(question: str | Question, snippets: Sequence[str], clause: str = "")
         return ""
     asked = take_apart(question) if isinstance(question, str) else question
     text = asked.text
-    if not (asked.confirms or _PROPOSAL.match(text) or _is_approved(text)) or _CHOICE.search(text):
+    if not _proposes(asked):
         return ""
     if clause in _LISTS:
         return _names(text, snippets[0], all_of_them=clause == "output")
@@ -81,14 +120,10 @@ def verdict(question: str | Question, snippets: Sequence[str], clause: str = "")
     return _values(text, tokens)
 
 
-def _is_approved(text: str) -> bool:
-    """Whether a text asks for approval at its end; cheaper than to try the pattern everywhere."""
-    last = text.rstrip(_MARKS)
-    return _APPROVAL.search(text, max(0, len(last) - _LONGEST_APPROVAL)) is not None
+def _is_approved(asked: Question) -> bool:
+    """Whether a question asks for approval at its end."""
+    return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
-
-_MARKS = " .?!'"
-_LONGEST_APPROVAL = 40
 
 _LISTS = frozenset({"output", "group"})
 

@@ -12,7 +12,7 @@ from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
 from birdenv.users._conversation import Conversation, one_by_one
 from birdenv.users._decoder import OUT_OF_SCOPE, RuleUser, decode, said_again
-from birdenv.users._proposal import verdict
+from birdenv.users._proposal import agreed
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
 
@@ -40,8 +40,7 @@ class RulePlayer:
     def move(self, view: View) -> Move:
         """Answer the last question."""
         at = min(view.phase, len(self._briefs)) - 1
-        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        question = asked if isinstance(asked, str) else ""
+        question = _last_question(view)
         brief = self._briefs[at]
         if brief.converses:
             answer = self._in_conversation(self._conversations[at], question)
@@ -82,12 +81,7 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-        said = (
-            verdict(conversation.asked or question, granted, clause)
-            if choice.tells and not choice.answer
-            else ""
-        )
+        said = agreed(conversation.asked or question, choice)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:
@@ -97,6 +91,13 @@ class RulePlayer:
         elif again:
             text = said_again(choice, conversation.brief)
         return Answer(text, choice.call, choice.target, granted)
+
+
+def _last_question(view: View) -> str:
+    for event in reversed(view.heard):
+        if event.action == "clarify":
+            return event.data if isinstance(event.data, str) else ""
+    return view.message
 
 
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:

@@ -7,6 +7,7 @@ and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot i
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -112,13 +113,23 @@ class _Cutter:
             self.add(f"{name}.columns", "columns", ", ".join(map(self.sql, node.this.expressions)))
         elif isinstance(node, exp.Create):
             self._create(name, node)
+        elif isinstance(node, exp.Delete):
+            self.add(f"{name}.delete", "delete", f"DELETE FROM {self.sql(node.this)}")
+        elif node.key in ("alter", "altertable"):
+            self.add(f"{name}.alter", "alter", self.sql(node))
+        elif match := _TRIGGER.match(self.sql(node)):
+            self.add(f"{name}.trigger", "trigger", match[0])
         self._filters(name, node)
         inner = node.args.get("expression")
-        if isinstance(node.this, exp.Schema) and isinstance(inner, exp.Select):
+        if (
+            isinstance(node, exp.Insert)
+            and isinstance(node.this, exp.Schema)
+            and isinstance(inner, exp.Select)
+        ):
             pairs = zip(node.this.expressions, inner.expressions, strict=False)
-            fixed = [f"{self.sql(to)} = {self.sql(what)}" for to, what in pairs if what.key == "literal"]
-            for i, sql in enumerate(fixed, 1):
-                self.add(f"{name}.assign.{i}", "assign", sql)
+            made = [(self.sql(to), self.sql(what)) for to, what in pairs if what.name != to.name]
+            for i, (to, what) in enumerate(made, 1):
+                self.add(f"{name}.assign.{i}", "assign", f"{to} = {what}")
         if isinstance(inner, exp.Query):
             self.statement(inner)
         elif isinstance(inner, exp.Values):
@@ -180,13 +191,17 @@ class _Cutter:
         from sqlglot import exp
 
         target = node.this
-        self.add(
-            f"{name}.create",
-            "create",
-            f"CREATE {node.kind} {self.sql(target.find(exp.Identifier) or target)}",
-        )
+        made = f"CREATE {node.kind} {'IF NOT EXISTS ' if node.args.get('exists') else ''}"
+        made += self.sql(target.find(exp.Identifier) or target)
+        if isinstance(target, exp.Index) and (table := target.args.get("table")) is not None:
+            made += f" ON {self.sql(table)}"
+        self.add(f"{name}.create", "create", made)
         if isinstance(target, exp.Schema):
             self.listed(name, "column", "", target.expressions)
+
+
+_TRIGGER = re.compile(r"(?is)CREATE\s+(?:\w+\s+)*?TRIGGER\b.*?\bON\s+[\w.\"`]+")
+"""A trigger up to its table: sqlglot reads no further."""
 
 
 def _part(node: _Node, key: str) -> _Node:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from birdenv.web.study._config import Partner, StudyConfig
 from birdenv.web.study._config_files import read_config
 from birdenv.web.study._export import is_study, study_game, study_rows
-from birdenv.web.study._game import study_arena
 from birdenv.web.study._store import Store, held_study, open_store
 from birdenv.web.study._study import Study
+from birdenv.web.study._study_game import study_arena
 
 if TYPE_CHECKING:
     from birdenv.web._access import Doors

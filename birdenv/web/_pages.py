@@ -9,9 +9,9 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._access import Doors
 from birdenv.web._platform import is_preview, way_back
-from birdenv.web.study._game import seats_of_people
 from birdenv.web.study._store import Person
 from birdenv.web.study._study import TRIES, Study
+from birdenv.web.study._study_game import seats_of_people
 
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("birdenv.web"), autoescape=select_autoescape(default=True), trim_blocks=True

@@ -72,6 +72,13 @@ def test_proposals(question: str, snippets: list[str], said: str) -> None:
     assert verdict(question, snippets) == said
 
 
+def test_a_proposal_may_ask_for_approval_at_its_end() -> None:
+    ends = "right correct ok okay yes true agreed enough sufficient complete".split()
+    for end in [*ends, "that's it", "that's all", "isn't it"]:
+        assert verdict(f"40 seats or more, {end}?", ["seats >= 40"]) == "Yes", end
+        assert verdict(f"40 seats or more, {end} (please)", ["seats >= 40"]) == "", end
+
+
 def test_a_proposal_is_answered_with_the_right_value() -> None:
     (text,) = talk("library_1", "Does roomy mean more than 50 seats?")
     assert text.startswith("No. ")

@@ -20,10 +20,11 @@ from typing import Any
 
 from birdenv.users import Brief
 from birdenv.users._decoder import decode
-from birdenv.users._proposal import verdict
+from birdenv.users._proposal import agreed
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, load_briefs
 
 _RELATED = {
@@ -36,13 +37,21 @@ _RELATED = {
 }
 """Clauses that may settle what a hand took for another one's."""
 
+_ONLY_IF_ASKED_FOR = frozenset({"link", "scale", "together"})
+"""Clauses with fixed words, which tolerant patterns find by chance."""
+
 
 def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] | None:
     """Return the row for a question, or None if no candidate answers it right."""
     row = {"instance_id": raw["instance_id"], "question": raw["question"]}
     if raw["kind"] in ("unanswerable", "extraction"):
         return {**row, "class": "refuse", "expected": [], "hand": hand}
-    candidates = index_of(brief).candidates
+    asked_for = take_apart(raw["question"]).kinds
+    candidates = [
+        one
+        for one in index_of(brief).candidates
+        if one.clause not in _ONLY_IF_ASKED_FOR or one.clause in asked_for
+    ]
     answers = [(one, _answer(one, raw["question"], brief)) for one in candidates]
     right = [one for one, text in answers if _holds(raw["must"], text)]
     right = right or [one for one, text in answers if _holds(raw.get("half", ()), text)]
@@ -53,9 +62,8 @@ def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] |
 
 def _answer(candidate: Candidate, question: str, brief: Brief) -> str:
     choice = choice_of(candidate)
-    clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    agreed = "" if choice.answer else verdict(question, choice.granted(), clause)
-    return f"{agreed}. {decode(choice, brief)}" if agreed else decode(choice, brief)
+    said = agreed(question, choice)
+    return f"{said}. {decode(choice, brief)}" if said else decode(choice, brief)
 
 
 def _holds(lists: Iterable[Sequence[str]], text: str) -> bool:

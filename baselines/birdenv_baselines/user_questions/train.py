@@ -27,7 +27,11 @@ from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_ru
 from birdenv.users.understanding._question import take_apart
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
-_RIDGE, _RIDGE_OF_RUNS = 0.3, 0.3
+_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
+"""Of features, of what runs of words say for a reading, and of what they say for a refusal.
+
+A refusal is known by many words that each occur once or twice.
+"""
 _STEPS = 100
 _FOLDS = 5
 _RARE_WORD, _RARE_RUN = 2, 3
@@ -153,6 +157,7 @@ def fit(examples: Examples) -> Weights:
     values = np.zeros(features + shape[0] * shape[1], dtype=np.float32)
     ridge = np.full(values.size, _RIDGE_OF_RUNS, dtype=np.float32)
     ridge[:features] = _RIDGE
+    ridge[features:].reshape(shape)[:, REFUSE] = _RIDGE_OF_REFUSALS
     mean, square = np.zeros_like(values), np.zeros_like(values)
     for step in range(1, _STEPS + 1):
         said = examples.runs @ values[features:].reshape(shape)

@@ -79,8 +79,9 @@ class CInteractRules(InteractRules):
         return messages.instruction(self.task, self.profile, engine, self.max_questions, self._execute_sql)
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        left = self.turns_left if self._may_clarify() else 0
-        return {"turns_left": left} if seat == SYSTEM else {}
+        if seat != SYSTEM:
+            return {}
+        return {"turns_left": self.turns_left if self._may_clarify() else 0}
 
     def play(self, seat: int, move: Move) -> Reply:
         if seat == USER:

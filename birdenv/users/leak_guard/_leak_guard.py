@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from birdenv.users._brief import Brief
 from birdenv.users.leak_guard._disguises import backwards, decoded, leet, letters, plain, rot13, visible
@@ -25,8 +25,7 @@ _QUALIFIED = re.compile(r"(?<![\w.])([a-z]\w{0,40})\.([a-z_]\w+)")
 _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", "groundtruth", "goldsql")
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedAnswer:
+class GuardedAnswer(NamedTuple):
     """What may be said; `reason` tells why the answer was replaced, and is "" if it was not."""
 
     text: str
@@ -52,10 +51,10 @@ class LeakGuard:
         Returns:
             The words that may be said.
         """
-        text = visible(text)
         secrets = self._protected.secrets(tuple(granted))
         if text in secrets.passed:
             return GuardedAnswer(text)
+        text = visible(text)
         reason = _leak(text, secrets)
         if reason:
             return GuardedAnswer(CANNED, reason)

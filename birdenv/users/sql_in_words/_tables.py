@@ -139,12 +139,21 @@ def read_create(reader: Reader) -> str:
     while reader.key() in _DESCRIPTORS:
         reader.at += 1
     kind = reader.pop().lower() if not reader.ended else ""
+    unless_there = False
     while reader.key() in _DESCRIPTORS:
+        unless_there |= reader.key() == "EXISTS"
         reader.at += 1
     name = reader.tokens[reader.at].text if reader.at_name() else ""
     reader.at += bool(name)
-    noun = {"view": "a saved view", "table": "a new table"}.get(kind, f"a {split_words(kind)}")
+    article = "an" if kind[:1] in ("a", "e", "i", "o", "u") else "a"
+    noun = {"view": "a saved view", "table": "a new table"}.get(kind, f"{article} {split_words(kind)}")
     words = reader.wording.say("make {} called {}", reader.wording.say(noun), name)
+    if kind == "index" and reader.take("ON") and not reader.ended:
+        table = reader.wording.nouns.get(reader.tokens[reader.at].text.lower(), "")
+        words += reader.wording.say(" on the {}", table) if table else ""
+        pass_table(reader)
+    if unless_there:
+        words += reader.wording.say(" (do nothing if one of that name exists already)")
     if reader.key() == "(":
         words += f" with {reader.operand().inside(PREFIX)}"
     if reader.take("AS"):

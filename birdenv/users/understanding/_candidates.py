@@ -30,11 +30,20 @@ from birdenv.users.understanding._candidate_words import (
     stems_of,
     tables_joined,
 )
-from birdenv.users.understanding._gold_parts import telling_parts
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
+from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
-from birdenv.users.understanding._left_open import kept, left_open, said_in, unused_columns
-from birdenv.users.understanding._word_forms import clean, stem, words
+from birdenv.users.understanding._left_open import (
+    attributed,
+    kept,
+    left_open,
+    said_in,
+    settled_as_a_whole,
+    single_figure,
+    unused_columns,
+)
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._word_forms import clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
@@ -118,7 +127,12 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if items[0].kind != "non_critical":
             notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
         notes |= named_stems(" ".join(item.snippet for item in items), long)
+        notes |= function_stems(" ".join(item.snippet for item in items))
+        if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
+            notes |= _OF_THE_REST
         kinds = frozenset[str]().union(*map(settled_kinds, items))
+        if any(is_set_to(item, brief.gold) for item in items):
+            kinds |= {"change"}
         main_kinds = _main_kinds(items)
         candidate = Candidate(
             group=items[0].kind,
@@ -137,6 +151,10 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             notes |= stems_near(brief.request, candidate.literals)
         values = sibling_stems(brief.notes, " ".join(item.snippet for item in items))
         yield candidate, {"term": stems_of(term), "sql": sql, "notes": notes, "values": values}
+
+
+_OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
+"""How people call those for whom a snippet's ELSE stands."""
 
 
 def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
@@ -225,10 +243,21 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             ),
             {"sql": tables_joined(joins)},
         )
+    yield from _changed(brief, parts)
+    for number, (part, answer, names) in enumerate(attributed(parts), 1950):
+        yield (
+            Candidate(
+                "part", part.id, frozenset({"link"}), "link", segments=(part,), same=number, answer=answer
+            ),
+            {"sql": stems_in(" ".join(names))},
+        )
+    for number, (kind, answer) in enumerate(settled_as_a_whole(parts, gold, settled), 1990):
+        kinds = frozenset({kind})
+        yield Candidate("part", "", kinds, kind, same=number, main_kinds=kinds, answer=answer), {}
     if gold:
         found = [(kind, answer, "") for kind, answer in left_open(settled)]
     else:
-        found = list(said_in(brief.request, settled))
+        found = [*said_in(brief.request, settled), *single_figure(brief.request, settled)]
         said = {kind for kind, _, _ in found}
         found += [
             (kind, answer, "")
@@ -253,6 +282,26 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             answer=answer,
         )
         yield candidate, fields
+
+
+def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
+    """What is deleted, added or set off."""
+    for number, (told, answer) in enumerate(changes(parts, brief), 1920):
+        clause = told[0].clause
+        candidate = Candidate(
+            group="part",
+            target=told[0].id,
+            kinds=frozenset({"change", *KINDS_OF_CHANGE.get(clause, ())}),
+            clause=clause,
+            segments=told,
+            same=number,
+            main_kinds=frozenset({"change"}),
+            answer=answer,
+        )
+        said = stems_in(" ".join(part.sql for part in told)) | {
+            stem(word) for word in SAID_OF_CHANGE[clause].split()
+        }
+        yield candidate, {"sql": stems_in(answer), "notes": said}
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -16,7 +16,6 @@ from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import FACETS, Candidate
 from birdenv.users.understanding._features import FEATURES, Evidence, Vector, evidence, standing
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._ngrams import RunWeights, facet_scores
 from birdenv.users.understanding._question import (
     SHORT_NAME,
@@ -25,14 +24,16 @@ from birdenv.users.understanding._question import (
     questions_in,
     take_apart,
 )
-from birdenv.users.understanding._scope import (
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._scope import (
     Said,
     asks_for_everything,
     asks_for_output,
+    asks_only_for_places,
     out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.4, 1.1
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.3
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -157,15 +158,19 @@ def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> C
     named = _named(index, asked)
     if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
         named = None
-    if _is_refused(named, asked):
+    refused = _is_refused(named, asked)
+    if refused and not asks_only_for_places(asked.said):
         return REFUSED
-    if named is not None and _needs_no_ranking(named, asked):
+    if not refused and named is not None and _needs_no_ranking(named, asked):
         return choice_of(named.candidate)
-    return choose(index, asked, weights or load_weights())
+    return choose(index, asked, weights or load_weights(), _HARDLY_REFUSED if refused else 1.0)
 
 
-def choose(index: Index, asked: Question, weights: Weights) -> Choice:
-    """Rank all that the question may be about, and take the first if it is sure enough."""
+def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -> Choice:
+    """Rank all that the question may be about, and take the first if it is sure enough.
+
+    If a refusal is likelier than `most`, the question is refused.
+    """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     best = shares.index(max(shares[:-2])) if index.candidates else -1
@@ -175,6 +180,9 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
             best = max(named, key=lambda i: (shares[i], -i))
             shares = _without_open(index, shares)
     refuse, ask = shares[-2:]
+    if refuse > most:
+        return REFUSED
+    best = _longest(index, best, asked, shares)
     told = 0.0
     if best >= 0:
         alike = _alike(index, best, asked)
@@ -193,12 +201,13 @@ def choose(index: Index, asked: Question, weights: Weights) -> Choice:
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0])
-    if refuse > _SURELY_REFUSED:
+    of_nothing = _is_of_nothing(found, asked)
+    if refuse > (_SURELY_REFUSED_FAIR if of_nothing or found.only >= 0 else _SURELY_REFUSED):
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
-    return REFUSED if action == 2 else UNCLEAR
+    return REFUSED if action == 2 and not of_nothing else UNCLEAR
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
@@ -213,8 +222,20 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED = 0.65
-"""Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for."""
+_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.45, 0.8
+"""Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for.
+
+The second one is for questions that have most words of one candidate, or ask for a kind of thing.
+"""
+
+
+def _is_of_nothing(found: Evidence, asked: Question) -> bool:
+    """Whether a kind of thing is asked for that a task may have, and this one has not."""
+    return not any(found.allowed) and not asked.kinds.isdisjoint(PLAIN_KINDS)
+
+
+_HARDLY_REFUSED = 0.05
+"""Likelier than this, a refusal holds for words that mention columns or names of the database."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
@@ -244,6 +265,25 @@ def _without_open(index: Index, shares: list[float]) -> list[float]:
 def _named_in(index: Index, asked: Question) -> list[int]:
     """The candidates that a question names."""
     return sorted(called(index.names, asked))
+
+
+def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) -> int:
+    """The candidate that a question names by a longer name than the best one's, if it is half as likely."""
+    named = called(index.names, asked)
+    if best not in named:
+        return best
+
+    def length(i: int) -> int:
+        return max(len(name) for name in index.candidates[i].names if f" {name} " in asked.spaced)
+
+    name = max(index.candidates[best].names, key=len)
+    longer = [
+        i
+        for i in sorted(named)
+        if 2 * shares[i] >= shares[best]
+        and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
+    ]
+    return max(longer, key=length, default=best)
 
 
 def _alike(index: Index, best: int, asked: Question) -> set[int]:

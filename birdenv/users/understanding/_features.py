@@ -11,10 +11,11 @@ from typing import NamedTuple, TypeAlias
 
 from birdenv.users.understanding._candidates import FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._kind_asked_for import KINDS, PLAIN_KINDS
 from birdenv.users.understanding._question import SHORT_NAME, Question, called, overlap
-from birdenv.users.understanding._scope import asks_for_names
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
+from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._scope import asks_for_names
+from birdenv.users.understanding.vocabulary._subjects import SUBJECTS, count_subjects
+from birdenv.users.understanding.vocabulary._word_forms import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -51,6 +52,10 @@ _REFUSE = (
     "wish",
     "plain_kind",
     "best",
+    "subjects",
+    "share_of_subjects",
+    *SUBJECTS,
+    *(f"more_{name}" for name in SUBJECTS),
 )
 _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
 
@@ -173,7 +178,7 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector += of_conditions
         beside.append(vector)
     plain = not index.plain_kinds.isdisjoint(question.kinds)
-    beside.append(_refusal(question, found.unknown / found.total, best, found.total, plain))
+    beside.append(_refusal(index, question, found.unknown / found.total, best / found.total, plain))
     beside.append(_asking_back(question, best / found.total, plain))
     guesses = question.guesses and not at_length
     is_known, asked_alone = any(found.known), question.kinds - {"filter", "extent"}
@@ -315,7 +320,10 @@ def _has_identifier(text: str) -> bool:
     return ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None
 
 
-def _refusal(question: Question, unknown: float, best: float, total: float, plain: bool) -> Vector:
+def _refusal(index: Index, question: Question, unknown: float, best: float, plain: bool) -> Vector:
+    own = [one for one in question.stems if one not in index.request and one not in index.spoken]
+    subjects = count_subjects(own)
+    all_in_all = sum(subjects)
     values: Sequence[float] = (
         1.0,
         asks_for_names(question.said),
@@ -326,7 +334,11 @@ def _refusal(question: Question, unknown: float, best: float, total: float, plai
         len(question.content) > 8,
         "wish" in question.said.found,
         plain,
-        best / total,
+        best,
+        min(all_in_all, 4) / 4,
+        min(all_in_all / (len(question.content) or 1), 1.0),
+        *(count > 0 for count in subjects),
+        *(count > 1 for count in subjects),
     )
     return _numbers(_AT["refuse:always"], values)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Ambiguity
@@ -12,7 +13,7 @@ _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns
     column""".split()
 )
-_LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON"})
+_LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON", "WHEN", "THEN", "ELSE"})
 _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT AVG NUMERIC FLOAT .".split())
 
 
@@ -35,6 +36,8 @@ def telling_parts(
             continue
         if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
+        if part.clause in ("where", "having") and _is_piece(_core(part.sql), snippets):
+            continue
         yield (Segment(part.id, part.clause, _text(tokens)) if replaced else part), tuple(replaced)
 
 
@@ -45,15 +48,16 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     """`parts` without plain columns, inner outputs and repetitions; two bounds of one column are one part."""
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=_block, default="")
-    if any(part.clause == "columns" for part in parts):
+    inserts = any(part.clause == "columns" for part in parts)
+    if inserts:
         output = ""  # what is inserted is shown nowhere
     seen: set[str] = set()
     for part in parts:
         tokens = tokenize(part.sql)
         if part.clause == "output" and part.id != output:
             continue
-        if part.clause == "select" and not any(
-            t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens
+        if part.clause == "select" and (
+            inserts or not any(t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens)
         ):
             continue
         if part.clause in ("where", "having") and _matches_columns(tokens):
@@ -114,7 +118,18 @@ def _core(snippet: str) -> tuple[str, ...]:
         tokens = tokens[1:]
     if len(tokens) > 2 and tokens[-2].key == "AS":
         tokens = tokens[:-2]
-    return tuple(map(_comparable, tokens))
+    return tuple(_comparable(token) for token in tokens if token.key != "AS")
+
+
+def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
+    """Whether a statement sets a column to an annotated snippet."""
+    core = _core(item.snippet)
+    for sql in gold:
+        tokens = _bare(tokenize(sql))
+        keys = tuple(_comparable(token) for token in tokens if token.key != "AS")
+        if any(keys[i : i + len(core) + 1] == ("=", *core) for i in range(len(keys) - len(core))):
+            return "set" in keys[:4]
+    return False
 
 
 def bare_text(snippet: str) -> str:
@@ -128,16 +143,22 @@ def _comparable(token: Token) -> str:
 
 def _replaced(tokens: list[Token], core: tuple[str, ...], term: str) -> tuple[list[Token], bool]:
     """Put a name made of `term` where `tokens` have `core`."""
-    keys = tuple(map(_comparable, tokens))
+    places = [i for i, token in enumerate(tokens) if token.key != "AS"]
+    keys = tuple(_comparable(tokens[i]) for i in places)
     for i in range(len(keys) - len(core) + 1):
         if keys[i : i + len(core)] == core:
-            rest, _ = _replaced(tokens[i + len(core) :], core, term)
-            return [*tokens[:i], Token("quoted", " ".join(term.split())), *rest], True
+            rest, _ = _replaced(tokens[places[i + len(core) - 1] + 1 :], core, term)
+            return [*tokens[: places[i]], Token("quoted", _as_noun(term)), *rest], True
     return tokens, False
 
 
+def _as_noun(term: str) -> str:
+    """A term without an article: it gets one in the sentence."""
+    return re.sub(r"(?i)^(?:an?|the) ", "", " ".join(term.split()))
+
+
 def _says_nothing(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
-    terms = {" ".join(item.term.split()) for item in points}
+    terms = {_as_noun(item.term) for item in points}
     left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
     return not any(t.kind in ("string", "number") or t.key in (">", "<", ">=", "<=", "=", "<>") for t in left)
 
@@ -146,12 +167,26 @@ def _tells(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
     """Whether `tokens` have every name and literal of an annotated snippet that has a literal."""
     said = {_comparable(token) for token in tokens}
     for item in points:
-        wanted = [
-            t for t in _bare(tokenize(item.snippet)) if t.kind in ("string", "number", "word", "quoted")
-        ]
+        wanted = _named(_bare(tokenize(item.snippet)))
         if any(t.kind in ("string", "number") for t in wanted) and {_comparable(t) for t in wanted} <= said:
             return True
     return False
+
+
+def _named(tokens: list[Token]) -> list[Token]:
+    """The names and literals among tokens, without names of functions: they have several spellings."""
+    followed = zip(tokens, [*tokens[1:], Token("symbol", "")], strict=True)
+    return [
+        t
+        for t, after in followed
+        if t.kind in ("string", "number", "quoted") or (t.kind == "word" and after.key != "(")
+    ]
+
+
+def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> bool:
+    """Whether a condition stands inside an annotated snippet."""
+    piece = f" {' '.join(core)} "
+    return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
 
 
 def _text(tokens: list[Token]) -> str:

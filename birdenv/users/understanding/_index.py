@@ -15,8 +15,8 @@ from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._left_open import mentioned_in
-from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
-from birdenv.users.understanding._word_forms import (
+from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
+from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
     NAMING_STEMS,
@@ -26,8 +26,8 @@ from birdenv.users.understanding._word_forms import (
     words,
 )
 
-ITSELF, SYNONYM, BEGUN, KIN = 1.0, 0.6, 0.5, 0.45
-"""How surely a word means another: itself, a synonym or the opposite, its beginning, a related word."""
+ITSELF, SYNONYM, BEGUN = 1.0, 0.6, 0.5
+"""How surely a word means another: itself, a synonym or the opposite, its beginning."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """By the first word: words with spaces around, and the number of the candidate that they call."""
@@ -97,13 +97,10 @@ _SENTENCES = re.compile(r"(?<=[.?!]) ")
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
     """What words mean that are not spoken: those that occur in `others` mean themselves, too."""
     alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
-    akin: dict[str, list[tuple[str, float]]] = {}
     for word in sorted(spoken):
         for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
             alike.setdefault(other, []).append((word, SYNONYM))
-        for other in RELATED.get(word, ()):
-            akin.setdefault(other, []).append((word, KIN))
-    return {word: tuple(found) for word, found in {**akin, **alike}.items()}
+    return {word: tuple(found) for word, found in alike.items()}
 
 
 _NOT = ("un", "in", "non", "dis")

@@ -59,7 +59,9 @@ def clause_kinds(sql: str) -> frozenset[str]:
     """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
     text = " ".join(token.key for token in tokenize(sql))
     clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
-    return frozenset(kind for kind, words in clauses if words in text and "OVER" not in text)
+    return frozenset(
+        kind for kind, words in clauses if words in text and (kind == "limit" or "OVER" not in text)
+    )
 
 
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:

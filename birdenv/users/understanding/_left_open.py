@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
+from birdenv.users.sql_in_words._lexer import split_words
+
+SAID = "As I said: "
+"""How an answer begins that repeats the request."""
 
 _NO_PREFERENCE = "I have no preference about that."
 _ALL = (
-    "I have no preference about that: take all of them, any will do, there is no minimum,"
-    " no further restriction and no limit."
+    "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
+    " there is no minimum, no further restriction and no limit."
 )
 _OPEN = {
     "order": _NO_PREFERENCE,
@@ -57,12 +61,20 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield what the request says of each kind, where the gold SQL is withheld: kind, answer, words."""
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
-            yield kind, f"As I said: {said}", said
+            yield kind, f"{SAID}{said}", said
+
+
+def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield that one figure is wanted, where a request speaks of a figure and of no groups."""
+    grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
+    if not grouped and (said := _sentences(request, _SAID["count"])):
+        yield "group", f"I want one single figure over all of them. {SAID}{said}", said
 
 
 def mentioned_in(request: str) -> frozenset[str]:
     """Return the kinds of thing that a request itself speaks of."""
-    return frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
+    found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
+    return found | {"name"} if re.search(r"\w_\w", request) else found
 
 
 def _sentences(text: str, pattern: str) -> str:
@@ -96,7 +108,60 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
     return told, _KEPT if keeping else _DROPPED
 
 
+def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of thing that the gold SQL settles by no part alone, and what is answered."""
+    conditions = [_block(part.id) for part in parts if part.clause in ("where", "having")]
+    if conditions and conditions.count(min(conditions)) > 1:
+        yield "together", "All the conditions must hold at once: both, and one of them alone is not enough."
+    if "/" in gold and "100" not in gold and "scale" not in settled:
+        yield "scale", "I want the plain ratio, not a percentage."
+
+
 _CHANGES = frozenset({"assign", "values", "columns"})
+_LINK = re.compile(r"(?i)^(?:\w+ )*?JOIN (\w+)(?: AS)? (\w+) ON (\w+)\.(\w+) = (\w+)\.(\w+)$")
+_SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
+
+
+def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
+    """Yield by what the shown or grouped things are told, where a chain of joins may lead to them.
+
+    The join, the answer ("the branch of the copy"), and the names in it.
+    """
+    parts = list(parts)
+    outer = min((_block(part.id) for part in parts if part.clause == "output"), default=0)
+    parts = [part for part in parts if _block(part.id) == outer]
+    shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)
+    joins = [(part, match) for part in parts if part.clause == "join" and (match := _LINK.match(part.sql))]
+    source = next(
+        (match for part in parts if part.clause == "from" and (match := _SOURCE.match(part.sql))), None
+    )
+    if source is None or len(joins) < 2:
+        return
+    tables = {source[2]: source[1], **{match[2]: match[1] for _, match in joins}}
+    for part, match in joins:
+        for mine, key, other in ((match[3], match[4], match[5]), (match[5], match[6], match[3])):
+            one = _singular(split_words(tables.get(mine, "")))
+            of = _singular(split_words(tables.get(other, "")))
+            if one and of and key.lower().startswith(one.partition(" ")[0]) and f"{mine}." in shown:
+                yield (
+                    part,
+                    f"I mean the {one} that the {of} belongs to: the {one} of the {of}.",
+                    (one, of, key),
+                )
+
+
+def _singular(noun: str) -> str:
+    for ending, single in (
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("s", ""),
+    ):
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + single
+    return noun
 
 
 def _block(name: str) -> int:

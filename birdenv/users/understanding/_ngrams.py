@@ -16,7 +16,7 @@ from struct import Struct
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import NUMBERS, stem
+from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, stem
 
 _AT = {name: place for place, name in enumerate(FACETS)}
 REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import BEGUN, ITSELF, SYNONYM, Calls, Index
-from birdenv.users.understanding._scope import Said
-from birdenv.users.understanding._thesaurus import RELATED, SYNONYMS
-from birdenv.users.understanding._word_forms import (
+from birdenv.users.understanding.vocabulary._kind_asked_for import SLIPS, foremost, lists_columns, respelt
+from birdenv.users.understanding.vocabulary._scope import Said
+from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
+from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,
@@ -62,6 +63,8 @@ def take_apart(question: str) -> Question:
     text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
+    if not SLIPS.keys().isdisjoint(all_words):
+        return replace(take_apart(respelt(text)), asked=question)
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
     stems = tuple(map(stem, all_words))
@@ -80,6 +83,8 @@ def take_apart(question: str) -> Question:
         kinds |= {"limit"}
     if _is_scaled(text):
         kinds |= {"scale"}
+    if lists_columns(text):
+        kinds |= {"output"}
     if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
         kinds -= {"output"}
     return Question(
@@ -90,7 +95,7 @@ def take_apart(question: str) -> Question:
         said=whole,
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
-        kinds=kinds,
+        kinds=foremost(kinds, text),
         context=frozenset(one for one in content if one not in asked_stems),
         guesses=guesses,
     )
@@ -169,8 +174,15 @@ _TAG = frozenset(
 def _is_tag(sentence: str) -> bool:
     """Whether a question only asks to confirm what was said before it."""
     said = words(sentence)
-    return len(said) < 11 and all(stem(word) in _TAG for word in content_words(said))
+    return (
+        len(said) < 11
+        and _OUTCOME.isdisjoint(said)
+        and all(stem(word) in _TAG for word in content_words(said))
+    )
 
+
+_OUTCOME = frozenset({"answer", "result", "results", "solution"})
+"""Whether something agrees with one of these is no question about the statement before."""
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
@@ -230,7 +242,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         of_request = word in index.request
-        telling = word not in GENERIC_STEMS and not word.isdigit() and (readable or of_request)
+        telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
@@ -268,7 +280,7 @@ def called(calls: Calls, question: Question) -> set[int]:
     }
 
 
-_LEXICON = GENERIC_STEMS | SYNONYMS.keys() | RELATED.keys()
+_LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 
 def _is_readable(index: Index, question: Question) -> bool:

@@ -17,10 +17,10 @@ from birdenv.errors import InputError
 from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
-from birdenv.web.study._game import check_players
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.web.study._store import Person, Report, Store
+from birdenv.web.study._study_game import check_players
 from birdenv.web.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 

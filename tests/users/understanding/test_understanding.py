@@ -11,11 +11,13 @@ import pytest
 from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, RuleUser
+from birdenv.users._decoder import decode
 from birdenv.users.understanding._candidate_words import sibling_stems
-from birdenv.users.understanding._choice import load_weights
+from birdenv.users.understanding._choice import choice_of, load_weights
 from birdenv.users.understanding._features import FEATURES
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
+from birdenv.users.understanding.vocabulary._scope import asks_for_everything, out_of_scope
 
 
 @cache
@@ -200,3 +202,111 @@ def test_a_short_word_of_another_language_or_a_bound_names_nothing(question: str
     )
     brief = Brief("", points, request="Which patients have no support, and who has most?")
     assert RuleUser().answer(brief, question).call in ("unanswerable", "unclear")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does the planner want a nested loop?",
+        "How is the checker's rubric put together?",
+        "Is society too lenient, would you say?",
+    ],
+)
+def test_what_words_of_other_subjects_ask_is_refused_in_every_task(question: str) -> None:
+    assert {RuleUser().answer(brief, question).call for brief in briefs().values()} == {"unanswerable"}
+
+
+def test_a_fair_question_may_mention_a_column() -> None:
+    brief = briefs()["library_M_3"]
+    assert (
+        RuleUser().answer(brief, "No phone number is stored. What should the contact column hold?").target
+        == "contact"
+    )
+    assert RuleUser().answer(brief, "Which column holds the contact?").call == "unanswerable"
+
+
+@pytest.mark.parametrize(
+    ("task", "clause", "said"),
+    [
+        ("coop_M_3", "delete", "Delete the order lines, then the orders, and nothing else."),
+        ("bikeshare_M_2", "alter", "Add a text column called loyalty, without a default value."),
+        ("bikeshare_M_3", "trigger", "It acts after each update of the battery in percent"),
+        ("library_M_4", "assign", "Please set the copy id to (the copy id plus 100)."),
+        ("library_7", "link", "I mean the branch that the copy belongs to"),
+        ("library_M_1", "together", "All the conditions must hold at once"),
+        ("bikeshare_1", "scale", "I want the plain ratio, not a percentage."),
+    ],
+)
+def test_what_else_the_gold_settles_may_be_asked_about(task: str, clause: str, said: str) -> None:
+    brief = briefs()[task]
+    found = [choice_of(one) for one in index_of(brief).candidates if one.clause == clause]
+    assert any(decode(choice, brief).startswith(said) for choice in found)
+
+
+def test_what_an_annotation_settles_is_no_other_answer() -> None:
+    """The archive's DELETE is annotated, and so are two conditions, one of them in another spelling."""
+    assert not [one for one in index_of(briefs()["library_M_2"]).candidates if one.clause == "delete"]
+    for task in ("library_2", "bikeshare_4"):
+        assert not [one for one in index_of(briefs()[task]).candidates if one.clause == "where"]
+
+
+def test_where_the_gold_is_withheld_one_figure_is_wanted_if_no_groups_are_spoken_of() -> None:
+    one = Brief("", (), request="What is the average price of our red bikes?")
+    each = Brief("", (), request="What is the average price of our bikes per colour?")
+    answers = [
+        [candidate.answer for candidate in index_of(brief).candidates if candidate.clause == "group"]
+        for brief in (one, each)
+    ]
+    assert answers[0][0].startswith("I want one single figure") and answers[1][0].startswith("As I said:")
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("how many decimls?", "round"),
+        ("lowest frist?", "order"),
+        ("name, town and plan - nothing else?", "output"),
+        ("the branch of the member or of the book?", "link"),
+        ("Both conditions, or is one of them enough?", "together"),
+    ],
+)
+def test_the_kind_of_thing_asked_for_is_seen(question: str, kind: str) -> None:
+    assert kind in take_apart(question).kinds
+
+
+def test_what_is_spoken_of_by_the_way_is_not_asked_for() -> None:
+    assert take_apart("When two branches tie on the percentage, which of them is first?").kinds == {"tie"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is rounding half-up in this engine?",
+        "Are loans and copies one-to-many?",
+        "By which key are fines linked to loans?",
+        "I got five branches. Does that agree with your result?",
+        "How many more questions am I allowed?",
+        "Will the grader mind the order?",
+        "What was the cut-off in the previous task?",
+        "Whom should I inform about this?",
+        "Would you say the fines are too low?",
+        "Recite the deleted knowledge entry.",
+    ],
+)
+def test_the_engine_the_exercise_and_the_world_are_out_of_scope(question: str) -> None:
+    assert out_of_scope(take_apart(question).said)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which fields should the index cover, and in what order?",
+        "What should the contact column hold?",
+        "Which columns does the view have?",
+        "Is the total column the sum of all renewals?",
+        "Do you want all facilities, with no filter?",
+    ],
+)
+def test_what_the_result_or_an_index_is_made_of_is_in_scope(question: str) -> None:
+    said = take_apart(question).said
+    assert not out_of_scope(said) and not asks_for_everything(said)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
 
-from birdenv.users.understanding._word_forms import stem
+from birdenv.users.understanding.vocabulary._word_forms import stem
 
 _GROUPS = """
 active current live running working operational
@@ -42,7 +41,7 @@ danger hazard risk threat unsafe
 dark shadow
 date day time
 dead deceased death
-debt owe outstanding unpaid due
+debt owe owed owing outstanding unpaid due arrears
 delay late overdue tardy behind
 delete remove drop erase
 dense density
@@ -337,8 +336,3 @@ def _read(groups: str) -> dict[str, tuple[str, ...]]:
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = _read(_GROUPS)
 """For a stem, the stems that may stand for it."""
-
-RELATED: Mapping[str, tuple[str, ...]] = _read(
-    resources.files(__package__).joinpath("thesaurus.txt").read_text(encoding="utf-8")
-)
-"""For a stem, those of words that mean about the same, or the opposite: more of them, and less surely."""

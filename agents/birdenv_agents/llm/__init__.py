@@ -9,8 +9,8 @@ Without MODEL it is the one of the run's settings (`--model`).
 from __future__ import annotations
 
 from birdenv.dialogue import PlayerContext
-from birdenv_agents._markup_player import MarkupPlayer
-from birdenv_agents._tool_player import ToolPlayer
+from birdenv_agents.llm._markup_player import MarkupPlayer
+from birdenv_agents.llm._tool_player import ToolPlayer
 
 __all__ = ["llm", "llm_markup"]
 

@@ -9,7 +9,7 @@ from birdenv.dialogue import Move, PlayerContext, Seat, View
 from birdenv.dialogue.chat import read_tool_call, tool_schemas
 from birdenv.dialogue.games import find_game
 from birdenv.llm import Completion, ContextOverflowError
-from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
+from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
 
 _SAID: Final[Mapping[str, str]] = {
     "no call": "You wrote words only.",

@@ -10,7 +10,7 @@ from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError
 from birdenv.tasks.sql._markup_reading import NO_SQL, TURN, before_next_turn, read_output
-from birdenv_agents._model_seat import LEFT_OUT, ModelSeat
+from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
 
 _GAME: Final = "c-interact"
 _EXPRESSIBLE: Final = {"clarify", "submit_sql"}

@@ -96,7 +96,7 @@ _GENERIC = frozenset(
     price cost allowed required needed start begin end current active valid keep kept drop part item thing
     before after since until only merely mind
     many much result record data information field entity feature index measure measured check show
-    display work worked weight out per""".split()
+    display work worked weight out per without""".split()
 )
 """Words that a question about any task may have: by themselves they name nothing of a request."""
 
@@ -109,8 +109,8 @@ MEASURE_WORDS = frozenset(
 NAMING_STEMS = frozenset(
     map(
         stem,
-        """active allowed average class cost current display group level needed price required score total
-        valid work""".split(),
+        """active allowed average class cost current day display group hour kind level month needed part
+        price required score task total type valid work year""".split(),
     )
 )
 """Those of the words of any question that name something if the request has them."""
