@@ -8,7 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final
 
-from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, Event
+from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
 from birdenv.dialogue._move import QUIT, Heard, Move, View
 from birdenv.dialogue._rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
@@ -160,6 +160,8 @@ class Dialogue:
             else:
                 fault = declared.check(data, rules.choices(seat) if self._has_choices[seat] else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
+        if fault is not None and action in DECORATIVE:
+            action = UNKNOWN  # under such a name the log keeps what never was a move
         text, sender, replaced, refused = reply
         if replaced is not AS_MADE:
             data = replaced

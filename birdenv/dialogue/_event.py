@@ -12,7 +12,10 @@ STOP: Final = "stop"
 """The action of the house that ends a dialogue; its data is the status."""
 
 DECORATIVE: Final = frozenset({"join", "leave", "typing", "eval"})
-"""Actions in files that stand beside the log: they never reach the rules."""
+"""Actions in files that stand beside the log: they never reach the rules. No move has such a name."""
+
+UNKNOWN: Final = "unknown"
+"""The name in the log of a move that was called as one of those."""
 
 
 class Event(NamedTuple):

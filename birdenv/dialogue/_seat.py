@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
+from birdenv.dialogue._event import DECORATIVE
+
 MAX_TEXT: Final = 2**16
 """Characters of one text field; a longer one is malformed."""
 
@@ -194,6 +196,13 @@ class Seat:
     waits: bool = False
     items: int = 0
     guide: str = ""
+
+    def __post_init__(self) -> None:
+        taken = DECORATIVE.intersection(self.kinds)
+        if taken:
+            raise ValueError(
+                f"the seat {self.name!r} has an action {min(taken)!r}: files use that name otherwise"
+            )
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

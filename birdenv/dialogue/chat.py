@@ -61,7 +61,7 @@ def chat_messages(
             continue
         action = seat.by_name.get(event.action)
         if action is None:
-            words = event.action if event.data is None else str(event.data)
+            words = event.action if event.data is None else spoken(event)
             messages.append({"role": "assistant", "content": words})
             if event.metadata is not None:
                 messages.append({"role": "user", "content": str(event.metadata["reply"])})

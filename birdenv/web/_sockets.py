@@ -150,6 +150,8 @@ class Hub:
                 del self._tabs[person]
             writer.cancel()
             await asyncio.gather(writer, return_exceptions=True)
+            if person not in self._tabs:
+                self._pass_typing(person, False)
 
     async def _write(self, tab: Connection) -> None:
         tab.news.set()

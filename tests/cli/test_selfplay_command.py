@@ -33,6 +33,7 @@ def test_n_dialogues_of_any_two_players(birdenv: Command, tmp_path: Path) -> Non
     first = records[0]
     asked = first["questions"] + first["free_questions"]
     assert first["rewards"]["system"] == round(first["reward"] - 0.05 * asked, 10) < first["reward"]
+    assert "UNFINISHED" not in ran.out  # five were asked for
     assert "Reward of the system" in ran.out and "Reward of the user" in ran.out
     again = birdenv("selfplay", *both, *priced, "--seed", 3, "-o", tmp_path / "two")
     assert again.code == 0 and _run(tmp_path / "two")[0] == records

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from toy_players import Bisection, keeper
 
-from birdenv.dialogue import Dialogue, Move, Usage, make_game, play, replay
+from birdenv.dialogue import Action, Dialogue, Move, Seat, Usage, make_game, play, replay
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
@@ -65,6 +65,8 @@ def test_a_trace_is_seen_by_nobody() -> None:
     ("move", "said"),
     [
         (Move("fly"), "unknown"),
+        (Move("typing", "words"), "unknown"),  # files use the name for what is no move
+        (Move("eval", {"labels": {}}), "unknown"),
         (Move("guess", "many"), "malformed"),
         (Move("guess", float("nan")), "malformed"),
         (Move("guess", True), "malformed"),
@@ -83,6 +85,11 @@ def test_malformed_moves_are_recorded_and_replayed(move: Move, said: str) -> Non
     again = replay(toy_game.Guess(42), dialogue.events)
     assert again.events == dialogue.events
     json.dumps(event.to_json(), allow_nan=False)
+
+
+def test_no_action_has_a_name_that_files_use_otherwise() -> None:
+    with pytest.raises(ValueError, match="'leave'"):
+        Seat("walker", (Action("go"), Action("leave")))
 
 
 def test_speaking_out_of_turn_is_refused_and_seen_by_its_author_only() -> None:

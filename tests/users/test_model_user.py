@@ -12,7 +12,7 @@ from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, serve
+from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Turn, serve
 from birdenv.users import Brief
 from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
@@ -243,11 +243,11 @@ def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:
 
 
 def test_a_game_without_such_a_seat_is_named(server: Start) -> None:
-    from birdenv.users.model_user import llm_user
+    from birdenv.users.model_user import one_prompt_user
 
     with make_game("bird") as arena, pytest.raises(InputError, match="not bird"):
         dialogue = arena.start(arena.ids[0])
-        llm_user("m", arena.context(dialogue, arena.ids[0], 0))
+        one_prompt_user("m", arena.context(dialogue, arena.ids[0], 0))
 
 
 @pytest.mark.parametrize("user", ["llm:u", "rule+llm:u"])
@@ -266,3 +266,20 @@ def test_outside_of_runs_the_environment_says_where(server: Start, monkeypatch: 
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         with make_game("c-interact", user="llm:u") as arena, arena.episode("library_1") as episode:
             assert episode.act("clarify", QUESTION).text == words
+
+
+def test_in_a_game_without_requests_a_model_plays_either_seat_by_tools(server: Start) -> None:
+    offer = Turn(calls=(Call(name="offer", arguments={"price": 100, "sides": ""}),))
+    played = server(
+        dialogues=(
+            Dialogue(model="buys", turns=(offer,)),
+            Dialogue(model="sells", turns=(Turn(calls=(Call(name="accept", arguments={}),)),)),
+        )
+    )
+    models = ModelSettings(base_url=played.url, pause_seconds=0.001)
+    result = run_episodes("bargain", "llm:buys", seller="llm:sells", limit=1, models=models)
+    [record] = result.records
+    assert [(each["agent"], each["action"]) for each in record["example"]["events"]] == [
+        (0, "offer"),
+        (1, "accept"),
+    ]

@@ -184,7 +184,10 @@ def test_one_whose_connection_was_cut_hears_what_was_said_meanwhile_once(tmp_pat
                 chat.wait_turn()
             two.play("message", "before")
             one.wait_for(1)
+            one.send({"type": "typing", "on": True})
+            two.until(lambda: '"on": true' in two.frames[-1])
             one.socket.socket.close()  # no closing words
+            two.until(lambda: '"on": false' in two.frames[-1])  # who is not here does not type
             for words in ("first", "second", "third"):
                 two.play("message", words)
             two.wait_for(4)

@@ -119,6 +119,49 @@ def test_a_file_of_dialogues_is_seen_as_it_is(tmp_path: Path) -> None:
         Records([tmp_path / "nothing"])
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_dialogues_of_a_file_are_seen_with_the_scenario_that_they_bring(tmp_path: Path, turned: bool) -> None:
+    with make_game("bargain", limit=1) as arena:
+        scenario = json.loads(json.dumps(arena._tasks.scenario(arena.ids[0])))
+    told = [kb["personal"]["Target"] for kb in scenario["kbs"]]
+    seller = 1
+    if turned:  # the seller stands first
+        scenario["kbs"].reverse()
+        seller = 0
+    file = tmp_path / "transcripts.json"
+    events = (Event(seller, 1, "message", "I sell"), Event(1 - seller, 2, "message", "I buy"))
+    agents = {str(seller): "sells", str(1 - seller): "buys"}
+    write_examples(file, [Example("E_1", scenario["uuid"], scenario, agents, None, events)] * 2)
+    with Records([file]) as records:
+        for record in records.all():
+            _, buyer, sold = as_seen(record)["views"]
+            assert record.players == ("buys", "sells") and record.game == "bargain"
+            assert [view["told"]["knowledge"]["personal"]["Target"] for view in (buyer, sold)] == told
+            assert [line["who"] for line in buyer["lines"]] == ["partner", "you"]
+
+
+def test_a_run_is_seen_where_its_file_of_scenarios_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play = ["selfplay", "deal-or-no-deal", "--players", "rulebased", "rulebased", "-o", "played"]
+    for said in (
+        ["scenarios", "deal-or-no-deal", "-n", "1", "-o", "own.json"],
+        [*play, "--scenarios", "own.json"],
+    ):
+        monkeypatch.setattr(sys, "argv", ["birdenv", *said])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code
+    config = json.loads(Path("played/latest/config.json").read_text())
+    assert config["data_file"] == str(tmp_path / "own.json")  # to be found from any folder
+    Path("own.json").unlink()
+    with Records([Path("played")]) as records:
+        record = only(records.all())
+        assert len(as_seen(record)["views"]) == 3 and not records.notes
+        assert record.task == config["tasks"][0]
+
+
 def test_a_file_with_a_third_seat_and_a_number_beyond_floats_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "transcripts.json"
     events = [{"agent": seat, "time": seat, "action": "message", "data": "hi"} for seat in (0, 7, -5)]

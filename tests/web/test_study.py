@@ -256,7 +256,8 @@ def test_a_study_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
         world.come(name)
     world.pass_time(1)
     world.study.play("a", Move("message", "hello"), "1")
-    world.study.play("a", Move("offer", 3), "2")  # refused, and kept
+    for number, name in enumerate(("offer", "typing", "eval")):  # refused, and kept
+        world.study.play("a", Move(name, 3), f"refused {number}")
     world.study.play("b", Move("message", "hi"), "1")
     (stored,) = world.store.dialogues()
     before = [world.study.room(stored.id).shown(seat) for seat in (0, 1)]
@@ -266,6 +267,7 @@ def test_a_study_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
     assert [room.shown(seat) for seat in (0, 1)] == before
     world.study.play("a", Move("message", "hello"), "1")  # the browser had no answer, and sends again
     assert [room.shown(seat) for seat in (0, 1)] == before
+    world.study.play("a", Move("message", "are you there?"), "3")
     for name in "ab":
         world.study.presence.connect(name)
     world.win("a")

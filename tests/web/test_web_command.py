@@ -33,6 +33,8 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bird", "--scenario-path", "x.json"], "reads no scenarios"),
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
+        (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no key"),
+        (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
         (["bargain", "--colour", "red"], "is no option of bargain"),
         (["bargain", "--colour=red"], "'--colour=red' is no option of bargain"),
         (["bargain", "--config", "missing.json"], "missing.json"),
@@ -48,6 +50,7 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     import re
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert re.search(why, told(["web", *words], monkeypatch, capsys))
     assert not list(tmp_path.iterdir())
 

@@ -95,7 +95,7 @@ class Transcripts:
         found: list[Turn] = []
         seats = self.arena.game.seats
         with self.dialogue(place) as dialogue:
-            is_turned = self._is_turned(place, dialogue)
+            is_turned = self.is_turned(place, dialogue)
             for event in (record.event() for record in self.examples[place].events):
                 seat = 1 - event.agent if is_turned else event.agent
                 if seat not in dialogue.open or event.action not in seats[seat].by_name:
@@ -113,8 +113,8 @@ class Transcripts:
     def __len__(self) -> int:
         return len(self.examples)
 
-    def _is_turned(self, place: int, dialogue: Dialogue) -> bool:
-        """True if the game has given the seats' knowledge other places than the file."""
+    def is_turned(self, place: int, dialogue: Dialogue) -> bool:
+        """Return True if the game has given the seats' knowledge other places than the file."""
         if not self._scenarios:
             return False
         first, second = self._scenarios[place].kbs

@@ -6,7 +6,7 @@ Path("corpus.html").write_text(page(analysis))
 """
 
 from birdenv.runs.corpus._analysis import Analysis, analyse
-from birdenv.runs.corpus._corpus import Dialogue, file_dialogues, listed_dialogues, run_dialogues
+from birdenv.runs.corpus._corpus import Dialogue, file_dialogues, game_of, listed_dialogues, run_dialogues
 from birdenv.runs.corpus._correlations import survey_ratings
 from birdenv.runs.corpus._page import page
 
@@ -15,6 +15,7 @@ __all__ = [
     "Dialogue",
     "analyse",
     "file_dialogues",
+    "game_of",
     "listed_dialogues",
     "page",
     "run_dialogues",

@@ -158,7 +158,7 @@ def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[Dialogu
     seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
         scenario = example.scenario.to_json() if example.scenario is not None else {}
-        game = _game_of(example, scenario)
+        game = game_of(example, scenario)
         if game not in seats:
             seats[game] = _seats(game)
         id = f"{source}/{example.uuid}"
@@ -227,8 +227,8 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
     return counts
 
 
-def _game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """The game that a scenario is of; empty where it is none of ours."""
+def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
+    """Return the game that a scenario is of; empty where it is none of ours."""
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]
     if isinstance(first, Mapping) and "personal" in first:

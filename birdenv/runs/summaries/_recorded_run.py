@@ -36,8 +36,10 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """Episodes of the whole run."""
-        return len(self.tasks) * self.repeats
+        """Episodes of the whole run: of each task as often as asked, or as many as asked (`selfplay -n`)."""
+        every = len(self.tasks) * self.repeats
+        asked = self.config.get("episodes")
+        return min(every, asked) if isinstance(asked, int) else every
 
     @property
     def finished(self) -> bool:

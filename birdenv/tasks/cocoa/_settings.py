@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from birdenv.dialogue.cocoa import Scenario, Schema, read_scenarios, read_schema
 from birdenv.dialogue.games import Settings
@@ -24,6 +24,12 @@ class ScenarioSettings(Settings):
     scenario_seed: int = Field(0, description="Decides generated scenarios.")
     max_events: int = Field(46, ge=1, le=MOST_EVENTS, description="Moves until a dialogue is truncated.")
     cross_talk: bool = Field(False, description="Both may speak at any time; else not twice in a row.")
+
+    @field_validator("scenarios", "schema_file", check_fields=False)
+    @classmethod
+    def _from_any_folder(cls, file: str | None) -> str | None:
+        """Runs and studies keep the place of the file, and may be looked at from another folder."""
+        return None if file is None else str(Path(file).absolute())
 
     @property
     def number(self) -> int:

@@ -78,7 +78,7 @@ class DealRules(TwoSeats):
             "reward": {str(seat): int(reward) for seat, reward in enumerate(self.rewards)},
             "item_split": list(self._claims),
             "valid_deal": self._fits(),
-            "agreed": self.status != "no deal" or None not in self._claims,
+            "agreed": None not in self._claims,
         }
 
     def _fits(self) -> bool:

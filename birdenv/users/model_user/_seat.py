@@ -22,6 +22,11 @@ _AGAIN: Final = (
 )
 
 
+def knows_a_request(context: PlayerContext) -> bool:
+    """Return True if the seat is that of a user who asked for something ambiguous."""
+    return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
+
+
 class UserSeat:
     """The user's side of one episode, with a model to ask."""
 
@@ -32,12 +37,11 @@ class UserSeat:
             InputError: the game tells this seat nothing that such a user needs; or the model, its key or URL
                 cannot be used.
         """
-        briefs = context.brief
-        if not isinstance(briefs, tuple) or not all(isinstance(each, Brief) for each in briefs):
+        if not knows_a_request(context):
             raise InputError(
                 f"this user plays the user's seat of c-interact and a-interact, not {context.game}"
             )
-        self._briefs: Sequence[Brief] = briefs
+        self._briefs: Sequence[Brief] = context.brief
         self._request = getattr(context.scenario, "question", "")
         models: Models = context.models or default_models()
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"

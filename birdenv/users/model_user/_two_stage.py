@@ -6,7 +6,8 @@ what it was not told.
 
 from __future__ import annotations
 
-from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue import Move, Player, PlayerContext, View
+from birdenv.dialogue.players import AGENTS, PlayerSpec
 from birdenv.users._brief import Brief
 from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
@@ -20,7 +21,7 @@ from birdenv.users.model_user._encoder import (
     read_choice,
     shares_a_word,
 )
-from birdenv.users.model_user._seat import UserSeat
+from birdenv.users.model_user._seat import UserSeat, knows_a_request
 
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
 
@@ -78,10 +79,13 @@ class TwoStageUser:
         return reading
 
 
-def llm_user(argument: str, context: PlayerContext) -> TwoStageUser:
-    """Make the user `llm:MODEL`.
+def llm_user(argument: str, context: PlayerContext) -> Player:
+    """Make the user `llm:MODEL`; in a game without ambiguous requests it plays by tool calls, as agents do.
 
     Raises:
-        InputError: the model cannot be used, or the game has no such seat.
+        InputError: the model cannot be used.
     """
-    return TwoStageUser(argument, context)
+    if knows_a_request(context):
+        return TwoStageUser(argument, context)
+    factory, _ = PlayerSpec("llm", AGENTS).load()
+    return factory(argument, context)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Event, make_game, seen_by
-from birdenv.dialogue.cocoa import ExampleRecord, read_examples
+from birdenv.dialogue.acts import Transcripts
+from birdenv.dialogue.cocoa import ExampleRecord, as_examples, read_examples
+from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import BirdenvError, InputError
+from birdenv.runs.corpus import game_of
 from birdenv.runs.export import arena_of
 from birdenv.runs.summaries import read_run
 from birdenv.web.study._export import is_study
@@ -49,6 +53,7 @@ class Record(NamedTuple):
         load: returns its events.
         arena: the game as it was played; None where it cannot be loaded any more.
         private: the private record, which holds gold; None if there is none, or if it was not asked for.
+        arena_task: the task's id in the arena, where it is another one.
     """
 
     id: str
@@ -61,6 +66,7 @@ class Record(NamedTuple):
     load: Callable[[], Sequence[Event]]
     arena: Arena | None
     private: Mapping[str, Any] | None = None
+    arena_task: str = ""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -77,7 +83,7 @@ class Record(NamedTuple):
         """
         if self.arena is None:
             raise InputError(f"{self.id}: the game cannot be loaded")
-        rules = self.arena.start(self.task).rules
+        rules = self.arena.start(self.arena_task or self.task).rules
         try:
             seen = seen_by(rules, seat, self.load())
             return View(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
@@ -138,10 +144,7 @@ class Records:
     def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
         if is_study(path):
             return self._study(path)
-        if path.is_dir():
-            found = self._run(path, private)
-        else:
-            found = [_of_file(path, each) for each in read_examples(path)]
+        found = self._run(path, private) if path.is_dir() else self._file(path)
         return lambda: found
 
     def _study(self, folder: Path) -> Callable[[], list[Record]]:
@@ -153,11 +156,11 @@ class Records:
 
     def _run(self, folder: Path, private: bool) -> list[Record]:
         run = read_run(folder)
-        arena = self._arena(folder, lambda: arena_of(run.config))
+        played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
+        has_scenarios = _has_scenarios(run.game)
+        arena = None if has_scenarios else self._arena(folder, lambda: arena_of(run.config))
         made = []
-        for record, secret in zip(run.records, run.private, strict=True):
-            if "example" not in record:
-                continue
+        for record, secret in played:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
             made.append(
@@ -174,14 +177,50 @@ class Records:
                     {name: secret[name] for name in secret if name != "instance_id"} if private else None,
                 )
             )
-        return made
+        if not has_scenarios:
+            return made
+        return self._with_scenarios(
+            folder,
+            run.game,
+            made,
+            lambda: as_examples([record["example"] for record, _ in played], str(folder)),
+        )
+
+    def _file(self, path: Path) -> list[Record]:
+        examples = read_examples(path)
+        games = [_game_of(each) for each in examples]
+        made = {place: _of_file(path, each) for place, each in enumerate(examples)}
+        for game in sorted({*games} - {""}):
+            places = [place for place, of in enumerate(games) if of == game]
+            bare, told = [made[place] for place in places], [examples[place] for place in places]
+            made.update(zip(places, self._with_scenarios(path, game, bare, partial(list, told)), strict=True))
+        return [made[place] for place in range(len(examples))]
+
+    def _with_scenarios(
+        self,
+        path: Path,
+        game: str,
+        records: list[Record],
+        examples: Callable[[], Sequence[ExampleRecord]],
+    ) -> list[Record]:
+        """Return records with what their seats were told, which their dialogues bring along."""
+        try:
+            told = Transcripts(find_game(game), examples())
+        except BirdenvError as error:
+            self._note(path, error)
+            return records
+        self._stack.callback(told.arena.close)
+        return [_with_scenario(record, told, place) for place, record in enumerate(records)]
 
     def _arena(self, place: Path, load: Callable[[], Arena]) -> Arena | None:
         try:
             return self._stack.enter_context(load())
         except BirdenvError as error:
-            self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
+            self._note(place, error)
             return None
+
+    def _note(self, place: Path, error: BirdenvError) -> None:
+        self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
 
 
 def study_records(store: Store, game: str, arena: Arena | None) -> list[Record]:
@@ -210,6 +249,16 @@ def _loader(events: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[Event]
     return lambda: [Event.from_json(each) for each in events]
 
 
+def _has_scenarios(game: str) -> bool:
+    return game in game_names() and "scenarios" in find_game(game).settings.model_fields
+
+
+def _game_of(example: ExampleRecord) -> str:
+    """The game whose scenario stands in a dialogue of a file; empty where there is none."""
+    game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
+    return game if _has_scenarios(game) else ""
+
+
 def _of_file(path: Path, example: ExampleRecord) -> Record:
     made = example.example()
     players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
@@ -217,3 +266,18 @@ def _of_file(path: Path, example: ExampleRecord) -> Record:
     rewards = (float(reward),) if isinstance(reward, int | float) else ()
     id = f"{path.stem}/{made.uuid}"
     return Record(id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None)
+
+
+def _with_scenario(record: Record, told: Transcripts, place: int) -> Record:
+    """A dialogue of a file with what its seats were told; the seats are in the game's order."""
+    made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
+    with told.dialogue(place) as dialogue:
+        if not told.is_turned(place, dialogue):
+            return made
+    return made._replace(
+        players=record.players[::-1],
+        load=lambda: [
+            event._replace(agent=1 - event.agent) if event.agent in (0, 1) else event
+            for event in record.load()
+        ],
+    )

@@ -15,6 +15,7 @@ let state = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
+let typingPause = 0; // the timer that ends it when no key is pressed
 let turn = Promise.resolve(); // frames are read one after the other
 
 // --- the connection
@@ -126,8 +127,13 @@ function play(action, data) {
 }
 
 function stopTyping() {
-  if (typingTold) send({ type: "typing", on: false });
+  pauseTyping();
   typingSince = null;
+}
+
+function pauseTyping() {
+  clearTimeout(typingPause);
+  if (typingTold) send({ type: "typing", on: false });
   typingTold = false;
 }
 
@@ -135,6 +141,8 @@ function noteTyping() {
   if (typingSince === null) typingSince = Date.now();
   if (!typingTold) send({ type: "typing", on: true });
   typingTold = true;
+  clearTimeout(typingPause);
+  typingPause = setTimeout(pauseTyping, 5000);
 }
 
 // The editor of code comes only where there is code; without it a plain text area does.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from birdenv.dialogue import Arena, Game, make_game
 from birdenv.dialogue.games import find_game
+from birdenv.errors import BirdenvError, InputError
+from birdenv.runs._seating import close_players
 from birdenv.web.study._config import StudyConfig
 from birdenv.web.study._running_dialogue import seat_factory
 
@@ -22,7 +24,13 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
     defaults: dict[str, Any] = {}
     for seat in seats_of_people(found, config):
         defaults |= found.with_people.get(seat, {})
-    return make_game(found, **{**defaults, **settings})
+    arena = make_game(found, **{**defaults, **settings})
+    try:
+        _make_players_once(arena, config)
+    except BaseException:
+        arena.close()
+        raise
+    return arena
 
 
 def check_players(game: Game, config: StudyConfig) -> None:
@@ -31,11 +39,31 @@ def check_players(game: Game, config: StudyConfig) -> None:
     Raises:
         InputError: one does not exist.
     """
+    for seat, spec in _players(game, config):
+        seat_factory(game, seat, spec)
+
+
+def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
+    """The players of a study with the seats in which they may sit."""
     taken = None if config.seat is None else game.seat_index(config.seat)
     for partner in config.partners.values():
         for seat in range(len(game.seats)):
             if partner.player is not None and seat != taken:
-                seat_factory(game, seat, partner.player)
+                yield seat, partner.player
+
+
+def _make_players_once(arena: Arena, config: StudyConfig) -> None:
+    """Find out now, and not when a person waits for it, that a player has no key, or is of another game."""
+    task = arena.ids[0]
+    for seat, spec in _players(arena.game, config):
+        factory, argument = seat_factory(arena.game, seat, spec)
+        dialogue = arena.start(task)
+        try:
+            close_players([factory(argument, arena.context(dialogue, task, seat))])
+        except BirdenvError as error:
+            raise InputError(f"the player {spec!r} cannot play: {error}") from None
+        finally:
+            dialogue.close()
 
 
 def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:

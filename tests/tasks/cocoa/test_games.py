@@ -172,6 +172,13 @@ def test_ends_of_a_division(moves: list[Move], status: str, agreed: bool, valid:
         dialogue.apply(0, Move("message", "one more thing"))
 
 
+def test_a_division_that_broke_off_is_no_agreement() -> None:
+    dialogue = started("deal-or-no-deal")
+    dialogue.apply(0, Move("select", {item["Name"]: item["Count"] for item in dialogue.view(0).kb}))
+    dialogue.stop("left")
+    assert dialogue.outcome()["agreed"] is False
+
+
 def test_buyers_of_the_real_advertisements_have_our_discounts(shared_data: Path) -> None:
     path = shared_data / "cocoa" / "craigslistbargain" / "sample-scenarios.json"
     with make_game("bargain", scenarios=str(path)) as arena:
