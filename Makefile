@@ -30,9 +30,9 @@ demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 	$(PYTEST)
 
-test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch and the oldest supported gymnasium too
+test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch, a browser, TRL and the oldest supported gymnasium too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
-	-$(BIN)/pip install --quiet --disable-pip-version-check playwright
+	-$(BIN)/pip install --quiet --disable-pip-version-check playwright datasets trl
 	$(PYTEST) -m '' --hypothesis-profile=all
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
