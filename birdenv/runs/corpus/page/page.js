@@ -36,7 +36,7 @@ function choice(title, names, value, change) {
   return element("label", {}, title, select);
 }
 
-// --- figures: the same as `_statistics.py`
+// --- figures: the same as `_ratio_intervals.py`
 
 const Z = 1.959963984540054;
 
