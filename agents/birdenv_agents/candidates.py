@@ -47,6 +47,7 @@ def _of_sql(context: PlayerContext) -> PlayerContext:
     if "submit_sql" not in find_game(context.game).seats[context.seat].by_name:
         raise InputError(
             f"{context.game} has no SQL to choose: random, never-asks and asks-first play SQL games"
+            "; choose other players, such as rulebased"
         )
     return context
 

@@ -191,7 +191,9 @@ def _web_extra() -> Iterator[None]:
 
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"this needs the package {error.name}: pip install 'birdenv[web]'") from None
+        raise InputError(
+            f"this needs the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
+        ) from None
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
