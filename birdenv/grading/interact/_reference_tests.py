@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
+from birdenv.grading.sandbox._sources import compile_source
+
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
 """`every_callable`: what the batch evaluator does. Whatever a source defines or imports is called, if it can
 be; `execute_queries` goes through what it is given piece by piece, text letter by letter; helpers of the
@@ -98,11 +100,9 @@ def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
 
 def _statements(source: str) -> list[ast.stmt]:
     try:
-        tree = ast.parse(source)
-        compile(source, "<test case>", "exec", dont_inherit=True)
+        return compile_source(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return tree.body
 
 
 def _imported(sources: Sequence[str]) -> set[str]:

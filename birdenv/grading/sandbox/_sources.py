@@ -2,17 +2,39 @@
 
 The contract (BIRD-Interact §4.3): a source defines functions named `test_case*`, or just one function, each
 called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
+
+CPython counts the depth of every syntax tree in one place per interpreter, and a collection may let another
+thread run while a tree is built, so two threads that parse can make `ast.parse` raise SystemError for sound
+source (seen in 3.11.7). So trees are built one at a time here.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PARAMETERS = "pred_sqls, sol_sqls, db_name, conn"
+_ONE_TREE_AT_A_TIME = threading.RLock()  # a finalizer that runs meanwhile may parse, too
+_TRIES = 100  # threads that are not ours may parse as well
+
+
+def compile_source(source: str) -> ast.Module:
+    """Parse and compile a source without running it, from any thread.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: it does not compile.
+    """
+    compile(source, "<test case>", "exec", dont_inherit=True)
+    with _ONE_TREE_AT_A_TIME:
+        for _ in range(_TRIES):
+            with contextlib.suppress(SystemError):
+                return ast.parse(source)
+    return ast.parse(source)
 
 
 def parse_test_cases(sources: Sequence[str]) -> list[str]:
@@ -26,12 +48,12 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 def names_of_tests(source: str) -> list[str]:
     """The tests of a source that keeps the contract, in order, each once."""
-    return list(dict.fromkeys(test.name for test in _tests(_functions(ast.parse(source)))))
+    return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 
 def imports_of(source: str) -> Iterator[str]:
     """What a source may import, wherever in it: each name may be a module, or a name out of one."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(compile_source(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -43,8 +65,7 @@ def _problems(source: object) -> list[str]:
     if not isinstance(source, str):
         return [f"is not text but {type(source).__name__}"]
     try:
-        tree = ast.parse(source)
-        compile(source, "<test case>", "exec", dont_inherit=True)
+        tree = compile_source(source)
     except SyntaxError as error:
         return [f"does not compile: {error.msg} (line {error.lineno})"]
     except (ValueError, RecursionError, MemoryError) as error:

@@ -1,5 +1,10 @@
 """Which test-case sources keep the contract."""
 
+import ast
+import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from birdenv.grading.sandbox import parse_test_cases
@@ -69,3 +74,29 @@ def test_names_of_tests() -> None:
 def test_imports_of() -> None:
     source = "import json, os.path\ndef f():\n    from collections import abc as a\n    from . import x"
     assert list(imports_of(source)) == ["json", "os.path", "collections", "collections.abc"]
+
+
+def test_many_threads_may_parse_at_once() -> None:
+    """CPython miscounts a tree's depth where a collection lets another thread parse meanwhile."""
+
+    class Collected:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            ast.parse("f(1, (2, [3]))")
+
+    def parse_often(_: int) -> list[str]:
+        return [
+            problem for _ in range(100) if Collected() for problem in parse_test_cases([FINE["the usual"]])
+        ]
+
+    usual, switch = gc.get_threshold(), sys.getswitchinterval()
+    try:
+        gc.set_threshold(1)
+        sys.setswitchinterval(1e-6)
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(parse_often, range(4))) == [[]] * 4
+    finally:
+        gc.set_threshold(*usual)
+        sys.setswitchinterval(switch)
