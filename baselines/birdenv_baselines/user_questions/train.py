@@ -20,11 +20,11 @@ import numpy as np
 import birdenv.users.understanding as understanding
 from birdenv.users.understanding import understand
 from birdenv.users.understanding._candidates import FACETS
-from birdenv.users.understanding._choice import Weights
 from birdenv.users.understanding._features import FEATURES, evidence, vectors
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._ngrams import ASK_BACK, REFUSE, scale, word_runs
 from birdenv.users.understanding._question import take_apart
+from birdenv.users.understanding._ranking import Weights
 from birdenv_baselines.user_questions._questions import FOLDER, Row, is_right, load_briefs, load_rows, outcome
 
 _RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15

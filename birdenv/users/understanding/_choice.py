@@ -1,22 +1,17 @@
-"""The choice: rules for what is certain, the ranking for the rest."""
+"""The choice: rules for what is certain, the ranking for the rest, and what a mistake costs."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from importlib import resources
-from operator import add
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
-from birdenv.users.understanding._candidates import FACETS, Candidate
-from birdenv.users.understanding._features import FEATURES, Evidence, Vector, evidence, standing
+from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._features import Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._ngrams import RunWeights, facet_scores
+from birdenv.users.understanding._naming import find_named, is_refused, needs_no_ranking
 from birdenv.users.understanding._question import (
     SHORT_NAME,
     Question,
@@ -24,16 +19,14 @@ from birdenv.users.understanding._question import (
     questions_in,
     take_apart,
 )
-from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding._ranking import Weights, load_weights, probabilities
+from birdenv.users.understanding.vocabulary._kind_asked_for import PLAIN_KINDS
 from birdenv.users.understanding.vocabulary._scope import (
-    Said,
-    asks_for_everything,
     asks_for_output,
     asks_only_for_places,
-    out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding.vocabulary._word_forms import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding.vocabulary._word_forms import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +60,6 @@ _WRONGLY_OPEN = 1.4
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
-
-    values: tuple[float, ...]
-    runs: Mapping[str, tuple[tuple[int, float], ...]]
-    known: frozenset[str]
-
-    @cached_property
-    def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
-        return RunWeights(self.runs)
-
-
-@cache
-def load_weights() -> Weights:
-    """Read the package's weights."""
-    data = json.loads(resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
-    place = {name: number for number, name in enumerate(FACETS)}
-    runs = {
-        run: tuple((place[name], value) for name, value in said.items()) for run, said in data["runs"].items()
-    }
-    known = frozenset(word for run in runs for word in run.split())
-    return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
 
 
 def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
@@ -155,13 +122,13 @@ def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> C
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return REFUSED
-    named = _named(index, asked)
+    named = find_named(index, asked)
     if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
         named = None
-    refused = _is_refused(named, asked)
+    refused = is_refused(named, asked)
     if refused and not asks_only_for_places(asked.said):
         return REFUSED
-    if not refused and named is not None and _needs_no_ranking(named, asked):
+    if not refused and named is not None and needs_no_ranking(named, asked):
         return choice_of(named.candidate)
     return choose(index, asked, weights or load_weights(), _HARDLY_REFUSED if refused else 1.0)
 
@@ -292,40 +259,6 @@ def _alike(index: Index, best: int, asked: Question) -> set[int]:
     return alike | named if best in named else alike
 
 
-def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
-    """Return a probability for each candidate, for a refusal and for asking back.
-
-    Rounded, so that machines agree.
-    """
-    values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
-    for kind in asked.kinds:
-        scores = list(map(add, scores, of_kind[kind]))
-    scores = [
-        sum([values[place] * value for place, value in vector], start + said)
-        for vector, start, said in zip(
-            found.beside, scores, facet_scores(index, asked, weights.known, weights.of_runs), strict=True
-        )
-    ]
-    allowed = [*found.allowed, True, True]
-    top = max(score for score, may in zip(scores, allowed, strict=True) if may)
-    odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
-    whole = sum(odds)
-    return [round(odd / whole, 6) for odd in odds]
-
-
-@lru_cache(maxsize=256)
-def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
-    """What stands, added up: always, and if a kind is asked for. Nothing of it for the last two."""
-
-    def scores(vectors: Iterable[Vector]) -> list[float]:
-        return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]
-
-    found = standing(index)
-    return scores(one.always for one in found), {
-        kind: scores(one.asked[kind] for one in found) for kind in KINDS
-    }
-
-
 def choice_of(candidate: Candidate) -> Choice:
     """Return the choice that a candidate stands for."""
     if candidate.items:
@@ -333,85 +266,7 @@ def choice_of(candidate: Candidate) -> Choice:
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A candidate that a question names, and by which words.
-
-    `certain` if they stand in quotation marks, `outright` if they are not just a part of "what do you mean".
-    """
-
-    candidate: Candidate
-    said: str
-    certain: bool
-    outright: bool
-
-
-_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
-
-
-def _named(index: Index, asked: Question) -> _Named | None:
-    """Find the term in quotation marks, or else by name: the longest, the earliest of equally long ones."""
-    named = range(len(index.candidates)) if "'" in asked.text else called(index.names, asked)
-    if not named:
-        return None
-    found: list[tuple[int, int, int, int, str]] = []
-    unframed = _FRAMES.sub(" ", asked.spaced)
-    for number in named:
-        candidate = index.candidates[number]
-        term = clean(candidate.target) if candidate.items else ""
-        in_quotes = bool(term) and f"'{term}'" in asked.text
-        for said in candidate.names:
-            if in_quotes or ("'" not in term and f"'{said}'" in asked.text):
-                found.append((0, -len(said), number, number, said))
-            for rank, place in ((1, unframed), (2, asked.spaced)):
-                at = place.find(f" {said} ")
-                if at >= 0:
-                    found.append((rank, -len(said), at, number, said))
-                    break
-    if not found:
-        return None
-    rank, _, _, number, said = min(found)
-    return _Named(index.candidates[number], said, rank == 0, rank < 2)
-
-
-def _needs_no_ranking(named: _Named, asked: Question) -> bool:
-    return named.certain or (named.outright and (_is_bare(named.said, asked) or _is_defined(named, asked)))
-
-
-def _is_bare(said: str, asked: Question) -> bool:
-    """Whether besides the name the question has only words that frame any question."""
-    rest = _FRAMES.sub(" ", asked.spaced).replace(f" {said} ", " ")
-    return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
-
-
 def _is_spelt(asked: Question) -> bool:
     """Whether a question is spelt letter by letter."""
     said = asked.words
     return len(said) > 6 and 2 * sum([len(word) == 1 for word in said]) > len(said)
-
-
-_DEFINED = re.compile(r"\b(?:do|did|does|would) you mean (?:by|with) '[^']+'")
-
-
-def _is_defined(named: _Named, asked: Question) -> bool:
-    """Whether the question asks for the meaning of a phrase in quotation marks that has the name in it."""
-    match = _DEFINED.search(asked.text)
-    return match is not None and f" {named.said} " in f" {' '.join(words(match.group()))} "
-
-
-_GENERIC = frozenset(
-    """columns column data database details different display duplicates fields filter filters group
-    groups join joins limit list name names number order output query rank results round rounded
-    rounding row rows show sort sorted sorting table tables top type values value sql""".split()
-)
-"""Terms of these words alone are not named by a question that merely has the word, unless it is in quotes."""
-
-
-def _is_refused(named: _Named | None, asked: Question) -> bool:
-    if named is None:
-        return out_of_scope(asked.said) or asks_for_everything(asked.said)
-    without = Said.of(asked.spaced.replace(f" {named.said} ", " ").strip())
-    if out_of_scope(without, about_a_term=named.certain or _is_bare(named.said, asked)):
-        return True
-    plainly = not _GENERIC.issuperset(named.said.split())
-    return not named.certain and asks_for_everything(without if plainly else asked.said)

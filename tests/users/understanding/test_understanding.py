@@ -13,10 +13,11 @@ from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users._decoder import decode
 from birdenv.users.understanding._candidate_words import sibling_stems
-from birdenv.users.understanding._choice import choice_of, load_weights
+from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._features import FEATURES
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
+from birdenv.users.understanding._ranking import load_weights
 from birdenv.users.understanding.vocabulary._scope import asks_for_everything, out_of_scope
 
 
