@@ -72,6 +72,7 @@ def _changes_rows(gold: tuple[str, ...]) -> bool:
 _CLAUSES = {
     "output": "Show only {}, nothing else.",
     "group": "I want one row for each {}, not split any further.",
+    "tie": "Where several are equal in that, I want them {}.",
     "distinct": "Show each only once, without duplicates.",
     "assign": "Please {}.",
 }

@@ -8,8 +8,20 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from birdenv_baselines.user_questions._questions import FOLDER, load_briefs, load_rows
+from birdenv_baselines.user_questions._questions import (
+    FOLDER,
+    GOLDS,
+    WITH_GOLD,
+    filled_in,
+    load_briefs,
+    load_rows,
+    read_lines,
+    with_places,
+)
 from birdenv_baselines.user_questions.train import fit, measure, read_examples
+
+from birdenv.users import Brief
+from birdenv.users._brief import Ambiguity
 
 ROWS = [json.loads(line) for file in sorted(FOLDER.glob("*.jsonl")) for line in file.read_text().splitlines()]
 CLASSES = {"labelled", "unlabelled", "refuse", "ask_back", "kind"}
@@ -38,7 +50,9 @@ def test_no_question_is_about_a_task_that_is_kept_for_measuring() -> None:
     if not file.exists():
         pytest.skip(f"no {file}")
     kept = [json.loads(line) for line in file.read_text().splitlines()]
-    assert {one["instance_id"] for one in kept}.isdisjoint(row["instance_id"] for row in ROWS)
+    asked = {row["instance_id"].removesuffix(WITH_GOLD) for row in ROWS}
+    asked |= {raw["instance_id"] for raw in read_lines(GOLDS)}
+    assert asked.isdisjoint(one["instance_id"] for one in kept)
     of_any_task = {row["question"].lower() for row in ROWS if row["instance_id"] == "*"}
     assert of_any_task.isdisjoint(one["question"].lower() for one in kept)
 
@@ -53,3 +67,29 @@ def test_the_package_knows_the_questions_that_it_was_made_from() -> None:
     examples = read_examples(rows)
     one, again = fit(examples), fit(examples)
     assert (one.values, one.runs, one.known) == (again.values, again.runs, again.known)
+
+
+def test_the_gold_sql_holds_none_of_the_benchmarks_snippets() -> None:
+    folder = SHARED / "mini_interact"
+    if not folder.exists():
+        pytest.skip(f"no {folder}")
+    benchmark = {
+        raw["instance_id"]: [
+            item["sql_snippet"]
+            for points in raw["user_query_ambiguity"].values()
+            for item in points
+            if len(item["sql_snippet"]) > 8
+        ]
+        for raw in read_lines(folder / "mini_interact.jsonl")
+    }
+    golds = {raw["instance_id"]: " ".join(raw["sol_sql"]) for raw in read_lines(GOLDS)}
+    assert len(golds) > 100
+    for task, sql in golds.items():
+        assert not [snippet for snippet in benchmark[task] if snippet in sql], task
+
+
+def test_snippets_are_put_back_where_their_places_are() -> None:
+    brief = Brief("", (Ambiguity("late", "days > 30", "critical"), Ambiguity("top", "LIMIT 5", "critical")))
+    sql = "SELECT a FROM t WHERE days > 30 LIMIT 5"
+    assert with_places(sql, brief) == "SELECT a FROM t WHERE {{0}} LIMIT 5"
+    assert filled_in(with_places(sql, brief), brief) == sql

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from birdenv.benchmarks import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
@@ -18,7 +19,11 @@ from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import index_of
 
 FOLDER = Path(__file__).parent
-_CLASS_WEIGHTS = {"labelled": 1.55, "unlabelled": 1.2, "refuse": 0.85}
+GOLDS = FOLDER / "golds" / "mini_interact.jsonl"
+WITH_GOLD = "+gold"
+"""Ends the id of a task of Mini-Interact, of which the gold SQL is withheld, with gold SQL of our own."""
+
+_CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45}
 """To take a question about an annotated point for one about a part weighs more than the reverse."""
 
 _TASKS_FOR_ANY = 4
@@ -41,21 +46,55 @@ class Row:
     @property
     def database(self) -> str:
         """The database that the task is about, by the task's name."""
-        return re.sub(r"(_M)?_\d+$", "", self.task)
+        return re.sub(r"(_M)?_\d+$", "", self.task.removesuffix(WITH_GOLD))
 
 
 def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
-    """Read the tasks of the demo, and those of Mini-Interact if its folder is given."""
+    """Read the tasks of the demo, and those of Mini-Interact if its folder is given.
+
+    Some of the latter are there twice: once more with gold SQL of our own, under an id that ends so.
+    """
     folders = [demo_folder(), *([mini_interact] if mini_interact else [])]
     tasks = [task for folder in folders for task in load_benchmark(folder).tasks]
-    return {task.public.instance_id: task.private.brief for task in tasks}
+    briefs = {task.public.instance_id: task.private.brief for task in tasks}
+    golds = {raw["instance_id"]: raw["sol_sql"] for raw in read_lines(GOLDS)}
+    return briefs | {
+        f"{name}{WITH_GOLD}": replace(briefs[name], gold=tuple(filled_in(sql, briefs[name]) for sql in gold))
+        for name, gold in golds.items()
+        if name in briefs
+    }
+
+
+_PLACE = re.compile(r"\{\{(\d+)\}\}")
+
+
+def filled_in(sql: str, brief: Brief) -> str:
+    """Put the annotated snippets where their numbers stand in double braces."""
+    return _PLACE.sub(lambda match: brief.ambiguities[int(match[1])].snippet, sql)
+
+
+def with_places(sql: str, brief: Brief) -> str:
+    """Put numbers in double braces where annotated snippets stand: those are the benchmark's, not ours."""
+    for number, item in sorted(enumerate(brief.ambiguities), key=lambda pair: -len(pair[1].snippet)):
+        if len(item.snippet) > _SHORT:
+            sql = sql.replace(item.snippet, f"{{{{{number}}}}}")
+    return sql
+
+
+_SHORT = 8
+"""Snippets of so few characters are anybody's."""
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """Read a file of one JSON object a line."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
     """Read the questions; those of tasks that are not at hand are left out."""
     rows: list[Row] = []
     rng = random.Random(20)
-    raws = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    raws = [raw for file in files for raw in read_lines(file)]
     used = sorted({raw["instance_id"] for raw in raws} & set(briefs))
     for raw in raws:
         task, expected = raw["instance_id"], tuple(raw["expected"])

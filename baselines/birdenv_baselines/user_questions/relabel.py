@@ -1,11 +1,13 @@
 """Make training rows from questions of which the right answers are known.
 
     python -m birdenv_baselines.user_questions.relabel FILE... [--mini-interact FOLDER] [--without FILE]
+        [--golds FILE...]
 
 Each FILE is one hand's, `<hand>.jsonl`: `instance_id`, `question`, `kind`, `must`, `half`, `expected`, as
 `birdenv users eval` reads them. A candidate is right if its answer has what one list of `must` asks for;
 else if it has what one of `half` asks for. `expected` (terms or clauses) says which of several right ones is
-meant. The tasks of the questions in `--without` are left out.
+meant. The tasks of the questions in `--without` are left out. `--golds` are gold SQL for tasks of which it
+is withheld, as their authors saw them (`instance_id`, `sol_sql`); they are kept, too.
 The rows are written beside this file.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,14 @@ from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
-from birdenv_baselines.user_questions._questions import FOLDER, load_briefs
+from birdenv_baselines.user_questions._questions import (
+    FOLDER,
+    GOLDS,
+    WITH_GOLD,
+    load_briefs,
+    read_lines,
+    with_places,
+)
 
 _RELATED = {
     "from": ("join", "group"),
@@ -34,6 +43,7 @@ _RELATED = {
     "output": ("select",),
     "select": ("output", "count"),
     "tie": ("order",),
+    "order": ("tie",),
 }
 """Clauses that may settle what a hand took for another one's."""
 
@@ -116,21 +126,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument("--without", type=Path, help="questions whose tasks are left out")
+    parser.add_argument("--golds", nargs="+", type=Path, default=[], help="gold SQL that the hands saw")
     options = parser.parse_args(arguments)
+    kept_back = {raw["instance_id"] for raw in read_lines(options.without)} if options.without else set()
+    golds = {raw["instance_id"]: raw for file in options.golds for raw in read_lines(file)}
+    keep_golds(
+        {name: raw["sol_sql"] for name, raw in golds.items() if name not in kept_back},
+        load_briefs(options.mini_interact),
+    )
     briefs = load_briefs(options.mini_interact)
-    kept_back = {raw["instance_id"] for raw in _read(options.without)} if options.without else set()
     for file in options.files:
-        raws = [
-            raw for raw in _read(file) if raw["instance_id"] in briefs and raw["instance_id"] not in kept_back
-        ]
+        raws = [raw for raw in read_lines(file) if raw["instance_id"] not in kept_back]
+        if golds:
+            raws = [{**raw, "instance_id": f"{raw['instance_id']}{WITH_GOLD}"} for raw in raws]
+        raws = [raw for raw in raws if raw["instance_id"] in briefs]
         rows = [row for raw in raws if (row := relabelled(raw, briefs[raw["instance_id"]], file.stem))]
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (FOLDER / file.name).write_text(lines, encoding="utf-8")
+        _write(FOLDER / file.name, rows)
         print(f"{file.name}: {len(rows)} of {len(raws)} questions")
 
 
-def _read(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+def keep_golds(golds: Mapping[str, Sequence[str]], briefs: Mapping[str, Brief]) -> None:
+    """Write gold SQL beside what is kept already, without the benchmark's own text."""
+    kept = {raw["instance_id"]: raw["sol_sql"] for raw in read_lines(GOLDS)}
+    for name, statements in golds.items():
+        kept[name] = [with_places(sql, briefs[name]) for sql in statements]
+    _write(GOLDS, [{"instance_id": name, "sol_sql": kept[name]} for name in sorted(kept)])
+
+
+def _write(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    file.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

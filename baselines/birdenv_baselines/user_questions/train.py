@@ -49,7 +49,8 @@ class Examples:
         known: the words that are learnt.
         vocabulary: the runs of words that are learnt, with their columns of `runs`.
         rows: the questions.
-        runs: a row for each question: how often it has each run of words.
+        runs: for each question the numbers of its runs of words, one or more.
+        share: for each question what each of its runs counts.
         starts: where the candidates of each question start.
         dense, facets, right: a row for each candidate: its features, what it is, whether it is right.
     """
@@ -57,7 +58,8 @@ class Examples:
     known: frozenset[str]
     vocabulary: dict[str, int]
     rows: list[Row]
-    runs: np.ndarray
+    runs: list[np.ndarray]
+    share: np.ndarray
     starts: np.ndarray
     dense: np.ndarray
     facets: np.ndarray
@@ -69,11 +71,11 @@ class Examples:
         sizes = np.diff([*self.starts, len(self.right)])
         of = np.repeat(kept, sizes)
         starts = np.concatenate([[0], np.cumsum(sizes[kept])[:-1]])
-        rows = [row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept]
         return replace(
             self,
-            rows=rows,
-            runs=self.runs[kept],
+            rows=[row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept],
+            runs=[runs for runs, is_kept in zip(self.runs, keep, strict=True) if is_kept],
+            share=self.share[kept],
             starts=starts,
             dense=self.dense[of],
             facets=self.facets[of],
@@ -85,10 +87,7 @@ def read_examples(rows: Sequence[Row]) -> Examples:
     """Work out the features of all questions that have a right answer among their candidates."""
     known, vocabulary = _vocabulary(rows)
     pairs = [(row, found) for row in rows if (found := _candidates(row)) is not None]
-    runs = np.zeros((len(pairs), len(vocabulary)), dtype=np.float32)
-    for number, (row, _) in enumerate(pairs):
-        said = word_runs(index_of(row.brief), take_apart(row.question), known)
-        runs[number, [vocabulary[run] for run in said if run in vocabulary]] = scale(len(said))
+    said = [word_runs(index_of(row.brief), take_apart(row.question), known) for row, _ in pairs]
     candidates = [one for _, found in pairs for one in found]
     facets = np.zeros((len(candidates), len(FACETS)), dtype=np.float32)
     for number, (_, places, _) in enumerate(candidates):
@@ -97,7 +96,8 @@ def read_examples(rows: Sequence[Row]) -> Examples:
         known=known,
         vocabulary=vocabulary,
         rows=[row for row, _ in pairs],
-        runs=runs,
+        runs=[np.array([vocabulary[run] for run in runs if run in vocabulary]) for runs in said],
+        share=np.array([scale(len(runs)) for runs in said], dtype=np.float32),
         starts=np.cumsum([0, *(len(found) for _, found in pairs[:-1])]),
         dense=np.array([vector for vector, _, _ in candidates]),
         facets=facets,
@@ -149,6 +149,33 @@ def _dense(vector: Iterable[tuple[int, float]]) -> np.ndarray:
     return dense
 
 
+class Sums:
+    """Sums over which question has which runs of words: a matrix of ones that would be nearly empty.
+
+    Args:
+        runs: for each question the numbers of its runs, one or more.
+        size: how many runs there are.
+    """
+
+    def __init__(self, runs: Sequence[np.ndarray], size: int) -> None:
+        self._runs = np.concatenate(runs)
+        self._questions = np.cumsum([0, *map(len, runs[:-1])])
+        order = np.argsort(self._runs, kind="stable")
+        self._has = np.repeat(np.arange(len(runs)), list(map(len, runs)))[order]
+        self._found, self._places = np.unique(self._runs[order], return_index=True)
+        self._size = size
+
+    def of_questions(self, values: np.ndarray) -> np.ndarray:
+        """Add up, for each question, the values of its runs."""
+        return np.add.reduceat(values[self._runs], self._questions)
+
+    def of_runs(self, values: np.ndarray) -> np.ndarray:
+        """Add up, for each run, the values of the questions that have it."""
+        sums = np.zeros((self._size, values.shape[1]), dtype=values.dtype)
+        sums[self._found] = np.add.reduceat(values[self._has], self._places)
+        return sums
+
+
 def fit(examples: Examples) -> Weights:
     """Fit the weights by gradient steps (Adam) on the ridge-penalised likelihood."""
     features, shape = len(FEATURES), (len(examples.vocabulary), len(FACETS))
@@ -159,8 +186,9 @@ def fit(examples: Examples) -> Weights:
     ridge[:features] = _RIDGE
     ridge[features:].reshape(shape)[:, REFUSE] = _RIDGE_OF_REFUSALS
     mean, square = np.zeros_like(values), np.zeros_like(values)
+    spoken = Sums(examples.runs, shape[0])
     for step in range(1, _STEPS + 1):
-        said = examples.runs @ values[features:].reshape(shape)
+        said = spoken.of_questions(values[features:].reshape(shape)) * examples.share[:, None]
         scores = examples.dense @ values[:features] + np.einsum("ij,ij->i", said[of], examples.facets)
         top = np.maximum.reduceat(scores, examples.starts)[of]
         odds = np.exp(scores - top)
@@ -169,7 +197,7 @@ def fit(examples: Examples) -> Weights:
         wanted = good / np.add.reduceat(good, examples.starts)[of]
         missed = (chance - wanted) * share[of]
         of_facets = np.add.reduceat(missed[:, None] * examples.facets, examples.starts)
-        of_runs = examples.runs.T @ of_facets
+        of_runs = spoken.of_runs(of_facets * examples.share[:, None])
         gradient = np.concatenate([examples.dense.T @ missed, of_runs.ravel()]) + ridge * values
         mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         values -= 0.1 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)

@@ -52,7 +52,7 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.3
+_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
 _WRONGLY_OPEN = 1.4
@@ -170,11 +170,11 @@ def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -
             return _unless_nameless(index, found, shown[0])
     of_nothing = _is_of_nothing(found, asked)
     if refuse > (_SURELY_REFUSED_FAIR if of_nothing or found.only >= 0 else _SURELY_REFUSED):
-        return REFUSED
+        return UNCLEAR if asked.guesses else REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
-    return REFUSED if action == 2 and not of_nothing else UNCLEAR
+    return REFUSED if action == 2 and not (of_nothing or asked.guesses) else UNCLEAR
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
@@ -189,7 +189,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
     return UNCLEAR if nameless else choice_of(candidate)
 
 
-_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.45, 0.8
+_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.35, 0.6
 """Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for.
 
 The second one is for questions that have most words of one candidate, or ask for a kind of thing.
@@ -235,7 +235,7 @@ def _named_in(index: Index, asked: Question) -> list[int]:
 
 
 def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) -> int:
-    """The candidate that a question names by a longer name than the best one's, if it is half as likely."""
+    """The candidate that a question names by a longer name than the best's, if a third as likely."""
     named = called(index.names, asked)
     if best not in named:
         return best
@@ -247,7 +247,7 @@ def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) 
     longer = [
         i
         for i in sorted(named)
-        if 2 * shares[i] >= shares[best]
+        if 3 * shares[i] >= shares[best]
         and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
     ]
     return max(longer, key=length, default=best)

@@ -22,11 +22,15 @@ def telling_parts(
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
     """Yield the parts that may be told, the annotated snippets replaced by their terms; and those terms.
 
-    A part that has nothing else to tell is left out, and so is one that tells a snippet in other words.
+    A part that has nothing else to tell is left out, and so is one that tells a snippet in other words. Where
+    a snippet is how an order begins, what follows is a part of its own, of the clause "tie".
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
     for part in _ranges_joined([part for part in parts if part.clause in _ANSWERABLE]):
+        if part.clause == "order" and (further := _further_keys(part.sql, snippets)):
+            yield Segment(part.id, "tie", further), ()
+            continue
         tokens, replaced = _bare(tokenize(part.sql)), list[str]()
         if part.clause != "output":
             for item, core in snippets:
@@ -39,6 +43,16 @@ def telling_parts(
         if part.clause in ("where", "having") and _is_piece(_core(part.sql), snippets):
             continue
         yield (Segment(part.id, part.clause, _text(tokens)) if replaced else part), tuple(replaced)
+
+
+def _further_keys(sql: str, snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> str:
+    """The ORDER BY of the keys behind those that a snippet settles; empty if there are none."""
+    tokens = _bare(tokenize(sql))
+    keys = tuple(map(_comparable, tokens))
+    for _, core in snippets:
+        if core[:2] == ("order", "by") and keys[: len(core) + 1] == (*core, ","):
+            return f"ORDER BY {_text(tokens[len(core) + 1 :])}"
+    return ""
 
 
 _BOUNDS = frozenset({">", "<", ">=", "<="})

@@ -9,7 +9,7 @@ from birdenv.users._brief import Ambiguity
 from birdenv.users.sql_in_words._lexer import Token, tokenize
 
 _BY_TYPE = (
-    ("sort", {"order", "tie", "extreme"}),
+    ("sort", {"order", "extreme"}),
     ("rank", {"order", "tie", "limit", "extreme"}),
     ("decimal", {"round"}),
     ("null", {"null"}),
@@ -33,9 +33,8 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     if item.kind == "non_critical":
         for start, kinds in _BY_TYPE:
             if item.type.startswith(start):
-                return frozenset(kinds) | (
-                    kinds_of_sql(item.snippet) & {"scale", "count"} if "round" in kinds else set()
-                )
+                more = {"scale", "count"} if "round" in kinds else {"tie"} if "order" in kinds else set()
+                return frozenset(kinds) | kinds_of_sql(item.snippet) & more
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
@@ -78,6 +77,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
         found.add("period")
     found |= {
         "order": {"order", "extreme"},
+        "tie": {"tie"},
         "limit": {"limit", "extreme"},
         "group": {"group", "distinct"},
         "distinct": {"distinct"},

@@ -21,7 +21,7 @@ _SHOUTED = re.compile(
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
-    r"(?:write(?! off)|compose|paste|draft|formulate|spell out"
+    r"(?:write(?! off)|compose|paste|draft|formulate|spell out(?! (?:how|what|which|when))"
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
 _NEVER_TOLD = frozenset({"secret", "SQL", "opinion", "results", "exercise", "tools"})

@@ -94,6 +94,26 @@ _WORDS: Final[Mapping[str, str]] = {
         tourist tourists translate translation travel trivia tuesday tv twitter universe university usa
         vacation vaccine vendor vendors video vote wage wages war wealthy weather website wednesday weekend
         wife wiki wikipedia winter world yesterday""",
+    "causes": """
+        advantage advantages affect affected affects always background benefit benefits boost cause caused
+        causes causing cure cured cures curable danger dangers disadvantage disadvantages downside downsides
+        drawback drawbacks effect effective effectiveness effects ever generally harm harmed harmful harms
+        heal healed helped hurt hurts in-depth influence influenced influences injured lead leads led
+        meaningful mechanism normally originated outcome pitfall pitfalls prevent prevented prevention
+        prevents pros cons reason reasons remedy remedies side somebody symptom symptoms tend tends therapy
+        treatment usual usually why whenever works""",
+    "policy": """
+        abolish afford affordable allowed approval ban banned banning bans blacklist bother bought boycott
+        budget buy buying buys cancel cheap cheaper cheapest claim compensate compensated compensation
+        competition demolish deny discount discounts discourage dispose donate encourage evict expand
+        expensive expel fined fines fire fired forbid forbidden friendliest friendly generous hire hired
+        invest job jobs launch loyal nationalise nationalize negotiate neglect obligation obliged overpaid
+        overpriced paid pay paying pays penalise penalize penalty penalties permission permit permitted
+        policy popular postpone prohibit promote promoted promotion protect protected quit raise rebuild
+        recommend recommended refund refunded reform refuse reimburse replace repair resign resell retire
+        retiring reward rewarded sack safe safer salaries salary save scrap sell selling shut sign signature
+        sign-off sold spend sue tax taxes terminate tip underpaid upgrade visit visited visiting warn warned
+        worse worst""",
     "results": """
         agree answer answers correct expect expected expecting final get getting got mine my outcome output
         outputs plausible predict prediction produce produced reproduce result resulted resulting results
@@ -133,6 +153,11 @@ def _by_stem() -> dict[str, tuple[int, ...]]:
 
 
 _BY_STEM: Final = _by_stem()
+
+
+def of_engine(word: str) -> bool:
+    """Return whether a stem is of the subject "engine"."""
+    return 0 in _BY_STEM.get(word, ())
 
 
 def count_subjects(stems: Iterable[str]) -> list[int]:
