@@ -28,6 +28,8 @@ from birdenv.databases.sqlite.guard._bounded_functions import replace_unbounded_
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite.guard._value_bounds import (
     LARGEST_VALUE,
+    LONG_LISTS,
+    PUT_OFF_BYTES,
     SHORTEST_LIMIT,
     WHOLE_INDEX,
     Counted,
@@ -61,8 +63,8 @@ class Refusal:
 
 
 STORES_TOO_LITTLE = Refusal(
-    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
-    " values smaller than that table has to store: first put what they give into an ordinary table",
+    "this statement changes a virtual table, and its functions may only handle values smaller than that table"
+    " has to store: first put what they give into an ordinary table",
     False,
 )
 
@@ -95,8 +97,10 @@ class StatementGuard:
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
     has to be bounded before it may run; `has_temporary`: it is. `wants_small_files`: no file that it writes
-    may be larger than a value, because a module may store its whole index as one. `bound`: bytes that a value
-    could have in it. `keeps_session`: a statement so far may have left something in the connection.
+    may be larger than a value, because a module may store its whole index as one; `files_are_large` if one
+    is. `wants_stored`: modules have to store what they have put off before it may run; `has_put_off`: they
+    may have put something off. `bound`: bytes that a value could have in it. `keeps_session`: a statement so
+    far may have left something in the connection.
     """
 
     def __init__(
@@ -132,10 +136,12 @@ class StatementGuard:
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
+        self._reads_lists = self._is_storing = False
         self.expired: Expiry | None = None
         self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
         self.wants_count = self.wants_temporary = self.has_temporary = self.wants_small_files = False
+        self.wants_stored = self.has_put_off = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -152,7 +158,7 @@ class StatementGuard:
     @property
     def wants_more(self) -> bool:
         """Whether something has to be done before the statement may run."""
-        return self.wants_count or self.wants_temporary
+        return self.wants_count or self.wants_temporary or self.wants_stored
 
     @property
     def is_repeatable(self) -> bool:
@@ -166,18 +172,19 @@ class StatementGuard:
     def start(self, sql: str, deadline: Deadline, *, reading: bool, counting: bool = False) -> None:
         """Start the clock for a statement.
 
-        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN` of ours, which
-        calls no function.
+        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN`, which calls no
+        function.
         """
         self._reading = reading or not self._private
         self.refusal = None
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
-        self.wants_small_files = False
+        self.wants_small_files = self.wants_stored = self._reads_lists = False
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
+            self._set_longest(longest_program(sql))
         elif self._killable:
             self._set_bound(max(self._stored, LARGEST_VALUE))
         elif (
@@ -212,9 +219,17 @@ class StatementGuard:
 
     def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
         """Work the bound of a statement out from its program; None is one that is not known."""
-        self._counted[hash(sql)] = count_program(program, min(self._stored, LARGEST_VALUE))
+        counted = count_program(program, min(self._stored, LARGEST_VALUE))
+        self._counted[hash(sql)] = counted._replace(lengthens=counted.lengthens or self._reads_lists)
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
+
+    def files_are_large(self) -> None:
+        """Say that a module may have to store what is longer than a value of the statement may be."""
+        if self._is_storing:
+            self.refusal = self.refusal or STORES_TOO_LITTLE
+        else:
+            self.wants_stored = True
 
     @property
     def changes_schema(self) -> bool:
@@ -267,17 +282,17 @@ class StatementGuard:
             self._trusted = False
 
     @contextmanager
-    def within(self, deadline: Deadline) -> Iterator[None]:
+    def within(self, deadline: Deadline, *, storing: bool = False) -> Iterator[None]:
         """The rules of a private copy, and the clock: for statements of ours that may run text of others.
 
         Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
-        prepares to write to them, which those who only read may not do themselves.
+        prepares to write to them, which those who only read may not do themselves. `storing`: it may write.
         """
         try:
             self.start("", deadline, reading=False, counting=True)
             self._reading = False
             if not self._killable:
-                self._set_bound(_OF_MODULES)
+                self._set_bound(self._stored if storing else _OF_MODULES)
             yield
         finally:
             self.finish()
@@ -337,6 +352,9 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        self._reads_lists = self._reads_lists or (
+            action == _READ and (first or "").lower().endswith(LONG_LISTS)
+        )
         self.keeps_session = self.keeps_session or stays_in_session(action, first, second, database)
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
@@ -375,20 +393,33 @@ class StatementGuard:
         counted = self._counted.pop(hash(sql), None) if self._counted else None
         if counted:
             self._counted[hash(sql)] = counted  # now it is the one that was used last
-            # In a transaction any statement may make a module store what it has put off.
-            is_stored = self._stored and (counted.stores or self._connection.in_transaction)
-            if is_stored and counted.bound < min(self._stored, LARGEST_VALUE):
-                self.refusal = self.refusal or STORES_TOO_LITTLE
-            elif is_stored and self._stored == WHOLE_INDEX:
-                self.wants_small_files = counted.works
-                counted = counted._replace(bound=LARGEST_VALUE if counted.works else WHOLE_INDEX)
+            if self._stored:
+                counted = self._with_room_to_store(counted)
         self._is_counted = counted is not None
         self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)
         self._set_bound(counted.bound if counted else first_bound(longest))
-        if longest != self._longest:
+        self._set_longest(longest)
+
+    def _set_longest(self, longest: int) -> None:
+        if longest != self._longest and not self._killable:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
+
+    def _with_room_to_store(self, counted: Counted) -> Counted:
+        """What was counted, with a bound that lets modules store what they have to."""
+        # Until the end of a transaction a module may put off what it has to store.
+        self.has_put_off = self.has_put_off and self._connection.in_transaction
+        self._is_storing = counted.stores
+        if not (counted.stores or (self.has_put_off and counted.causes_to_store)):
+            return counted
+        self.has_put_off = True
+        if self._stored == WHOLE_INDEX and counted.bound == LARGEST_VALUE and not counted.lengthens:
+            return counted._replace(bound=WHOLE_INDEX)  # no value is longer than it was
+        if counted.bound < min(self._stored, PUT_OFF_BYTES):
+            self.files_are_large()
+        self.wants_small_files = self._stored == WHOLE_INDEX
+        return counted
 
     def _set_bound(self, bound: int) -> None:
         if bound != self.bound:

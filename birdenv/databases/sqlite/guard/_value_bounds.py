@@ -46,10 +46,11 @@ _CHEAP: Final = frozenset(  # they look at no argument's text, and copy none
     """
     count coalesce ifnull iif likely unlikely likelihood typeof changes total_changes last_insert_rowid random
     row_number rank dense_rank percent_rank cume_dist ntile current_date current_time current_timestamp
-    sqlite_version pi
+    sqlite_version pi optimize
     """.split()
 )
 _OF_UNKNOWN_PROGRAMS: Final = 1_000  # bytes of a value
+_STORING: Final = frozenset({"optimize"})  # it stores a whole index anew
 _UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
 _CALLING: Final = frozenset("Function PureFunc AggStep AggStep1 AggInverse AggValue AggFinal".split())
 _WORKING: Final = frozenset(
@@ -64,9 +65,17 @@ _EDITING: Final = frozenset({"sqlite_rename_table", "sqlite_rename_column", "sql
 nothing that the statement says, and its LIKE patterns are short."""
 
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
-_STORING: Final = frozenset({"VCreate", "VDestroy", "VRename", "VUpdate"})
+_CAUSES_TO_STORE: Final = frozenset({"AutoCommit", "Savepoint", "VOpen", "VCheck"})
+"""Where a module may store what it has put off; so it may where a statement begins to write."""
+
 _NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
 _WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
+LONG_LISTS: Final = ("_content", "_segments", "_segdir")
+"""How the names of tables end in which modules without pages may store values that are longer than others."""
+
+PUT_OFF_BYTES: Final = 2_000_000
+"""What such a module may put off, as one value: it stores what is beyond 1 MB, but a document at a time."""
+
 WHOLE_INDEX: Final = 1_000_000_000
 """SQLite's own bound on a value: that of a module whose values are as large as its whole index."""
 
@@ -97,12 +106,16 @@ def kind_of_work(function: str) -> Work:
 
 
 class Counted(NamedTuple):
-    """What counting a program has shown: bytes that a value may have in it; does a module store values? does
-    it compute anything?"""
+    """What counting a program has shown: bytes that a value may have in it.
+
+    `stores`: a module stores values. `causes_to_store`: it may store what it has put off. `lengthens`: values
+    may be made that are longer than those that there are.
+    """
 
     bound: int
     stores: bool
-    works: bool
+    causes_to_store: bool
+    lengthens: bool
 
 
 def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
@@ -111,23 +124,28 @@ def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> 
     `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
     """
     if program is None:
-        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False, True)
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False, False, True)
     operations = calls = patterns = squares = indexing = 0
-    stores = edits = False
-    for _, opcode, _, _, _, p4, *_ in program:
+    stores = causes_to_store = lengthens = edits = False
+    for _, opcode, _, writes, _, p4, *_ in program:
         operations += opcode in _WORKING
         indexing += opcode in _INDEX
-        stores = stores or opcode in _STORING
+        stores = stores or opcode == "VUpdate"
+        causes_to_store = (
+            causes_to_store or opcode in _CAUSES_TO_STORE or (opcode == "Transaction" and writes != 0)
+        )
+        lengthens = lengthens or opcode == "Concat"
         if opcode in _CALLING and isinstance(p4, str):
             name = p4.partition("(")[0].lower()
             edits = edits or name in _EDITING
+            stores = stores or name in _STORING
             calls += name not in _CHEAP
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
     if edits:
-        return Counted(LARGEST_VALUE, stores, False)
+        return Counted(LARGEST_VALUE, stores, causes_to_store, False)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
     bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
     bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
-    return Counted(min(bounds), stores, operations + calls > 0)
+    return Counted(min(bounds), stores, causes_to_store, lengthens or calls > 0)
