@@ -27,8 +27,10 @@ from birdenv.databases.sqlite.guard._authorizer_rules import (
 from birdenv.databases.sqlite.guard._bounded_functions import replace_unbounded_functions
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite.guard._value_bounds import (
+    CONTROL,
     LARGEST_VALUE,
     LONG_LISTS,
+    OF_CONTROL,
     PUT_OFF_BYTES,
     SHORTEST_LIMIT,
     WHOLE_INDEX,
@@ -41,6 +43,7 @@ from birdenv.databases.sqlite.guard._value_bounds import (
 )
 from birdenv.databases.sqlite.guard._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._sqlite_library import memory_used
+from birdenv.sql import first_keyword
 
 _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
@@ -393,8 +396,10 @@ class StatementGuard:
         counted = self._counted.pop(hash(sql), None) if self._counted else None
         if counted:
             self._counted[hash(sql)] = counted  # now it is the one that was used last
-            if self._stored:
-                counted = self._with_room_to_store(counted)
+        elif self._stored and first_keyword(sql) in CONTROL:
+            counted = OF_CONTROL
+        if counted and self._stored:
+            counted = self._with_room_to_store(counted)
         self._is_counted = counted is not None
         self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)

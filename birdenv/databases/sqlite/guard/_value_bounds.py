@@ -118,6 +118,13 @@ class Counted(NamedTuple):
     lengthens: bool
 
 
+CONTROL: Final = frozenset("BEGIN COMMIT END RELEASE ROLLBACK SAVEPOINT".split())
+"""First words of the statements that control transactions, and compute nothing."""
+
+OF_CONTROL: Final = Counted(LARGEST_VALUE, False, True, False)
+"""They need not be counted, and must not be: in SQLite, `EXPLAIN BEGIN` ends `PRAGMA defer_foreign_keys`."""
+
+
 def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
     """Work out the bound of a program, given as the rows of `EXPLAIN`; None for one that is not known.
 
