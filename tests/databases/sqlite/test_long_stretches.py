@@ -165,6 +165,16 @@ def test_each_statement_keeps_its_own_bound(attack: Callable[..., Attacked], doo
         assert kind(attacked.run("SELECT zeroblob(9000000)")) == "ok"
 
 
+@pytest.mark.parametrize("spelled", ["CREATE TEMP TABLE found AS {}", "{:<1000000}"])
+def test_no_statement_beside_a_full_text_index_is_left_uncounted(
+    attack: Callable[..., Attacked], spelled: str
+) -> None:
+    attacked = attack("inline", "agent")
+    assert kind(attacked.run("CREATE VIRTUAL TABLE f USING fts4 (a)")) == "ok"
+    searching = f"{texts(400_000)} SELECT instr(x, y) FROM t"
+    assert kind(attacked.run(spelled.format(searching))) == "too_large"
+
+
 # Two names for each of the one before: four billion tables once they are resolved.
 VIEWS = "CREATE VIEW v0 AS SELECT 1 AS a;" + "".join(
     f"CREATE VIEW v{i} AS SELECT x.a FROM v{i - 1} x, v{i - 1} y;" for i in range(1, 33)

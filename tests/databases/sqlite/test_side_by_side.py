@@ -498,6 +498,11 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
 @example(["PRAGMA journal_mode = WAL", "DELETE FROM people RETURNING *", "VACUUM", "PRAGMA schema_version"])
 @example(["SELECT printf(CAST('%5d|' AS BLOB), 4), printf(x'', 4), format(CAST(0 AS BLOB))"])
 @example(["DROP TABLE people", "ALTER TABLE notes RENAME TO people"])
+@example(["BEGIN", "CREATE VIRTUAL TABLE one USING fts4 (a)", "PRAGMA integrity_check"])
+@example(["PRAGMA foreign_keys = 1", "PRAGMA defer_foreign_keys = 1", "BEGIN", "UPDATE bills SET person = 9"])
+@example(
+    [f"EXPLAIN SELECT '{'a' * 5000}'", f"/* a */ EXPLAIN INSERT INTO people (name) VALUES ('{'a' * 5000}')"]
+)
 @given(scripts)
 def test_every_answer_is_that_of_a_private_copy(beside: Beside, script: list[str]) -> None:
     beside.check(script)
