@@ -18,6 +18,7 @@ from birdenv.databases.sqlite._error_kinds import (
     DRIVER_ERRORS,
     NOT_UTF8,
     is_from_callback,
+    is_long_pattern,
     is_too_big,
     kind_and_message,
 )
@@ -221,12 +222,13 @@ class GuardedConnection:
             if guard.has_put_off:
                 guard.refusal = STORES_TOO_LITTLE
             return not guard.has_put_off
-        if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
+        is_longer = guard.may_match_longer and is_long_pattern(error)
+        if guard.wants_count or is_longer or (guard.may_be_counted and is_too_big(error)):
             program = self._program(sql, deadline, reading)
             if guard.expired:
                 return False
             if not guard.wants_temporary:  # else its program is not known yet
-                guard.count(sql, program)
+                guard.count(sql, program, longer=is_longer)
                 return True
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)

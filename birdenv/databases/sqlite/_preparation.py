@@ -7,7 +7,7 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE, LONGEST_PATTERN
 from birdenv.sql import LONGEST_SQL, quoted
 
 EXPLAIN: Final = "EXPLAIN "
@@ -22,7 +22,7 @@ _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
     sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LONGEST_PATTERN,
     sqlite3.SQLITE_LIMIT_ATTACHED: 4,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }

@@ -63,6 +63,8 @@ STRETCHES: list[tuple[str, str, Callable[[int], str]]] = [
     ("rows of long calls", "", on_texts(f"sum(instr(x, y)) FROM t, json_each('{list(range(300))}') --")),
     ("replace", "", on_texts(times("length(replace(x, y, 1))", 200))),
     ("like", "", on_texts(f"x LIKE '%{'0' * 498}1'")),
+    ("short like", "", on_texts(f"x LIKE '%{'0' * 22}1'")),
+    ("many short globs", "", on_texts(" OR ".join([f"x GLOB '*{'[0-9]' * 4}[1]'"] * 190))),
     ("like escape", "", on_texts(f"x LIKE '%{'+0' * 240}1' ESCAPE '+'")),
     ("glob", "", on_texts(f"x GLOB '*{'[0-9]' * 95}1'")),
     ("compare", "", on_texts(f"x NOT IN ({times('x || 1', 300)})")),

@@ -30,8 +30,10 @@ from birdenv.databases.sqlite.guard._value_bounds import (
     CONTROL,
     LARGEST_VALUE,
     LONG_LISTS,
+    LONGEST_PATTERN,
     OF_CONTROL,
     PUT_OFF_BYTES,
+    SHORT_PATTERN,
     SHORTEST_LIMIT,
     WHOLE_INDEX,
     Counted,
@@ -134,6 +136,7 @@ class StatementGuard:
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
         self.bound = LARGEST_VALUE
+        self._pattern = LONGEST_PATTERN
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
@@ -220,9 +223,18 @@ class StatementGuard:
             self._counted.clear()  # the same text may mean something else now
         return now
 
-    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
-        """Work the bound of a statement out from its program; None is one that is not known."""
-        counted = count_program(program, min(self._stored, LARGEST_VALUE))
+    @property
+    def may_match_longer(self) -> bool:
+        """Whether the statement that ran last was counted for short patterns of LIKE and GLOB."""
+        return self._pattern < LONGEST_PATTERN
+
+    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None, *, longer: bool = False) -> None:
+        """Work the bound of a statement out from its program; None is one that is not known.
+
+        `longer`: its patterns are not short.
+        """
+        pattern = LONGEST_PATTERN if longer else SHORT_PATTERN
+        counted = count_program(program, min(self._stored, LARGEST_VALUE), pattern)
         self._counted[hash(sql)] = counted._replace(lengthens=counted.lengthens or self._reads_lists)
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
@@ -403,7 +415,10 @@ class StatementGuard:
         self._is_counted = counted is not None
         self.wants_count = bool(self._schema_works or self._stored) and not counted
         longest = longest_program(sql)
-        self._set_bound(counted.bound if counted else first_bound(longest))
+        self._set_bound(
+            counted.bound if counted else first_bound(longest),
+            counted.pattern if counted else LONGEST_PATTERN,
+        )
         self._set_longest(longest)
 
     def _set_longest(self, longest: int) -> None:
@@ -426,7 +441,10 @@ class StatementGuard:
         self.wants_small_files = self._stored == WHOLE_INDEX
         return counted
 
-    def _set_bound(self, bound: int) -> None:
+    def _set_bound(self, bound: int, pattern: int = LONGEST_PATTERN) -> None:
+        if pattern != self._pattern:
+            self._pattern = pattern
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
         if bound != self.bound:
             self.bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)

@@ -29,13 +29,19 @@ Work: TypeAlias = Literal["cheap", "proportional", "heavy", "unbounded"]
 """What a function does with large arguments: next to nothing, look at them once, or more than that; or
 something that no size of a value bounds."""
 
+LONGEST_PATTERN: Final = 500
+"""Bytes of a pattern of LIKE or GLOB, at most."""
+
+SHORT_PATTERN: Final = 24
+"""Bytes of the patterns for which a statement with LIKE or GLOB is counted first: few are longer."""
+
 SHORTEST_LIMIT: Final = 25_000
 """Operations that a statement may have however short its text is: more than any sensible one needs."""
 
 # Bytes that make a second of work, measured on 2 GHz:
 _OPERATIONS: Final = 100_000_000  # taking two texts for numbers, the slowest thing that is no function
 _CALLS: Final = 100_000_000  # a function whose work is proportional to its arguments
-_MATCHING: Final = 300_000  # GLOB with a pattern of 500 characters in brackets; LIKE takes half of that
+_MATCHING: Final = 150_000_000  # by those of a GLOB pattern, all in brackets; LIKE takes half of that
 _SEARCH: Final = 345_000  # instr(), which takes the square of it
 _INDEXING: Final = 1_000_000  # one document put into, or looked up in, a full-text index
 
@@ -106,13 +112,15 @@ def kind_of_work(function: str) -> Work:
 
 
 class Counted(NamedTuple):
-    """What counting a program has shown: bytes that a value may have in it.
+    """What counting a program has shown: bytes that a value may have in it (`bound`), and a pattern of LIKE
+    or GLOB (`pattern`).
 
     `stores`: a module stores values. `causes_to_store`: it may store what it has put off. `lengthens`: values
     may be made that are longer than those that there are.
     """
 
     bound: int
+    pattern: int
     stores: bool
     causes_to_store: bool
     lengthens: bool
@@ -121,17 +129,20 @@ class Counted(NamedTuple):
 CONTROL: Final = frozenset("BEGIN COMMIT END RELEASE ROLLBACK SAVEPOINT".split())
 """First words of the statements that control transactions, and compute nothing."""
 
-OF_CONTROL: Final = Counted(LARGEST_VALUE, False, True, False)
+OF_CONTROL: Final = Counted(LARGEST_VALUE, LONGEST_PATTERN, False, True, False)
 """They need not be counted, and must not be: in SQLite, `EXPLAIN BEGIN` ends `PRAGMA defer_foreign_keys`."""
 
 
-def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
+def count_program(
+    program: Iterable[tuple[Any, ...]] | None, least: int = 0, pattern: int = LONGEST_PATTERN
+) -> Counted:
     """Work out the bound of a program, given as the rows of `EXPLAIN`; None for one that is not known.
 
     `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
+    `pattern`: bytes that one of LIKE or GLOB may have.
     """
     if program is None:
-        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False, False, True)
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), LONGEST_PATTERN, False, False, True)
     operations = calls = patterns = squares = indexing = 0
     stores = causes_to_store = lengthens = edits = False
     for _, opcode, _, writes, _, p4, *_ in program:
@@ -150,9 +161,10 @@ def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> 
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
     if edits:
-        return Counted(LARGEST_VALUE, stores, causes_to_store, False)
+        return Counted(LARGEST_VALUE, LONGEST_PATTERN, stores, causes_to_store, False)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
-    bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
+    bounds.append(_MATCHING // (patterns * pattern) if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
     bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
-    return Counted(min(bounds), stores, causes_to_store, lengthens or calls > 0)
+    pattern = pattern if patterns else LONGEST_PATTERN
+    return Counted(min(bounds), pattern, stores, causes_to_store, lengthens or calls > 0)
