@@ -170,8 +170,7 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading, counting=_is_explanation(sql))
-            has_to_grow_less = guard.wants_small_files and self._growth is None
-            if guard.wants_more or guard.refusal is not None or has_to_grow_less:
+            if guard.wants_more or guard.refusal is not None or self._has_to_grow_less:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -210,18 +209,8 @@ class GuardedConnection:
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
-        if guard.wants_small_files and not guard.wants_stored and self._growth is None:
-            growth = self.ours(partial(confine_files, most=guard.bound))
-            if isinstance(growth, dict):
-                self._growth = growth
-                return True
-            guard.files_are_large()
-        if guard.wants_stored:
-            stored = self._value_of(store_put_off, guard.within(deadline, storing=True), None)
-            guard.has_put_off = isinstance(stored, QueryError)
-            if guard.has_put_off:
-                guard.refusal = STORES_TOO_LITTLE
-            return not guard.has_put_off
+        if guard.modules.wants_stored or self._has_to_grow_less:
+            return self._make_room(deadline)
         is_longer = guard.may_match_longer and is_long_pattern(error)
         if guard.wants_count or is_longer or (guard.may_be_counted and is_too_big(error)):
             program = self._program(sql, deadline, reading)
@@ -233,6 +222,27 @@ class GuardedConnection:
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
+        return False
+
+    @property
+    def _has_to_grow_less(self) -> bool:
+        return self._guard.modules.wants_small_files and self._growth is None
+
+    def _make_room(self, deadline: Deadline) -> bool:
+        """Make room for what modules of virtual tables have to store; whether the statement may run now."""
+        guard, modules = self._guard, self._guard.modules
+        if not modules.wants_stored:
+            growth = self.ours(partial(confine_files, most=guard.bound))
+            if isinstance(growth, dict):
+                self._growth = growth
+                return True
+            modules.lack_room()
+        if modules.wants_stored:
+            stored = self._value_of(store_put_off, guard.within(deadline, storing=True), None)
+            modules.has_put_off = isinstance(stored, QueryError)
+            if not modules.has_put_off:
+                return True
+        guard.refusal = STORES_TOO_LITTLE
         return False
 
     def _program(self, sql: str, deadline: Deadline, reading: bool) -> list[Row] | None:

@@ -9,7 +9,8 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import is_repeatable, outside_a_copy
-from birdenv.databases.sqlite.guard._value_bounds import LONG_LISTS, kind_of_work
+from birdenv.databases.sqlite.guard._module_storage import LONG_LISTS
+from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 
 LIST_OF_FILES: Final = "pragma_database_list"
 """The table whose rows are paths of the host, for some connections."""

@@ -26,22 +26,19 @@ from birdenv.databases.sqlite.guard._authorizer_rules import (
 )
 from birdenv.databases.sqlite.guard._bounded_functions import replace_unbounded_functions
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
+from birdenv.databases.sqlite.guard._module_storage import LONG_LISTS, ModuleStorage
 from birdenv.databases.sqlite.guard._value_bounds import (
     CONTROL,
     LARGEST_VALUE,
-    LONG_LISTS,
     LONGEST_PATTERN,
     OF_CONTROL,
-    PUT_OFF_BYTES,
     SHORT_PATTERN,
     SHORTEST_LIMIT,
-    WHOLE_INDEX,
     Counted,
     count_program,
     first_bound,
     kind_of_work,
     longest_program,
-    stored_by_module,
 )
 from birdenv.databases.sqlite.guard._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._sqlite_library import memory_used
@@ -101,11 +98,9 @@ class StatementGuard:
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
-    has to be bounded before it may run; `has_temporary`: it is. `wants_small_files`: no file that it writes
-    may be larger than a value, because a module may store its whole index as one; `files_are_large` if one
-    is. `wants_stored`: modules have to store what they have put off before it may run; `has_put_off`: they
-    may have put something off. `bound`: bytes that a value could have in it. `keeps_session`: a statement so
-    far may have left something in the connection.
+    has to be bounded before it may run; `has_temporary`: it is. `bound`: bytes that a value could have in it.
+    `keeps_session`: a statement so far may have left something in the connection. `modules`: what those of
+    virtual tables have to store.
     """
 
     def __init__(
@@ -121,7 +116,7 @@ class StatementGuard:
     ) -> None:
         self._connection = connection
         self._most_written = SPILLED_BYTES + file_bytes
-        self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
+        self.modules = ModuleStorage(modules)
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
@@ -142,12 +137,11 @@ class StatementGuard:
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
-        self._reads_lists = self._is_storing = False
+        self._reads_lists = False
         self.expired: Expiry | None = None
         self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
-        self.wants_count = self.wants_temporary = self.has_temporary = self.wants_small_files = False
-        self.wants_stored = self.has_put_off = False
+        self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -164,7 +158,7 @@ class StatementGuard:
     @property
     def wants_more(self) -> bool:
         """Whether something has to be done before the statement may run."""
-        return self.wants_count or self.wants_temporary or self.wants_stored
+        return self.wants_count or self.wants_temporary or self.modules.wants_stored
 
     @property
     def is_repeatable(self) -> bool:
@@ -186,20 +180,21 @@ class StatementGuard:
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
-        self.wants_small_files = self.wants_stored = self._reads_lists = False
+        self._reads_lists = False
+        self.modules.start()
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
             self._set_longest(longest_program(sql))
         elif self._killable:
-            self._set_bound(max(self._stored, LARGEST_VALUE))
+            self._set_bound(max(self.modules.largest, LARGEST_VALUE))
         elif (
             self.bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
             or (self._counted and hash(sql) in self._counted)
             or self._schema_works
-            or self._stored
+            or self.modules.largest
         ):
             self._set_bounds(sql)
         self._deadline = deadline
@@ -234,17 +229,10 @@ class StatementGuard:
         `longer`: its patterns are not short.
         """
         pattern = LONGEST_PATTERN if longer else SHORT_PATTERN
-        counted = count_program(program, min(self._stored, LARGEST_VALUE), pattern)
+        counted = count_program(program, self.modules.at_once, pattern)
         self._counted[hash(sql)] = counted._replace(lengthens=counted.lengthens or self._reads_lists)
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
-
-    def files_are_large(self) -> None:
-        """Say that a module may have to store what is longer than a value of the statement may be."""
-        if self._is_storing:
-            self.refusal = self.refusal or STORES_TOO_LITTLE
-        else:
-            self.wants_stored = True
 
     @property
     def changes_schema(self) -> bool:
@@ -307,7 +295,7 @@ class StatementGuard:
             self.start("", deadline, reading=False, counting=True)
             self._reading = False
             if not self._killable:
-                self._set_bound(self._stored if storing else _OF_MODULES)
+                self._set_bound(self.modules.largest if storing else _OF_MODULES)
             yield
         finally:
             self.finish()
@@ -376,7 +364,7 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
         if action == sqlite3.SQLITE_CREATE_VTABLE:
-            self._stored = max(self._stored, stored_by_module(second or ""))
+            self.modules.add(second or "")
         return _OK
 
     def _may_call(self, function: str) -> bool:
@@ -408,12 +396,14 @@ class StatementGuard:
         counted = self._counted.pop(hash(sql), None) if self._counted else None
         if counted:
             self._counted[hash(sql)] = counted  # now it is the one that was used last
-        elif self._stored and first_keyword(sql) in CONTROL:
+        elif self.modules.largest and first_keyword(sql) in CONTROL:
             counted = OF_CONTROL
-        if counted and self._stored:
-            counted = self._with_room_to_store(counted)
+        if counted and self.modules.largest:
+            counted = self.modules.with_room(counted, in_transaction=self._connection.in_transaction)
+            if self.modules.has_no_room:
+                self.refusal = STORES_TOO_LITTLE
         self._is_counted = counted is not None
-        self.wants_count = bool(self._schema_works or self._stored) and not counted
+        self.wants_count = bool(self._schema_works or self.modules.largest) and not counted
         longest = longest_program(sql)
         self._set_bound(
             counted.bound if counted else first_bound(longest),
@@ -425,21 +415,6 @@ class StatementGuard:
         if longest != self._longest and not self._killable:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
-
-    def _with_room_to_store(self, counted: Counted) -> Counted:
-        """What was counted, with a bound that lets modules store what they have to."""
-        # Until the end of a transaction a module may put off what it has to store.
-        self.has_put_off = self.has_put_off and self._connection.in_transaction
-        self._is_storing = counted.stores
-        if not (counted.stores or (self.has_put_off and counted.causes_to_store)):
-            return counted
-        self.has_put_off = True
-        if self._stored == WHOLE_INDEX and counted.bound == LARGEST_VALUE and not counted.lengthens:
-            return counted._replace(bound=WHOLE_INDEX)  # no value is longer than it was
-        if counted.bound < min(self._stored, PUT_OFF_BYTES):
-            self.files_are_large()
-        self.wants_small_files = self._stored == WHOLE_INDEX
-        return counted
 
     def _set_bound(self, bound: int, pattern: int = LONGEST_PATTERN) -> None:
         if pattern != self._pattern:

@@ -11,10 +11,7 @@ values that keeps such a stretch to about a second:
 * where a value is larger, or a function is called whose work is out of proportion, the statement is compiled
   once more, by `EXPLAIN`, and the operations of its program are counted.
 
-A worker process, which can be killed, does without.
-
-Modules of virtual tables store values of their own, and take no notice where one is too long to be stored. So
-where they may store any, values may be as long as those, or the statement does not run.
+A worker process, which can be killed, does without. For modules of virtual tables see `_module_storage`.
 """
 
 from __future__ import annotations
@@ -73,22 +70,6 @@ nothing that the statement says, and its LIKE patterns are short."""
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
 _CAUSES_TO_STORE: Final = frozenset({"AutoCommit", "Savepoint", "VOpen", "VCheck"})
 """Where a module may store what it has put off; so it may where a statement begins to write."""
-
-_NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
-_WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
-LONG_LISTS: Final = ("_content", "_segments", "_segdir")
-"""How the names of tables end in which modules without pages may store values that are longer than others."""
-
-PUT_OFF_BYTES: Final = 2_000_000
-"""What such a module may put off, as one value: it stores what is beyond 1 MB, but a document at a time."""
-
-WHOLE_INDEX: Final = 1_000_000_000
-"""SQLite's own bound on a value: that of a module whose values are as large as its whole index."""
-
-
-def stored_by_module(module: str) -> int:
-    """Bytes of a value that a module of virtual tables must be able to store."""
-    return WHOLE_INDEX if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
 
 
 def longest_program(sql: str) -> int:
