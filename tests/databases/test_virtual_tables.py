@@ -223,6 +223,7 @@ STEPS = {
     "fill": 4,
     "UPDATE plain SET a = a || 'x'": 1,
     "INSERT INTO plain SELECT count(*) FROM plain": 1,
+    f"UPDATE plain SET a = upper(a) WHERE {MATCHES}": 2,
     "read": 3,
     "DELETE FROM f WHERE rowid % 3 = 0": 1,
     "UPDATE f SET body = 'early ' || upper(body) WHERE rowid % 5 = 1": 1,
