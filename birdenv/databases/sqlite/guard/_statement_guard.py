@@ -230,7 +230,10 @@ class StatementGuard:
         """
         pattern = LONGEST_PATTERN if longer else SHORT_PATTERN
         counted = count_program(program, self.modules.at_once, pattern)
-        self._counted[hash(sql)] = counted._replace(lengthens=counted.lengthens or self._reads_lists)
+        self._remember(sql, counted._replace(lengthens=counted.lengthens or self._reads_lists))
+
+    def _remember(self, sql: str, counted: Counted) -> None:
+        self._counted[hash(sql)] = counted
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
 
@@ -394,10 +397,10 @@ class StatementGuard:
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
         counted = self._counted.pop(hash(sql), None) if self._counted else None
-        if counted:
-            self._counted[hash(sql)] = counted  # now it is the one that was used last
-        elif self.modules.largest and first_keyword(sql) in CONTROL:
+        if counted is None and self.modules.largest and first_keyword(sql) in CONTROL:
             counted = OF_CONTROL
+        if counted:
+            self._remember(sql, counted)  # now it is the one that was used last
         if counted and self.modules.largest:
             counted = self.modules.with_room(counted, in_transaction=self._connection.in_transaction)
             if self.modules.has_no_room:
