@@ -501,7 +501,7 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
                 database.execute("CREATE TABLE IF NOT EXISTS moved (a)")
 
 
-@settings(max_examples=examples(250))
+@settings(max_examples=examples(100))
 @example(
     [
         "SELECT 0 FROM people ORDER BY 1",
