@@ -170,7 +170,7 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading, counting=_is_explanation(sql))
-            if guard.wants_more or guard.refusal is not None or self._has_to_grow_less:
+            if guard.wants_count or guard.refusal is not None or self._lacks_room:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -209,7 +209,7 @@ class GuardedConnection:
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
-        if guard.modules.wants_stored or self._has_to_grow_less:
+        if self._lacks_room:
             return self._make_room(deadline)
         is_longer = guard.may_match_longer and is_long_pattern(error)
         if guard.wants_count or is_longer or (guard.may_be_counted and is_too_big(error)):
@@ -225,8 +225,9 @@ class GuardedConnection:
         return False
 
     @property
-    def _has_to_grow_less(self) -> bool:
-        return self._guard.modules.wants_small_files and self._growth is None
+    def _lacks_room(self) -> bool:
+        modules = self._guard.modules
+        return modules.wants_stored or (modules.wants_small_files and self._growth is None)
 
     def _make_room(self, deadline: Deadline) -> bool:
         """Make room for what modules of virtual tables have to store; whether the statement may run now."""

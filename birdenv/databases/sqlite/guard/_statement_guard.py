@@ -37,6 +37,7 @@ from birdenv.databases.sqlite.guard._value_bounds import (
     Counted,
     count_program,
     first_bound,
+    has_long_pattern,
     kind_of_work,
     longest_program,
 )
@@ -181,7 +182,8 @@ class StatementGuard:
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
         self._reads_lists = False
-        self.modules.start()
+        if self.modules.largest:
+            self.modules.start()
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
@@ -228,7 +230,7 @@ class StatementGuard:
 
         `longer`: its patterns are not short.
         """
-        pattern = LONGEST_PATTERN if longer else SHORT_PATTERN
+        pattern = LONGEST_PATTERN if longer or has_long_pattern(sql) else SHORT_PATTERN
         counted = count_program(program, self.modules.at_once, pattern)
         self._remember(sql, counted._replace(lengthens=counted.lengthens or self._reads_lists))
 

@@ -16,6 +16,7 @@ A worker process, which can be killed, does without. For modules of virtual tabl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -52,6 +53,7 @@ _CHEAP: Final = frozenset(  # they look at no argument's text, and copy none
     sqlite_version pi optimize
     """.split()
 )
+_SPELLED_OUT: Final = re.compile(r"\b(?:LIKE|GLOB)\s*'([^']*)'", re.IGNORECASE)
 _OF_UNKNOWN_PROGRAMS: Final = 1_000  # bytes of a value
 _STORING: Final = frozenset({"optimize"})  # it stores a whole index anew
 _UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
@@ -68,8 +70,8 @@ _EDITING: Final = frozenset({"sqlite_rename_table", "sqlite_rename_column", "sql
 nothing that the statement says, and its LIKE patterns are short."""
 
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
-_CAUSES_TO_STORE: Final = frozenset({"AutoCommit", "Savepoint", "VOpen", "VCheck"})
-"""Where a module may store what it has put off; so it may where a statement begins to write."""
+_OF_MODULES: Final = _INDEX | {"Transaction", "AutoCommit", "Savepoint", "VOpen", "VCheck"}
+"""Where a module may store something: if only what it has put off, as a statement begins to write."""
 
 
 def longest_program(sql: str) -> int:
@@ -114,6 +116,11 @@ OF_CONTROL: Final = Counted(LARGEST_VALUE, LONGEST_PATTERN, False, True, False)
 """They need not be counted, and must not be: in SQLite, `EXPLAIN BEGIN` ends `PRAGMA defer_foreign_keys`."""
 
 
+def has_long_pattern(sql: str) -> bool:
+    """Whether a statement spells out a pattern that is not short."""
+    return any(len(pattern.encode()) > SHORT_PATTERN for pattern in _SPELLED_OUT.findall(sql))
+
+
 def count_program(
     program: Iterable[tuple[Any, ...]] | None, least: int = 0, pattern: int = LONGEST_PATTERN
 ) -> Counted:
@@ -126,21 +133,22 @@ def count_program(
         return Counted(max(_OF_UNKNOWN_PROGRAMS, least), LONGEST_PATTERN, False, False, True)
     operations = calls = patterns = squares = indexing = 0
     stores = causes_to_store = lengthens = edits = False
-    for _, opcode, _, writes, _, p4, *_ in program:
-        operations += opcode in _WORKING
-        indexing += opcode in _INDEX
-        stores = stores or opcode == "VUpdate"
-        causes_to_store = (
-            causes_to_store or opcode in _CAUSES_TO_STORE or (opcode == "Transaction" and writes != 0)
-        )
-        lengthens = lengthens or opcode == "Concat"
-        if opcode in _CALLING and isinstance(p4, str):
-            name = p4.partition("(")[0].lower()
+    for row in program:
+        opcode, function = row[1], row[5]
+        if opcode in _WORKING:
+            operations += 1
+            lengthens = lengthens or opcode == "Concat"
+        elif opcode in _CALLING and isinstance(function, str):
+            name = function.partition("(")[0].lower()
             edits = edits or name in _EDITING
             stores = stores or name in _STORING
             calls += name not in _CHEAP
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
+        elif opcode in _OF_MODULES:
+            indexing += opcode in _INDEX
+            stores = stores or opcode == "VUpdate"
+            causes_to_store = causes_to_store or opcode != "Transaction" or row[3] != 0
     if edits:
         return Counted(LARGEST_VALUE, LONGEST_PATTERN, stores, causes_to_store, False)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
