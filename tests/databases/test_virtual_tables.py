@@ -69,6 +69,86 @@ def test_three_thousand_rows_are_three_thousand_rows(
     assert found.rows[0][0] == (3000 if family(module) == "fts" else 2994)
 
 
+MEGABYTES = "INSERT INTO blobs SELECT zeroblob(1000000) FROM c"
+MATCHES = " OR ".join(f"a LIKE '%{number}%'" for number in range(70))  # so values may have 4,285 bytes
+BESIDE = (
+    "CREATE TABLE blobs (a)",
+    f"{COUNT.format(n='{megabytes}')} {MEGABYTES}",
+    "BEGIN",
+    f"SELECT a FROM plain WHERE {MATCHES}",
+    f"{COUNT.format(n=3000)} {{fill}}",
+    f"SELECT a FROM plain WHERE {MATCHES}",
+    f"UPDATE plain SET a = replace(a, '7', '8') WHERE {MATCHES}",
+    "INSERT INTO plain VALUES (upper('x7'))",
+    "PRAGMA integrity_check",
+    "CREATE TABLE other AS SELECT * FROM plain",
+    "DROP TABLE other",
+    "SELECT changes(), last_insert_rowid()",
+    "SAVEPOINT s",
+    "{fill_one}",
+    f"DELETE FROM plain WHERE {MATCHES}",
+    "ROLLBACK TO s",
+    "COMMIT",
+    "SELECT * FROM plain",
+    "{check}",
+    "{read}",
+)
+
+
+@pytest.mark.contains("S42")
+@pytest.mark.parametrize("megabytes", [0, 12])
+@pytest.mark.parametrize("module", ["fts4", "fts5", "rtree"])
+def test_statements_beside_changes_of_a_virtual_table(tmp_path: Path, module: str, megabytes: int) -> None:
+    """None is refused, also where its values may not be as large as what the module has put off."""
+    schema = (
+        f"CREATE TABLE plain (a NOT NULL UNIQUE); INSERT INTO plain VALUES ('x6'), ('x7'); {create(module)};"
+    )
+    path = write_database(tmp_path, "town", schema)
+    plain = PlainCopy(path, tmp_path)
+    check, (read, _) = CHECKS[family(module)], READ[family(module)]
+    fill = FILL["rtree"] if module == "rtree" else "INSERT INTO f SELECT 'late' FROM c"
+    one = f"WITH c (x) AS (SELECT 5000) {fill}"
+    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+        for step in BESIDE:
+            sql = step.format(megabytes=megabytes, fill=fill, fill_one=one, check=check, read=read)
+            assert (answer(database.execute(sql)), sql[-200:]) == (plain.execute(sql), sql[-200:])
+    plain.close()
+
+
+WRITES = (
+    "INSERT INTO notes VALUES (1, 'late', 'by ship'), (2, 'early', 'by train')",
+    "UPDATE notes SET title = 'later' WHERE title = 'late' AND id < 3 AND body <> 'x'",
+    "INSERT INTO notes (title, body) SELECT title, body FROM notes ORDER BY title",
+    "DELETE FROM notes WHERE id = 1 OR title IN ('a', 'b', 'c')",
+    "SELECT docid FROM f WHERE f MATCH 'train' AND title <> 'late'",
+    "DROP TABLE f",
+)
+
+
+def test_a_full_text_index_of_a_large_database_is_kept_by_triggers(tmp_path: Path) -> None:
+    made = f"CREATE TABLE blobs (a); {COUNT.format(n=12)} {MEGABYTES};"
+    schema = f"""{made} CREATE TABLE notes (id INTEGER PRIMARY KEY, title, body);
+        CREATE INDEX i ON notes (title); CREATE VIRTUAL TABLE f USING fts4 (content='notes', title, body);
+        CREATE TRIGGER a BEFORE UPDATE ON notes BEGIN DELETE FROM f WHERE docid = old.id; END;
+        CREATE TRIGGER b BEFORE DELETE ON notes BEGIN DELETE FROM f WHERE docid = old.id; END;
+        CREATE TRIGGER c AFTER UPDATE ON notes BEGIN INSERT INTO f (docid, title, body)
+          VALUES (new.id, new.title, new.body); END;
+        CREATE TRIGGER d AFTER INSERT ON notes BEGIN INSERT INTO f (docid, title, body)
+          VALUES (new.id, new.title, new.body); END;"""
+    path = write_database(tmp_path, "town", schema)
+    plain = PlainCopy(path, tmp_path)
+    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+        for sql in WRITES:
+            assert (answer(database.execute(sql)), sql) == (plain.execute(sql), sql)
+        database.execute(create("fts4"))
+        for sql in (
+            "INSERT INTO f SELECT upper(title) FROM notes",
+            "INSERT INTO f SELECT block FROM f_segments",
+        ):
+            assert is_refused(answer(database.execute(sql))), sql
+    plain.close()
+
+
 LONG_LIST = (
     "CREATE TABLE texts (a)",
     f"{COUNT.format(n=3_000)} INSERT INTO texts SELECT replace(hex(zeroblob(1900)), '00', 'late ') FROM c",
@@ -76,7 +156,7 @@ LONG_LIST = (
     "INSERT INTO f SELECT 'late ' || a FROM texts",
     "INSERT INTO f SELECT a FROM texts",
     "INSERT INTO f SELECT a FROM texts",
-    "INSERT INTO f (f) VALUES ('optimize')",
+    "{optimize}",
     "INSERT INTO f (f) VALUES ('integrity-check')",
     "SELECT count(*) AS n, sum(rowid) AS s FROM f WHERE f MATCH 'late'",
     "SELECT max(length(root)) > 10000000 AS is_long FROM f_segdir",
@@ -86,14 +166,17 @@ LONG_LIST = (
 
 @pytest.mark.slow
 @pytest.mark.contains("S42")
+@pytest.mark.parametrize(
+    "optimize", ["INSERT INTO f (f) VALUES ('optimize')", "SELECT optimize(f) AS a FROM f LIMIT 1"]
+)
 @pytest.mark.parametrize("isolation", ["inline", "process"])
 def test_a_list_of_places_that_is_longer_than_a_value_may_be_is_stored_whole(
-    tmp_path: Path, isolation: Isolation
+    tmp_path: Path, isolation: Isolation, optimize: str
 ) -> None:
     path = write_database(tmp_path, "town", "CREATE TABLE notes (a)")
     plain = PlainCopy(path, tmp_path)
     with SqliteSource(tmp_path, isolation).open("town", Limits(seconds=60)) as database:
-        for sql in LONG_LIST:
+        for sql in (step.format(optimize=optimize) for step in LONG_LIST):
             found = answer(database.execute(sql))
             if isolation == "inline" and ("||" in sql or "MATCH" in sql):
                 assert is_refused(found) or "too big" in found.error
@@ -140,6 +223,7 @@ STEPS = {
     "fill": 4,
     "UPDATE plain SET a = a || 'x'": 1,
     "INSERT INTO plain SELECT count(*) FROM plain": 1,
+    f"UPDATE plain SET a = upper(a) WHERE {MATCHES}": 2,
     "read": 3,
     "DELETE FROM f WHERE rowid % 3 = 0": 1,
     "UPDATE f SET body = 'early ' || upper(body) WHERE rowid % 5 = 1": 1,

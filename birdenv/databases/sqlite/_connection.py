@@ -18,10 +18,12 @@ from birdenv.databases.sqlite._error_kinds import (
     DRIVER_ERRORS,
     NOT_UTF8,
     is_from_callback,
+    is_long_pattern,
     is_too_big,
     kind_and_message,
 )
 from birdenv.databases.sqlite._preparation import (
+    EXPLAIN,
     bound_attached,
     bound_temporary,
     confine_files,
@@ -29,6 +31,7 @@ from birdenv.databases.sqlite._preparation import (
     modules_of,
     set_growth,
     set_limits,
+    store_put_off,
     use_table_functions,
     views_of,
     virtual_tables,
@@ -166,9 +169,8 @@ class GuardedConnection:
         """Run a statement once; raises what the driver raises."""
         guard = self._guard
         try:
-            guard.start(sql, deadline, reading=reading)
-            has_to_grow_less = guard.wants_small_files and self._growth is None
-            if guard.wants_count or guard.refusal is not None or has_to_grow_less:
+            guard.start(sql, deadline, reading=reading, counting=_is_explanation(sql))
+            if guard.wants_count or guard.refusal is not None or self._lacks_room:
                 raise sqlite3.OperationalError("not to be run like this")
             cursor = self._connection.execute(sql)
             try:
@@ -207,19 +209,41 @@ class GuardedConnection:
         if self._connection.text_factory is str and _is_undecodable(error):
             self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
             return True
+        if self._lacks_room:
+            return self._make_room(deadline)
+        is_longer = guard.may_match_longer and is_long_pattern(error)
+        if guard.wants_count or is_longer or (guard.may_be_counted and is_too_big(error)):
+            program = self._program(sql, deadline, reading)
+            if guard.expired:
+                return False
+            if not guard.wants_temporary:  # else its program is not known yet
+                guard.count(sql, program, longer=is_longer)
+                return True
         if guard.wants_temporary:
             guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
             return guard.has_temporary
-        if guard.wants_small_files and self._growth is None:
-            growth = self.ours(confine_files)
-            if not isinstance(growth, dict):
-                guard.refusal = STORES_TOO_LITTLE
-                return False
-            self._growth = growth
-            return True
-        if guard.wants_count or (guard.may_be_counted and is_too_big(error)):
-            guard.count(sql, self._program(sql, deadline, reading))
-            return True
+        return False
+
+    @property
+    def _lacks_room(self) -> bool:
+        modules = self._guard.modules
+        return modules.wants_stored or (modules.wants_small_files and self._growth is None)
+
+    def _make_room(self, deadline: Deadline) -> bool:
+        """Make room for what modules of virtual tables have to store; whether the statement may run now."""
+        guard, modules = self._guard, self._guard.modules
+        if not modules.wants_stored:
+            growth = self.ours(partial(confine_files, most=guard.bound))
+            if isinstance(growth, dict):
+                self._growth = growth
+                return True
+            modules.lack_room()
+        if modules.wants_stored:
+            stored = self._value_of(store_put_off, guard.within(deadline, storing=True), None)
+            modules.has_put_off = isinstance(stored, QueryError)
+            if not modules.has_put_off:
+                return True
+        guard.refusal = STORES_TOO_LITTLE
         return False
 
     def _program(self, sql: str, deadline: Deadline, reading: bool) -> list[Row] | None:
@@ -227,7 +251,7 @@ class GuardedConnection:
         guard = self._guard
         try:
             guard.start(sql, deadline, reading=reading, counting=True)
-            return self._connection.execute(f"EXPLAIN {sql}").fetchall()
+            return self._connection.execute(EXPLAIN + sql).fetchall()
         except DRIVER_ERRORS:
             return None
         finally:
@@ -322,6 +346,11 @@ def _without_address(cell: Cell) -> Cell:
     """An EXPLAIN names a virtual table by where it is in memory, which is nobody's business and never twice
     the same."""
     return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
+
+
+def _is_explanation(sql: str) -> bool:
+    """Whether a statement only shows what it would do."""
+    return (sql[0] in "eE" or not sql[0].isalpha()) and first_keyword(sql) == "EXPLAIN"
 
 
 def _is_undecodable(error: BaseException) -> bool:

@@ -7,19 +7,22 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE
+from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE, LONGEST_PATTERN
 from birdenv.sql import LONGEST_SQL, quoted
+
+EXPLAIN: Final = "EXPLAIN "
+"""What has to fit in before the longest statement."""
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
 # published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
 _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: len(EXPLAIN) + LONGEST_SQL,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
     sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LONGEST_PATTERN,
     sqlite3.SQLITE_LIMIT_ATTACHED: 4,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
@@ -71,8 +74,14 @@ def bound_attached(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
-def confine_files(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """Let no database of a connection grow beyond `LARGEST_VALUE`; the bounds from before, for `set_growth`.
+def store_put_off(connection: sqlite3.Connection) -> None:
+    """Make modules of virtual tables store now, in a transaction, what they have put off until later."""
+    connection.execute("SAVEPOINT stored").close()
+    connection.execute("RELEASE stored").close()
+
+
+def confine_files(connection: sqlite3.Connection, most: int) -> dict[str, int] | None:
+    """Let no database of a connection grow beyond `most` bytes; the bounds from before, for `set_growth`.
     None if one is larger already."""
     before = {}
     for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
@@ -80,9 +89,9 @@ def confine_files(connection: sqlite3.Connection) -> dict[str, int] | None:
             connection.execute(f"PRAGMA {quoted(name)}.{about}").fetchone()[0]
             for about in ("page_count", "page_size", "max_page_count")
         )
-        if pages * size > LARGEST_VALUE:
+        if pages * size > most:
             return None
-        before[name] = bound, LARGEST_VALUE // size
+        before[name] = bound, most // size
     set_growth(connection, {name: small for name, (_, small) in before.items()})
     return {name: bound for name, (bound, _) in before.items()}
 

@@ -63,6 +63,8 @@ STRETCHES: list[tuple[str, str, Callable[[int], str]]] = [
     ("rows of long calls", "", on_texts(f"sum(instr(x, y)) FROM t, json_each('{list(range(300))}') --")),
     ("replace", "", on_texts(times("length(replace(x, y, 1))", 200))),
     ("like", "", on_texts(f"x LIKE '%{'0' * 498}1'")),
+    ("short like", "", on_texts(f"x LIKE '%{'0' * 22}1'")),
+    ("many short globs", "", on_texts(" OR ".join([f"x GLOB '*{'[0-9]' * 4}[1]'"] * 190))),
     ("like escape", "", on_texts(f"x LIKE '%{'+0' * 240}1' ESCAPE '+'")),
     ("glob", "", on_texts(f"x GLOB '*{'[0-9]' * 95}1'")),
     ("compare", "", on_texts(f"x NOT IN ({times('x || 1', 300)})")),
@@ -163,6 +165,16 @@ def test_each_statement_keeps_its_own_bound(attack: Callable[..., Attacked], doo
         assert kind(attacked.run(reading)) == "ok"
         assert kind(attacked.database.query(searching)) == "too_large"
         assert kind(attacked.run("SELECT zeroblob(9000000)")) == "ok"
+
+
+@pytest.mark.parametrize("spelled", ["CREATE TEMP TABLE found AS {}", "{:<1000000}"])
+def test_no_statement_beside_a_full_text_index_is_left_uncounted(
+    attack: Callable[..., Attacked], spelled: str
+) -> None:
+    attacked = attack("inline", "agent")
+    assert kind(attacked.run("CREATE VIRTUAL TABLE f USING fts4 (a)")) == "ok"
+    searching = f"{texts(400_000)} SELECT instr(x, y) FROM t"
+    assert kind(attacked.run(spelled.format(searching))) == "too_large"
 
 
 # Two names for each of the one before: four billion tables once they are resolved.

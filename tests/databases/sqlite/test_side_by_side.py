@@ -20,7 +20,8 @@ from image_kinds import ANYWHERE_WITH_LINUX, why_not
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases.sqlite._error_kinds import NOT_UTF8
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT COLLATE NOCASE, age INT UNIQUE);
@@ -373,6 +374,10 @@ AT_THE_END = (
 )
 
 
+CAREFUL_CALL = re.compile(r"\b(printf|trim)\(")
+"""What a script holds if a refusal may be the difference of "trim of text that is no UTF-8"."""
+
+
 def begins(patterns: str, sql: str) -> bool:
     return any(re.match(pattern, sql, re.IGNORECASE) for pattern in patterns.strip().split("\n"))
 
@@ -397,9 +402,18 @@ class Beside:
 
     def __init__(self, folder: Path, isolation: str) -> None:
         self._folder = folder
+        self._isolation = isolation
         self.path = write_database(folder / "databases", "town", SCHEMA)
         self.source = SqliteSource(folder / "databases", isolation=isolation)  # type: ignore[arg-type]
         self.before = fingerprint(self.path)
+
+    def _takes_no_such_text(self, script: list[str], result: Result) -> bool:
+        return (
+            self._isolation == "inline"
+            and isinstance(result, QueryError)
+            and result.message == NOT_UTF8
+            and CAREFUL_CALL.search("\n".join(script)) is not None
+        )
 
     def check(self, script: list[str]) -> None:
         plain = PlainCopy(self.path, self._folder)
@@ -411,6 +425,8 @@ class Beside:
                         assert isinstance(result, QueryError), sql
                         if result.kind == "denied":
                             continue  # else another error was found first, and must be the plain one's
+                    if self._takes_no_such_text(script, result):
+                        continue
                     theirs = plain.execute(sql)
                     found = answer(result)
                     if begins(LISTED, sql):
@@ -485,7 +501,7 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
                 database.execute("CREATE TABLE IF NOT EXISTS moved (a)")
 
 
-@settings(max_examples=examples(250))
+@settings(max_examples=examples(100))
 @example(
     [
         "SELECT 0 FROM people ORDER BY 1",
@@ -497,7 +513,21 @@ def test_what_is_refused_is_refused_on_every_connection(beside: Beside) -> None:
 @example(["BEGIN", "INSERT OR ROLLBACK INTO people VALUES (1, 'x', 'x', 1)", "COMMIT"])
 @example(["PRAGMA journal_mode = WAL", "DELETE FROM people RETURNING *", "VACUUM", "PRAGMA schema_version"])
 @example(["SELECT printf(CAST('%5d|' AS BLOB), 4), printf(x'', 4), format(CAST(0 AS BLOB))"])
+@example(["SELECT printf(CAST(x'00ff' AS TEXT)) FROM people", "SELECT trim(x'00ff')"])
+@example(["CREATE TABLE one AS SELECT hex(zeroblob(1000000)) AS a", "SELECT max(a LIKE '%1') FROM one"])
+@example([f"SELECT '{'a' * 40}b' LIKE '%' || '{'A' * 40}%'", f"SELECT 'b' GLOB '*{'[a-c]' * 40}'"])
+@example(
+    [
+        "CREATE VIRTUAL TABLE one USING fts4 (a)",
+        "INSERT INTO one SELECT name FROM people WHERE name LIKE 'A%'",
+    ]
+)
 @example(["DROP TABLE people", "ALTER TABLE notes RENAME TO people"])
+@example(["BEGIN", "CREATE VIRTUAL TABLE one USING fts4 (a)", "PRAGMA integrity_check"])
+@example(["PRAGMA foreign_keys = 1", "PRAGMA defer_foreign_keys = 1", "BEGIN", "UPDATE bills SET person = 9"])
+@example(
+    [f"EXPLAIN SELECT '{'a' * 5000}'", f"/* a */ EXPLAIN INSERT INTO people (name) VALUES ('{'a' * 5000}')"]
+)
 @given(scripts)
 def test_every_answer_is_that_of_a_private_copy(beside: Beside, script: list[str]) -> None:
     beside.check(script)

@@ -9,6 +9,7 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import is_repeatable, outside_a_copy
+from birdenv.databases.sqlite.guard._module_storage import LONG_LISTS
 from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 
 LIST_OF_FILES: Final = "pragma_database_list"
@@ -39,6 +40,8 @@ class AuthorizerCache:
         if outside_a_copy(action, first, second):
             return False
         if action == sqlite3.SQLITE_READ:
+            if (first or "").lower().endswith(LONG_LISTS):
+                return False
             _remember(self.tables, first)
         elif action == sqlite3.SQLITE_FUNCTION:
             if kind_of_work(second or "") not in ("cheap", "proportional"):

@@ -26,19 +26,24 @@ from birdenv.databases.sqlite.guard._authorizer_rules import (
 )
 from birdenv.databases.sqlite.guard._bounded_functions import replace_unbounded_functions
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
+from birdenv.databases.sqlite.guard._module_storage import LONG_LISTS, ModuleStorage
 from birdenv.databases.sqlite.guard._value_bounds import (
+    CONTROL,
     LARGEST_VALUE,
+    LONGEST_PATTERN,
+    OF_CONTROL,
+    SHORT_PATTERN,
     SHORTEST_LIMIT,
-    WHOLE_INDEX,
     Counted,
     count_program,
     first_bound,
+    has_long_pattern,
     kind_of_work,
     longest_program,
-    stored_by_module,
 )
 from birdenv.databases.sqlite.guard._watchdog import alarms, watchdog
 from birdenv.databases.sqlite.images._sqlite_library import memory_used
+from birdenv.sql import first_keyword
 
 _TICK_INSTRUCTIONS = (
     10_000  # steps of SQLite's virtual machine between two looks at the clock, and for Ctrl-C
@@ -61,8 +66,8 @@ class Refusal:
 
 
 STORES_TOO_LITTLE = Refusal(
-    "this statement makes, or comes after, changes in a virtual table, and its functions may only handle"
-    " values smaller than that table has to store: first put what they give into an ordinary table",
+    "this statement changes a virtual table, and its functions may only handle values smaller than that table"
+    " has to store: first put what they give into an ordinary table",
     False,
 )
 
@@ -94,9 +99,9 @@ class StatementGuard:
     by which clock it was late, also when nothing could stop it, and `wants_count` whether the statement has
     to be counted (`count`) before it may run, and `interrupted` whether a function of ours that SQLite called
     met Ctrl-C. `attaches`: it may have attached a database. `wants_temporary`: the room for temporary tables
-    has to be bounded before it may run; `has_temporary`: it is. `wants_small_files`: no file that it writes
-    may be larger than a value, because a module may store its whole index as one. `bound`: bytes that a value
-    could have in it. `keeps_session`: a statement so far may have left something in the connection.
+    has to be bounded before it may run; `has_temporary`: it is. `bound`: bytes that a value could have in it.
+    `keeps_session`: a statement so far may have left something in the connection. `modules`: what those of
+    virtual tables have to store.
     """
 
     def __init__(
@@ -112,7 +117,7 @@ class StatementGuard:
     ) -> None:
         self._connection = connection
         self._most_written = SPILLED_BYTES + file_bytes
-        self._stored = max(map(stored_by_module, modules), default=0)  # bytes of a value of a module's own
+        self.modules = ModuleStorage(modules)
         self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
         self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
         self._lists_files = lists_files
@@ -127,15 +132,17 @@ class StatementGuard:
         self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
         self._counted: dict[int, Counted] = {}  # of counted statements, by hash, least used first
         self.bound = LARGEST_VALUE
+        self._pattern = LONGEST_PATTERN
         self._longest = 0  # operations that it may have
         self._is_counted = False
         self._changes_schema = False
         self._may_vary = False
         self._schema_works = False  # whether the episode put heavy functions into its schema
+        self._reads_lists = False
         self.expired: Expiry | None = None
         self.interrupted = self.attaches = self.keeps_session = False
         self.refusal: Refusal | None = None
-        self.wants_count = self.wants_temporary = self.has_temporary = self.wants_small_files = False
+        self.wants_count = self.wants_temporary = self.has_temporary = False
         if not killable:
             replace_unbounded_functions(connection, self._refuse_call, self._interrupt)
         connection.set_authorizer(self._authorize)
@@ -152,7 +159,7 @@ class StatementGuard:
     @property
     def wants_more(self) -> bool:
         """Whether something has to be done before the statement may run."""
-        return self.wants_count or self.wants_temporary
+        return self.wants_count or self.wants_temporary or self.modules.wants_stored
 
     @property
     def is_repeatable(self) -> bool:
@@ -166,27 +173,30 @@ class StatementGuard:
     def start(self, sql: str, deadline: Deadline, *, reading: bool, counting: bool = False) -> None:
         """Start the clock for a statement.
 
-        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN` of ours, which
-        calls no function.
+        `reading` narrows a private copy's rules to reading. `counting`: it is an `EXPLAIN`, which calls no
+        function.
         """
         self._reading = reading or not self._private
         self.refusal = None
         self.expired = None
         self.wants_count = self._is_counted = self._changes_schema = False
         self.interrupted = self._may_vary = self.attaches = self.wants_temporary = False
-        self.wants_small_files = False
+        self._reads_lists = False
+        if self.modules.largest:
+            self.modules.start()
         if counting or self._trusted:
             self._is_counted = True
             self._set_bound(LARGEST_VALUE)
+            self._set_longest(longest_program(sql))
         elif self._killable:
-            self._set_bound(max(self._stored, LARGEST_VALUE))
+            self._set_bound(max(self.modules.largest, LARGEST_VALUE))
         elif (
             self.bound != _USUAL_BOUND
             or len(sql) > SHORTEST_LIMIT
             or self._longest != SHORTEST_LIMIT
             or (self._counted and hash(sql) in self._counted)
             or self._schema_works
-            or self._stored
+            or self.modules.largest
         ):
             self._set_bounds(sql)
         self._deadline = deadline
@@ -210,9 +220,22 @@ class StatementGuard:
             self._counted.clear()  # the same text may mean something else now
         return now
 
-    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None) -> None:
-        """Work the bound of a statement out from its program; None is one that is not known."""
-        self._counted[hash(sql)] = count_program(program, min(self._stored, LARGEST_VALUE))
+    @property
+    def may_match_longer(self) -> bool:
+        """Whether the statement that ran last was counted for short patterns of LIKE and GLOB."""
+        return self._pattern < LONGEST_PATTERN
+
+    def count(self, sql: str, program: Iterable[tuple[Any, ...]] | None, *, longer: bool = False) -> None:
+        """Work the bound of a statement out from its program; None is one that is not known.
+
+        `longer`: its patterns are not short.
+        """
+        pattern = LONGEST_PATTERN if longer or has_long_pattern(sql) else SHORT_PATTERN
+        counted = count_program(program, self.modules.at_once, pattern)
+        self._remember(sql, counted._replace(lengthens=counted.lengthens or self._reads_lists))
+
+    def _remember(self, sql: str, counted: Counted) -> None:
+        self._counted[hash(sql)] = counted
         if len(self._counted) > _MOST_REMEMBERED:
             del self._counted[next(iter(self._counted))]
 
@@ -267,17 +290,17 @@ class StatementGuard:
             self._trusted = False
 
     @contextmanager
-    def within(self, deadline: Deadline) -> Iterator[None]:
+    def within(self, deadline: Deadline, *, storing: bool = False) -> Iterator[None]:
         """The rules of a private copy, and the clock: for statements of ours that may run text of others.
 
         Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
-        prepares to write to them, which those who only read may not do themselves.
+        prepares to write to them, which those who only read may not do themselves. `storing`: it may write.
         """
         try:
             self.start("", deadline, reading=False, counting=True)
             self._reading = False
             if not self._killable:
-                self._set_bound(_OF_MODULES)
+                self._set_bound(self.modules.largest if storing else _OF_MODULES)
             yield
         finally:
             self.finish()
@@ -337,13 +360,16 @@ class StatementGuard:
             return sqlite3.SQLITE_DENY
         self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
         self._changes_schema = self._changes_schema or action in CHANGES_OF_SCHEMA
+        self._reads_lists = self._reads_lists or (
+            action == _READ and (first or "").lower().endswith(LONG_LISTS)
+        )
         self.keeps_session = self.keeps_session or stays_in_session(action, first, second, database)
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
         self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
         if action == sqlite3.SQLITE_CREATE_VTABLE:
-            self._stored = max(self._stored, stored_by_module(second or ""))
+            self.modules.add(second or "")
         return _OK
 
     def _may_call(self, function: str) -> bool:
@@ -373,24 +399,32 @@ class StatementGuard:
     def _set_bounds(self, sql: str) -> None:
         """The bound that was counted, or the one to begin with."""
         counted = self._counted.pop(hash(sql), None) if self._counted else None
+        if counted is None and self.modules.largest and first_keyword(sql) in CONTROL:
+            counted = OF_CONTROL
         if counted:
-            self._counted[hash(sql)] = counted  # now it is the one that was used last
-            # In a transaction any statement may make a module store what it has put off.
-            is_stored = self._stored and (counted.stores or self._connection.in_transaction)
-            if is_stored and counted.bound < min(self._stored, LARGEST_VALUE):
-                self.refusal = self.refusal or STORES_TOO_LITTLE
-            elif is_stored and self._stored == WHOLE_INDEX:
-                self.wants_small_files = counted.works
-                counted = counted._replace(bound=LARGEST_VALUE if counted.works else WHOLE_INDEX)
+            self._remember(sql, counted)  # now it is the one that was used last
+        if counted and self.modules.largest:
+            counted = self.modules.with_room(counted, in_transaction=self._connection.in_transaction)
+            if self.modules.has_no_room:
+                self.refusal = STORES_TOO_LITTLE
         self._is_counted = counted is not None
-        self.wants_count = bool(self._schema_works or self._stored) and not counted
+        self.wants_count = bool(self._schema_works or self.modules.largest) and not counted
         longest = longest_program(sql)
-        self._set_bound(counted.bound if counted else first_bound(longest))
-        if longest != self._longest:
+        self._set_bound(
+            counted.bound if counted else first_bound(longest),
+            counted.pattern if counted else LONGEST_PATTERN,
+        )
+        self._set_longest(longest)
+
+    def _set_longest(self, longest: int) -> None:
+        if longest != self._longest and not self._killable:
             self._longest = longest
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, longest)
 
-    def _set_bound(self, bound: int) -> None:
+    def _set_bound(self, bound: int, pattern: int = LONGEST_PATTERN) -> None:
+        if pattern != self._pattern:
+            self._pattern = pattern
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
         if bound != self.bound:
             self.bound = bound
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)

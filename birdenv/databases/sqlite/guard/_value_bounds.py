@@ -11,14 +11,12 @@ values that keeps such a stretch to about a second:
 * where a value is larger, or a function is called whose work is out of proportion, the statement is compiled
   once more, by `EXPLAIN`, and the operations of its program are counted.
 
-A worker process, which can be killed, does without.
-
-Modules of virtual tables store values of their own, and take no notice where one is too long to be stored. So
-where they may store any, values may be as long as those, or the statement does not run.
+A worker process, which can be killed, does without. For modules of virtual tables see `_module_storage`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -29,13 +27,19 @@ Work: TypeAlias = Literal["cheap", "proportional", "heavy", "unbounded"]
 """What a function does with large arguments: next to nothing, look at them once, or more than that; or
 something that no size of a value bounds."""
 
+LONGEST_PATTERN: Final = 500
+"""Bytes of a pattern of LIKE or GLOB, at most."""
+
+SHORT_PATTERN: Final = 24
+"""Bytes of the patterns for which a statement with LIKE or GLOB is counted first: few are longer."""
+
 SHORTEST_LIMIT: Final = 25_000
 """Operations that a statement may have however short its text is: more than any sensible one needs."""
 
 # Bytes that make a second of work, measured on 2 GHz:
 _OPERATIONS: Final = 100_000_000  # taking two texts for numbers, the slowest thing that is no function
 _CALLS: Final = 100_000_000  # a function whose work is proportional to its arguments
-_MATCHING: Final = 300_000  # GLOB with a pattern of 500 characters in brackets; LIKE takes half of that
+_MATCHING: Final = 150_000_000  # by those of a GLOB pattern, all in brackets; LIKE takes half of that
 _SEARCH: Final = 345_000  # instr(), which takes the square of it
 _INDEXING: Final = 1_000_000  # one document put into, or looked up in, a full-text index
 
@@ -46,10 +50,12 @@ _CHEAP: Final = frozenset(  # they look at no argument's text, and copy none
     """
     count coalesce ifnull iif likely unlikely likelihood typeof changes total_changes last_insert_rowid random
     row_number rank dense_rank percent_rank cume_dist ntile current_date current_time current_timestamp
-    sqlite_version pi
+    sqlite_version pi optimize
     """.split()
 )
+_SPELLED_OUT: Final = re.compile(r"\b(?:LIKE|GLOB)\s*'([^']*)'", re.IGNORECASE)
 _OF_UNKNOWN_PROGRAMS: Final = 1_000  # bytes of a value
+_STORING: Final = frozenset({"optimize"})  # it stores a whole index anew
 _UNBOUNDED: Final = frozenset({"snippet"})  # the square of the matches in a full-text index
 _CALLING: Final = frozenset("Function PureFunc AggStep AggStep1 AggInverse AggValue AggFinal".split())
 _WORKING: Final = frozenset(
@@ -64,16 +70,8 @@ _EDITING: Final = frozenset({"sqlite_rename_table", "sqlite_rename_column", "sql
 nothing that the statement says, and its LIKE patterns are short."""
 
 _INDEX: Final = frozenset({"VUpdate", "VFilter"})
-_STORING: Final = frozenset({"VCreate", "VDestroy", "VRename", "VUpdate"})
-_NODE_BYTES: Final = 100_000  # of a page of fts5, or a node of rtree, at most
-_WITHOUT_PAGES: Final = frozenset({"fts3", "fts4"})  # where all of a word's places are one value
-WHOLE_INDEX: Final = 1_000_000_000
-"""SQLite's own bound on a value: that of a module whose values are as large as its whole index."""
-
-
-def stored_by_module(module: str) -> int:
-    """Bytes of a value that a module of virtual tables must be able to store."""
-    return WHOLE_INDEX if module.lower() in _WITHOUT_PAGES else _NODE_BYTES
+_OF_MODULES: Final = _INDEX | {"Transaction", "AutoCommit", "Savepoint", "VOpen", "VCheck"}
+"""Where a module may store something: if only what it has put off, as a statement begins to write."""
 
 
 def longest_program(sql: str) -> int:
@@ -97,37 +95,65 @@ def kind_of_work(function: str) -> Work:
 
 
 class Counted(NamedTuple):
-    """What counting a program has shown: bytes that a value may have in it; does a module store values? does
-    it compute anything?"""
+    """What counting a program has shown: bytes that a value may have in it (`bound`), and a pattern of LIKE
+    or GLOB (`pattern`).
+
+    `stores`: a module stores values. `causes_to_store`: it may store what it has put off. `lengthens`: values
+    may be made that are longer than those that there are.
+    """
 
     bound: int
+    pattern: int
     stores: bool
-    works: bool
+    causes_to_store: bool
+    lengthens: bool
 
 
-def count_program(program: Iterable[tuple[Any, ...]] | None, least: int = 0) -> Counted:
+CONTROL: Final = frozenset("BEGIN COMMIT END RELEASE ROLLBACK SAVEPOINT".split())
+"""First words of the statements that control transactions, and compute nothing."""
+
+OF_CONTROL: Final = Counted(LARGEST_VALUE, LONGEST_PATTERN, False, True, False)
+"""They need not be counted, and must not be: in SQLite, `EXPLAIN BEGIN` ends `PRAGMA defer_foreign_keys`."""
+
+
+def has_long_pattern(sql: str) -> bool:
+    """Whether a statement spells out a pattern that is not short."""
+    return any(len(pattern.encode()) > SHORT_PATTERN for pattern in _SPELLED_OUT.findall(sql))
+
+
+def count_program(
+    program: Iterable[tuple[Any, ...]] | None, least: int = 0, pattern: int = LONGEST_PATTERN
+) -> Counted:
     """Work out the bound of a program, given as the rows of `EXPLAIN`; None for one that is not known.
 
     `least`: bytes that a module must be able to store. Indexing a document of that size may take its time.
+    `pattern`: bytes that one of LIKE or GLOB may have.
     """
     if program is None:
-        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), False, True)
+        return Counted(max(_OF_UNKNOWN_PROGRAMS, least), LONGEST_PATTERN, False, False, True)
     operations = calls = patterns = squares = indexing = 0
-    stores = edits = False
-    for _, opcode, _, _, _, p4, *_ in program:
-        operations += opcode in _WORKING
-        indexing += opcode in _INDEX
-        stores = stores or opcode in _STORING
-        if opcode in _CALLING and isinstance(p4, str):
-            name = p4.partition("(")[0].lower()
+    stores = causes_to_store = lengthens = edits = False
+    for row in program:
+        opcode, function = row[1], row[5]
+        if opcode in _WORKING:
+            operations += 1
+            lengthens = lengthens or opcode == "Concat"
+        elif opcode in _CALLING and isinstance(function, str):
+            name = function.partition("(")[0].lower()
             edits = edits or name in _EDITING
+            stores = stores or name in _STORING
             calls += name not in _CHEAP
             patterns += name in _PATTERNS
             squares += _SQUARES.get(name, 0)
+        elif opcode in _OF_MODULES:
+            indexing += opcode in _INDEX
+            stores = stores or opcode == "VUpdate"
+            causes_to_store = causes_to_store or opcode != "Transaction" or row[3] != 0
     if edits:
-        return Counted(LARGEST_VALUE, stores, False)
+        return Counted(LARGEST_VALUE, LONGEST_PATTERN, stores, causes_to_store, False)
     bounds = [LARGEST_VALUE, _OPERATIONS // max(operations, 1), _CALLS // max(calls, 1)]
-    bounds.append(_MATCHING // patterns if patterns else LARGEST_VALUE)
+    bounds.append(_MATCHING // (patterns * pattern) if patterns else LARGEST_VALUE)
     bounds.append(int(_SEARCH / squares**0.5) if squares else LARGEST_VALUE)
     bounds.append(max(_INDEXING // indexing, least) if indexing else LARGEST_VALUE)
-    return Counted(min(bounds), stores, operations + calls > 0)
+    pattern = pattern if patterns else LONGEST_PATTERN
+    return Counted(min(bounds), pattern, stores, causes_to_store, lengthens or calls > 0)
