@@ -27,7 +27,8 @@ class _Side:
     """What a dialogue keeps of one seat.
 
     Attributes:
-        by_name: the seat's actions by name.
+        seat: the seat's index.
+        by_name: its actions by name.
         has_choices: its actions have `item` fields.
         instruction, knowledge, opening: as the rules give them; constant in an episode.
         heard: the events that it has seen.
@@ -35,10 +36,9 @@ class _Side:
         view: its view, from when it is asked for until the next event.
     """
 
-    __slots__ = ("by_name", "has_choices", "heard", "instruction", "knowledge", "opening", "since", "view")
-
     def __init__(self, rules: Rules, seat: int) -> None:
         declared = rules.seats[seat]
+        self.seat = seat
         self.by_name = declared.by_name
         self.has_choices = declared.items > 0
         self.instruction = rules.instruction(seat)
@@ -175,18 +175,18 @@ class Dialogue:
             else:
                 fault = declared.check(data, rules.choices(seat) if side.has_choices else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
-        text, sender, replaced, refused = reply
         if fault is not None:
             action = UNKNOWN if action in DECORATIVE else action  # such a name in the log never was a move's
             data = _kept(data)
-        if replaced is not AS_MADE:
-            data = replaced
-        metadata: dict[str, Any] | None = None if text is None else {"sender": sender, "reply": text}
-        if refused and metadata is not None:
+        if reply.data is not AS_MADE:
+            data = reply.data
+        text = reply.text
+        metadata: dict[str, Any] | None = None if text is None else {"sender": reply.sender, "reply": text}
+        if reply.refused and metadata is not None:
             metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = _event((seat, stamp, action, data, start_time, metadata))
-        self._append(event, seat if refused else None)
+        self._append(event, side if reply.refused else None)
         side.since = max(len(side.heard) - 1, 0)
         return event
 
@@ -207,13 +207,14 @@ class Dialogue:
         """Let go of what the rules hold; may be called twice."""
         self.rules.close()
 
-    def _append(self, event: Event, only: int | None) -> None:
+    def _append(self, event: Event, only: _Side | None) -> None:
         self.events.append(event)
         self.open = self.rules.open()
-        for seat, side in enumerate(self._sides):
+        shown = self._shown
+        for side in self._sides:
             side.view = None
-            if only is None or seat == only:
-                seen = event if self._shown is None else self._shown(seat, event)
+            if only is None or side is only:
+                seen = event if shown is None else shown(side.seat, event)
                 if seen is not None:
                     side.heard.append(seen)
 

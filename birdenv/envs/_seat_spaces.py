@@ -19,6 +19,9 @@ from birdenv.errors import BenchmarkError
 INSTRUCTION_LENGTH: Final = 2**18
 """Characters of an instruction; those of a message, in either direction, are `MAX_TEXT`."""
 
+_MASKS_AT_ONCE: Final = 16
+"""New arrays are made in stock: one at a time, after a statement, costs five times as much."""
+
 _MALFORMED: Final = Move("malformed")
 _move = partial(tuple.__new__, Move)  # of all fields: half the time of `Move(...)`
 
@@ -45,7 +48,7 @@ class SeatSpaces:
         self.actions = _action_space(seat)
         self._seat = seat
         self._mask = mask
-        self._masks: dict[tuple[str, ...], npt.NDArray[np.int8]] = {}  # by the legal actions, to be copied
+        self._masks: dict[tuple[str, ...], list[npt.NDArray[np.int8]]] = {}  # unused ones by legal actions
         self._voices = {voice: place for place, voice in enumerate(seat.voices)}
         self._house = len(seat.voices) - 1
         self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
@@ -64,15 +67,16 @@ class SeatSpaces:
                 f"the instruction of this task has {len(instruction)} characters, more than"
                 f" {INSTRUCTION_LENGTH}"
             )
-        mask = self._masks.get(legal)
-        if mask is None:
-            mask = self._masks[legal] = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
+        masks = self._masks.get(legal)
+        if not masks:
+            mask = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
+            masks = self._masks[legal] = [mask.copy() for _ in range(_MASKS_AT_ONCE)]
         made: dict[str, Any] = {
             "instruction": instruction,
             "message": message if len(message) <= MAX_TEXT else _cut(message),
             "sender": self._voices.get(view.sender, self._house),
             "phase": view.phase,
-            self._mask: mask.copy(),
+            self._mask: masks.pop(),
         }
         for name, most, is_whole in self._gauges:
             left = gauges.get(name, 0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult, Result
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.databases.cache import result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.chat import chat_messages
@@ -100,9 +100,12 @@ class BirdRules(Rules):
         if self.recalled is not None:
             self._past.recall(move.data, self.recalled["past"])
             return self._used(self.recalled["shown"], "database")
-        result, past = self._execute(move.data)
+        sql, database = move.data, self._database
+        if database is None:
+            database = self._open()
+        result = result_cache.execute(database, sql, FETCHED_ROWS)
         shown = result_text(result)
-        self.noted = {"shown": shown, "past": past}
+        self.noted = {"shown": shown, "past": self._past.ran(sql, result, database)}
         return self._used(shown, "database")
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
@@ -174,14 +177,10 @@ class BirdRules(Rules):
         verdict = self.verdict
         return {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
 
-    def _execute(self, sql: str) -> tuple[Result, int]:
-        """The result of a statement, and how many would have to run again if the database were lost."""
-        database = self._database
-        if database is None:
-            database = self._database = self._source.open(self.task.public.db_id, self._limits)
-            self._past.run_again(database.execute)
-        result = result_cache.execute(database, sql, FETCHED_ROWS)
-        return result, self._past.ran(sql, result, database)
+    def _open(self) -> EpisodeDatabase:
+        database = self._database = self._source.open(self.task.public.db_id, self._limits)
+        self._past.run_again(database.execute)
+        return database
 
     def _submit(self, sql: str) -> None:
         self.submission = sql
