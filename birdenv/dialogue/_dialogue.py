@@ -65,7 +65,7 @@ class Dialogue:
         self.rules = rules
         self.events: list[Event] = []
         self.open: Collection[int] = rules.open()
-        self._sides = [_Side(rules, seat) for seat in range(len(rules.seats))]
+        self._sides = {seat: _Side(rules, seat) for seat in range(len(rules.seats))}
         self._phase = rules.phase if type(rules).phase is not Rules.phase else None
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
@@ -105,14 +105,14 @@ class Dialogue:
         Raises:
             ValueError: there is no such seat.
         """
-        if not 0 <= seat < len(self._sides):
+        side = self._sides.get(seat)
+        if side is None:
             raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(self._sides) - 1}")
-        side = self._sides[seat]
         if side.view is not None:
             return side.view
         rules, heard = self.rules, side.heard
         is_open = seat in self.open
-        message, sender = self._words(seat, side.since)
+        message, sender = self._words(side, side.since)
         side.view = view = _view(
             (
                 seat,
@@ -137,7 +137,7 @@ class Dialogue:
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
         """Return the same as one text, and the last one who spoke."""
-        return self._words(seat, after)
+        return self._words(self._sides[seat], after)
 
     def apply(
         self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
@@ -186,8 +186,8 @@ class Dialogue:
             metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = _event((seat, stamp, action, data, start_time, metadata))
+        side.since = len(side.heard)
         self._append(event, side if reply.refused else None)
-        side.since = max(len(side.heard) - 1, 0)
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
@@ -211,7 +211,7 @@ class Dialogue:
         self.events.append(event)
         self.open = self.rules.open()
         shown = self._shown
-        for side in self._sides:
+        for side in self._sides.values():
             side.view = None
             if only is None or side is only:
                 seen = event if shown is None else shown(side.seat, event)
@@ -222,15 +222,14 @@ class Dialogue:
         last = self.events[-1].time if self.events else None
         return time if last is None or time > last else round(last + _TICK, 3)
 
-    def _words(self, seat: int, after: int) -> tuple[str, str]:
-        side = self._sides[seat]
+    def _words(self, side: _Side, after: int) -> tuple[str, str]:
         heard = side.heard
         if not heard:
             return side.opening
-        if after == len(heard) - 1 and heard[after].agent == seat:  # the reply to its own move is all
-            metadata = heard[after].metadata
+        if after == len(heard) - 1 and (own := heard[after]).agent == side.seat:  # the reply to it is all
+            metadata = own.metadata
             return ("", HOUSE_VOICE) if metadata is None else (metadata["reply"], metadata["sender"])
-        return words_of(self.rules, seat, heard[after:], side.opening if not after else None)
+        return words_of(self.rules, side.seat, heard[after:], side.opening if not after else None)
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
