@@ -53,7 +53,7 @@ class SeatSpaces:
         self._house = len(seat.voices) - 1
         self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
         self.has_text_only = self.actions.spaces.keys() == {"kind", "text"}
-        self._declared = [(action, action.name, len(action.fields) == 1) for action in seat.actions]
+        self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
         """Return a new observation. A message that is too long is cut and says so.
@@ -101,14 +101,9 @@ class SeatSpaces:
             # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
             # cost.
             kind, text = action.get("kind"), action.get("text")
-            if (
-                type(kind) is int
-                and 0 <= kind < len(self._declared)
-                and type(text) is str
-                and len(text) <= MAX_TEXT
-            ):
-                declared, name, is_one_field = self._declared[kind]
-                return _move((name, text if is_one_field else declared.data_of_text(text), None))
+            declared = self._declared.get(kind) if type(kind) is int else None
+            if declared is not None and type(text) is str and len(text) <= MAX_TEXT:
+                return _move((declared.name, declared.data_of_text(text), None))
         try:
             is_member = self.actions.contains(action)
         except OverflowError:  # Gymnasium 1.2, for a number of any size

@@ -17,6 +17,7 @@ from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS
 
+_OPEN: Final = (SYSTEM,)
 _LEGAL: Final[tuple[Kind, ...]] = ("execute_sql", "submit_sql")
 _DEFAULT_LIMITS: Final = Limits()
 
@@ -76,7 +77,7 @@ class BirdRules(Rules):
         self._extras = {"candidates": task.public.candidates}
 
     def open(self) -> tuple[int, ...]:
-        return () if self.status else (SYSTEM,)
+        return () if self.status else _OPEN
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return _LEGAL
