@@ -23,6 +23,32 @@ class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
     """A move was made after the end."""
 
 
+class _Side:
+    """What a dialogue keeps of one seat.
+
+    Attributes:
+        seat: the seat's index.
+        by_name: its actions by name.
+        has_choices: its actions have `item` fields.
+        instruction, knowledge, opening: as the rules give them; constant in an episode.
+        heard: the events that it has seen.
+        since: where its last move stands among them.
+        view: its view, from when it is asked for until the next event.
+    """
+
+    def __init__(self, rules: Rules, seat: int) -> None:
+        declared = rules.seats[seat]
+        self.seat = seat
+        self.by_name = declared.by_name
+        self.has_choices = declared.items > 0
+        self.instruction = rules.instruction(seat)
+        self.knowledge = rules.knowledge(seat)
+        self.opening = rules.opening(seat)
+        self.heard: list[Event] = []
+        self.since = 0
+        self.view: View | None = None
+
+
 class Dialogue:
     """One episode: the rules, and the append-only log of everything that changed their state.
 
@@ -39,14 +65,7 @@ class Dialogue:
         self.rules = rules
         self.events: list[Event] = []
         self.open: Collection[int] = rules.open()
-        count = len(rules.seats)
-        self._heard: list[list[Event]] = [[] for _ in range(count)]
-        self._views: list[View | None] = [None] * count  # until the next event
-        self._constants = [(rules.instruction(seat), rules.knowledge(seat)) for seat in range(count)]
-        self._openings = [rules.opening(seat) for seat in range(count)]
-        self._since = [0] * count  # in what a seat has heard: its last move
-        self._by_name = [seat.by_name for seat in rules.seats]
-        self._has_choices = [seat.items > 0 for seat in rules.seats]
+        self._sides = {seat: _Side(rules, seat) for seat in range(len(rules.seats))}
         self._phase = rules.phase if type(rules).phase is not Rules.phase else None
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
 
@@ -86,21 +105,18 @@ class Dialogue:
         Raises:
             ValueError: there is no such seat.
         """
-        views = self._views
-        if not 0 <= seat < len(views):
-            raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(views) - 1}")
-        view = views[seat]
-        if view is not None:
-            return view
-        rules = self.rules
-        instruction, knowledge = self._constants[seat]
+        side = self._sides.get(seat)
+        if side is None:
+            raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(self._sides) - 1}")
+        if side.view is not None:
+            return side.view
+        rules, heard = self.rules, side.heard
         is_open = seat in self.open
-        message, sender = self._words(seat, self._since[seat])
-        heard = self._heard[seat]
-        view = views[seat] = _view(
+        message, sender = self._words(side, side.since)
+        side.view = view = _view(
             (
                 seat,
-                instruction,
+                side.instruction,
                 message,
                 sender,
                 rules.legal(seat) if is_open else (),
@@ -108,8 +124,8 @@ class Dialogue:
                 rules.gauges(seat),
                 Heard(heard, len(heard)),
                 is_open and len(self.open) > 1,
-                knowledge,
-                rules.choices(seat) if self._has_choices[seat] else (),
+                side.knowledge,
+                rules.choices(seat) if side.has_choices else (),
                 rules.extras(seat),
             )
         )
@@ -117,11 +133,11 @@ class Dialogue:
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
         """Return the events that a seat has seen, from a cursor on."""
-        return tuple(self._heard[seat][after:])
+        return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
         """Return the same as one text, and the last one who spoke."""
-        return self._words(seat, after)
+        return self._words(self._sides[seat], after)
 
     def apply(
         self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
@@ -141,40 +157,37 @@ class Dialogue:
             DialogueOver: the dialogue is over.
             InfrastructureError: something that the episode needs was lost. `stop("infra_error")` ends it.
         """
-        rules = self.rules
         if not self.open:
             raise DialogueOver("the dialogue is over")
+        rules, side = self.rules, self._sides[seat]
         action, data = move.action, move.data
         fault: Fault | None = None
         if seat not in self.open:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
-        elif (declared := self._by_name[seat].get(action)) is None:
+        elif (declared := side.by_name.get(action)) is None:
             if action == QUIT:
                 reply = rules.leave(seat)
             else:
                 fault, reply = "unknown", rules.refuse(seat, move, "unknown")
         else:
-            view = self._views[seat]
-            if action not in (rules.legal(seat) if view is None else view.legal):
+            if action not in (rules.legal(seat) if side.view is None else side.view.legal):
                 fault = "illegal"
             else:
-                fault = declared.check(data, rules.choices(seat) if self._has_choices[seat] else ())
+                fault = declared.check(data, rules.choices(seat) if side.has_choices else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
-        if fault is not None and action in DECORATIVE:
-            action = UNKNOWN  # under such a name the log keeps what never was a move
-        text, sender, replaced, refused = reply
-        if replaced is not AS_MADE:
-            data = replaced
-        elif fault is not None:
+        if fault is not None:
+            action = UNKNOWN if action in DECORATIVE else action  # such a name in the log never was a move's
             data = _kept(data)
-        metadata: dict[str, Any] | None = None if text is None else {"sender": sender, "reply": text}
-        if refused and metadata is not None:
+        if reply.data is not AS_MADE:
+            data = reply.data
+        text = reply.text
+        metadata: dict[str, Any] | None = None if text is None else {"sender": reply.sender, "reply": text}
+        if reply.refused and metadata is not None:
             metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = _event((seat, stamp, action, data, start_time, metadata))
-        self._append(event, only=seat if refused else None)
-        heard = len(self._heard[seat])
-        self._since[seat] = heard - 1 if heard else 0
+        side.since = len(side.heard)
+        self._append(event, side if reply.refused else None)
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
@@ -183,7 +196,7 @@ class Dialogue:
             return
         self.rules.stop(status)
         stamp = len(self.events) + 1 if time is None else self._later(time)
-        self._append(Event(HOUSE, stamp, STOP, status), only=None)
+        self._append(Event(HOUSE, stamp, STOP, status), None)
         self.rules.close()
 
     def outcome(self) -> dict[str, Any]:
@@ -194,30 +207,29 @@ class Dialogue:
         """Let go of what the rules hold; may be called twice."""
         self.rules.close()
 
-    def _append(self, event: Event, only: int | None) -> None:
+    def _append(self, event: Event, only: _Side | None) -> None:
         self.events.append(event)
         self.open = self.rules.open()
         shown = self._shown
-        for seat, heard in enumerate(self._heard):
-            self._views[seat] = None
-            if only is not None and seat != only:
-                continue
-            seen = event if shown is None else shown(seat, event)
-            if seen is not None:
-                heard.append(seen)
+        for side in self._sides.values():
+            side.view = None
+            if only is None or side is only:
+                seen = event if shown is None else shown(side.seat, event)
+                if seen is not None:
+                    side.heard.append(seen)
 
     def _later(self, time: float) -> float:
         last = self.events[-1].time if self.events else None
         return time if last is None or time > last else round(last + _TICK, 3)
 
-    def _words(self, seat: int, after: int) -> tuple[str, str]:
-        heard = self._heard[seat]
+    def _words(self, side: _Side, after: int) -> tuple[str, str]:
+        heard = side.heard
         if not heard:
-            return self._openings[seat]
-        if after == len(heard) - 1 and heard[after].agent == seat:  # the reply to its own move is all
-            metadata = heard[after].metadata
+            return side.opening
+        if after == len(heard) - 1 and (own := heard[after]).agent == side.seat:  # the reply to it is all
+            metadata = own.metadata
             return ("", HOUSE_VOICE) if metadata is None else (metadata["reply"], metadata["sender"])
-        return words_of(self.rules, seat, heard[after:], self._openings[seat] if not after else None)
+        return words_of(self.rules, side.seat, heard[after:], side.opening if not after else None)
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from birdenv.dialogue._event import Event
 from birdenv.dialogue._move import Move
@@ -23,8 +24,9 @@ AS_MADE: Final = _AsMade()
 HOUSE_VOICE: Final = "judge"
 
 
-class Reply(NamedTuple):
-    """The result of a move.
+@dataclass(slots=True)
+class Reply:
+    """The result of a move; not frozen only because that triples the cost of making one.
 
     Attributes:
         text: the house's words to the one who moved; None says nothing.

@@ -19,6 +19,9 @@ from birdenv.errors import BenchmarkError
 INSTRUCTION_LENGTH: Final = 2**18
 """Characters of an instruction; those of a message, in either direction, are `MAX_TEXT`."""
 
+_MASKS_AT_ONCE: Final = 16
+"""New arrays are made in stock: one at a time, after a statement, costs five times as much."""
+
 _MALFORMED: Final = Move("malformed")
 _move = partial(tuple.__new__, Move)  # of all fields: half the time of `Move(...)`
 
@@ -45,12 +48,12 @@ class SeatSpaces:
         self.actions = _action_space(seat)
         self._seat = seat
         self._mask = mask
-        self._masks: dict[tuple[str, ...], npt.NDArray[np.int8]] = {}  # by the legal actions, to be copied
+        self._masks: dict[tuple[str, ...], list[npt.NDArray[np.int8]]] = {}  # unused ones by legal actions
         self._voices = {voice: place for place, voice in enumerate(seat.voices)}
         self._house = len(seat.voices) - 1
         self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
         self.has_text_only = self.actions.spaces.keys() == {"kind", "text"}
-        self._declared = [(action, action.name, len(action.fields) == 1) for action in seat.actions]
+        self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
         """Return a new observation. A message that is too long is cut and says so.
@@ -64,15 +67,16 @@ class SeatSpaces:
                 f"the instruction of this task has {len(instruction)} characters, more than"
                 f" {INSTRUCTION_LENGTH}"
             )
-        mask = self._masks.get(legal)
-        if mask is None:
-            mask = self._masks[legal] = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
+        masks = self._masks.get(legal)
+        if not masks:
+            mask = np.array([kind in legal for kind in self._seat.kinds], dtype=np.int8)
+            masks = self._masks[legal] = [mask.copy() for _ in range(_MASKS_AT_ONCE)]
         made: dict[str, Any] = {
             "instruction": instruction,
             "message": message if len(message) <= MAX_TEXT else _cut(message),
             "sender": self._voices.get(view.sender, self._house),
             "phase": view.phase,
-            self._mask: mask.copy(),
+            self._mask: masks.pop(),
         }
         for name, most, is_whole in self._gauges:
             left = gauges.get(name, 0)
@@ -97,14 +101,9 @@ class SeatSpaces:
             # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
             # cost.
             kind, text = action.get("kind"), action.get("text")
-            if (
-                type(kind) is int
-                and 0 <= kind < len(self._declared)
-                and type(text) is str
-                and len(text) <= MAX_TEXT
-            ):
-                declared, name, is_one_field = self._declared[kind]
-                return _move((name, text if is_one_field else declared.data_of_text(text), None))
+            declared = self._declared.get(kind) if type(kind) is int else None
+            if declared is not None and type(text) is str and len(text) <= MAX_TEXT:
+                return _move((declared.name, declared.data_of_text(text), None))
         try:
             is_member = self.actions.contains(action)
         except OverflowError:  # Gymnasium 1.2, for a number of any size

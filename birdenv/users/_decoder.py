@@ -1,8 +1,7 @@
-"""The rule-based user: the same brief and question give the same answer, offline and for nothing.
+"""The decoder: what the encoder granted, in a user's words (BIRD-Interact §3, stage 2). And the user `rule`.
 
-Answer in a user's voice from what the encoder granted, and from nothing else (BIRD-Interact §3, stage 2).
-
-The decoder is given the chosen snippets, never the whole gold SQL, so it cannot leak what it does not know.
+Answers are made of the snippets and parts that were chosen, and of nothing else. The same brief and question
+give the same answer, offline and without cost.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ _CLAUSES = {
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
-    """The sentence for the snippet of a term, or for a part of the gold SQL: of the few that a task has."""
+    """The sentence for the snippet of a term, or for a part of the gold SQL. A task has few of both."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
     named = "" if term is None else quoted(" ".join(term.split()))
     return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
@@ -98,7 +97,7 @@ def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) ->
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """The same answer in other words, for who asks a second time."""
+    """The same answer in other words, for a question that is asked a second time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -142,19 +141,18 @@ def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], sty
 
 
 def _of_the_rest(said: str, content: str) -> str:
-    """What is said, and what becomes of the others where it asks for a value to be there."""
+    """What is said; if it asks that a value is there, also what becomes of the rows without one."""
     return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
 class RuleUser:
-    """A user without a language model: encoder and decoder in a row (BIRD-Interact §3.1).
+    """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
-    The rules of the game put its words, like everybody's, through the leak guard.
-
-    It never raises, whatever the question, and keeps nothing from one question to the next.
+    It never raises, and remembers nothing from one question to the next. Its words go through the leak guard,
+    as those of every user do; the rules of the game see to that.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:
-        """The user's answer to a system's clarification question."""
+        """Return the user's answer to a clarification question of the system."""
         choice = understand(brief, question)
         return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())

@@ -17,7 +17,7 @@ from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import rate_line, rule
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.measures.bird import EX_BIRD_NOTE, EX_NOTE
-from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
+from birdenv.runs.regrade._data import check_unchanged, data_notes, limits_of, place_of, source_of
 from birdenv.tasks.bird import BirdTask, load_tasks
 
 _NOT_RATED = UNRATED | {"gold_error"}
@@ -130,10 +130,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
         if reasons and now_["reason"]:
             lines.append(f"      {now_['reason']}")
     lines += ["", f"{len(regrade.now)} episodes", f"Note: {EX_NOTE}.", f"Note: {EX_BIRD_NOTE}."]
-    if regrade.changes:
-        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
-    if regrade.left_out:
-        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
+    lines += data_notes(regrade.changes, regrade.left_out)
     return "\n".join(lines) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +62,9 @@ def changes_since(
         if not same:
             changes.append(f"the database {name}")
     return changes
+
+
+def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
+    """Return the last lines of a report: what has changed since the run, and what is no longer there."""
+    lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
+    return lines + ([f"Not in the task file any more, left out: {', '.join(left_out)}"] if left_out else [])

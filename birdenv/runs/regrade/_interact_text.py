@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from birdenv.runs._report_lines import rule
+from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
 
 _NAME, _COLUMN = 24, 17
@@ -38,10 +39,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
     lines += _different(regrade.disagreements, reasons)
     lines += _cut_short(regrade)
     lines += ["", f"{regrade.submissions} submissions"]
-    if regrade.changes:
-        lines.append(f"Changed since the run: {'; '.join(regrade.changes)}")
-    if regrade.left_out:
-        lines.append(f"Not in the task file any more, left out: {', '.join(regrade.left_out)}")
+    lines += data_notes(regrade.changes, regrade.left_out)
     return "\n".join(lines) + "\n"
 
 

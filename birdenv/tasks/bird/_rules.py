@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult, Result
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.databases.cache import result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.chat import chat_messages
@@ -17,6 +17,7 @@ from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS
 
+_OPEN: Final = (SYSTEM,)
 _LEGAL: Final[tuple[Kind, ...]] = ("execute_sql", "submit_sql")
 _DEFAULT_LIMITS: Final = Limits()
 
@@ -76,7 +77,7 @@ class BirdRules(Rules):
         self._extras = {"candidates": task.public.candidates}
 
     def open(self) -> tuple[int, ...]:
-        return () if self.status else (SYSTEM,)
+        return () if self.status else _OPEN
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return _LEGAL
@@ -100,9 +101,12 @@ class BirdRules(Rules):
         if self.recalled is not None:
             self._past.recall(move.data, self.recalled["past"])
             return self._used(self.recalled["shown"], "database")
-        result, past = self._execute(move.data)
+        sql, database = move.data, self._database
+        if database is None:
+            database = self._open()
+        result = result_cache.execute(database, sql, FETCHED_ROWS)
         shown = result_text(result)
-        self.noted = {"shown": shown, "past": past}
+        self.noted = {"shown": shown, "past": self._past.ran(sql, result, database)}
         return self._used(shown, "database")
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
@@ -174,14 +178,10 @@ class BirdRules(Rules):
         verdict = self.verdict
         return {"gold_s": verdict.gold_seconds, "pred_s": verdict.pred_seconds} if verdict else {}
 
-    def _execute(self, sql: str) -> tuple[Result, int]:
-        """The result of a statement, and how many would have to run again if the database were lost."""
-        database = self._database
-        if database is None:
-            database = self._database = self._source.open(self.task.public.db_id, self._limits)
-            self._past.run_again(database.execute)
-        result = result_cache.execute(database, sql, FETCHED_ROWS)
-        return result, self._past.ran(sql, result, database)
+    def _open(self) -> EpisodeDatabase:
+        database = self._database = self._source.open(self.task.public.db_id, self._limits)
+        self._past.run_again(database.execute)
+        return database
 
     def _submit(self, sql: str) -> None:
         self.submission = sql

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from birdenv.databases import DatabaseSource
@@ -103,7 +104,7 @@ class CInteractRules(InteractRules):
         reply = self._answered(move)
         if self.profile.tells_left:
             self._told_system = messages.left(self.turns_left, self.max_questions)
-            return reply._replace(text=self._told_system)
+            return replace(reply, text=self._told_system)
         asks_back = self.profile.conversation and reply.data == ASKING_BACK
         if not asks_back or self._free >= FREE_QUESTIONS_BACK:
             return reply
@@ -111,7 +112,7 @@ class CInteractRules(InteractRules):
         self.questions -= 1
         self.turns_left += 1
         self._told_system = messages.free(self.turns_left)
-        return reply._replace(text=self._told_system)
+        return replace(reply, text=self._told_system)
 
     def refuse(self, seat: int, move: Move, why: str) -> Reply:
         if seat == USER:

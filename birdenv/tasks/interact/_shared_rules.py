@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from birdenv.databases import Checkpoint, DatabaseSource, Limits
@@ -233,7 +234,7 @@ class InteractRules(Rules):
             return self._break(grade.status)
         reply = self._judged(sql, grade)
         if sql == NO_SQL:
-            return reply._replace(text=f"{expected_sql(self.task.private.brief.dialect)} {reply.text}")
+            return replace(reply, text=f"{expected_sql(self.task.private.brief.dialect)} {reply.text}")
         return reply
 
     def _follow_up_query(self) -> str | None:

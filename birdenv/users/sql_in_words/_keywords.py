@@ -1,12 +1,12 @@
-"""Keywords, and the words for operators and constants (BIRD-Interact §3: the user speaks plain language).
+"""Plain words for SQL: for its keywords, operators and constants (BIRD-Interact §3, the user's language).
 
-Words that hold together more or less tightly, and how they are joined without blurring precedence.
+A `Phrase` knows how tightly its words hold together, so that phrases can be joined without blurring
+precedence.
 
-The words that the verbaliser adds of its own, kept apart from the names it must not say.
-
-A template such as "the total of {}" is plain English, but a task's schema may have a table called `total`;
-saying the word would then look like naming the table. Every template therefore goes through
-`Wording.say`, which swaps a word that is taken for the first free synonym.
+`Wording` keeps the words of templates apart from the names that must not be said. A template such as "the
+total of {}" is plain English, but a task's schema may have a table called `total`. The word would then look
+like the name of the table. So every template goes through `Wording.say`, which replaces such a word by its
+first free synonym.
 """
 
 from __future__ import annotations
@@ -92,19 +92,23 @@ FRAME = {
 }
 ARROWS = frozenset({"->", "->>", "#>", "#>>"})
 
-
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
-
+"""How tightly words hold together: `ATOM` most, `CHAIN` least."""
 
 Literal: TypeAlias = TypingLiteral["number", "string", "date", "time", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words, how tightly they hold together (ATOM .. CHAIN), and whether they state a condition.
+    """Words for a piece of SQL.
 
-    `literal` is the kind of a constant. `counted` are the words for an amount of it ("{} seats"), if it is
-    something that is counted. `alias` is the output name.
+    Attributes:
+        text: the words.
+        bond: how tightly they hold together, from `ATOM` to `CHAIN`.
+        condition: True if they state a condition.
+        literal: the kind of a constant; empty for all else.
+        counted: the words for an amount of it ("{} seats"); empty if it cannot be counted.
+        alias: the output name.
     """
 
     text: str
@@ -128,20 +132,20 @@ class Phrase:
 
 
 def name_words(token: Token) -> str:
-    """A name in words; a quoted one that is not an identifier (it has spaces or signs) is kept as it is."""
+    """A name in words. A quoted name with spaces or signs, which is no identifier, is kept as it is."""
     if token.kind == "quoted" and not token.text.replace("_", "a").replace("$", "a").isalnum():
         return token.text.replace("_", " ").strip()
     return split_words(token.text)
 
 
 def side(phrase: Phrase) -> str:
-    """One side of a comparison; in brackets where an enumeration or a condition would run into it."""
+    """One side of a comparison; in brackets if it is an enumeration or a condition, which would run on."""
     blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
 def _runs_on(text: str) -> bool:
-    """Whether words end in a condition that another one would run into."""
+    """True if the words have a condition outside of brackets: another condition would run into it."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)
@@ -224,10 +228,12 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 class Wording:
-    """Template text in which no word is one of the `taken` names (lower case).
+    """Fills templates, and says none of the `taken` names in them.
 
-    `nouns` are the words for tables that may be said, by the table's name; `counted` is what COUNT(*) counts
-    where a fragment does not say it.
+    Args:
+        taken: the names that must not be said, in lower case.
+        nouns: words for tables that may be said, by the table's name.
+        counted: what COUNT(*) counts where a fragment does not tell.
     """
 
     def __init__(
@@ -238,7 +244,7 @@ class Wording:
         self._counted = counted
 
     def say(self, template: str, *parts: str) -> str:
-        """`template` with free synonyms for taken words, and its `{}` filled in turn by `parts`."""
+        """Return the template with free synonyms for taken words; `parts` replace each `{}` in turn."""
         filled = iter(parts)
 
         def replace(match: re.Match[str]) -> str:
@@ -261,7 +267,7 @@ class Wording:
 
 
 def quoted(text: str) -> str:
-    """`text` in quotation marks that do not occur in it, where there are such."""
+    """The text in single quotation marks, or in double ones if only single ones occur in it."""
     return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 
