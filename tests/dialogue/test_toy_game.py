@@ -61,20 +61,25 @@ def test_a_trace_is_seen_by_nobody() -> None:
     assert "number" not in json.dumps([event.to_json() for event in dialogue.events])
 
 
+UNKNOWN = "Not done: there is no such action. Possible: ask, guess."
+NUMBER = "Not done: guess needs number: a whole number from 0 to 99. Possible: ask, guess."
+WORDS = "ask needs words: text of at most 65,536 characters that is not blank."
+
+
 @pytest.mark.parametrize(
     ("move", "said"),
     [
-        (Move("fly"), "unknown"),
-        (Move("typing", "words"), "unknown"),  # files use the name for what is no move
-        (Move("eval", {"labels": {}}), "unknown"),
-        (Move("guess", "many"), "malformed"),
-        (Move("guess", float("nan")), "malformed"),
-        (Move("guess", True), "malformed"),
-        (Move("guess", 100), "malformed"),
-        (Move("guess", 10**400), "malformed"),
-        (Move("ask", "  "), "empty"),
-        (Move("ask", "x" * 70_000), "too_long"),
-        (Move("ask", object()), "malformed"),
+        (Move("fly"), UNKNOWN),
+        (Move("typing", "words"), UNKNOWN),  # files use the name for what is no move
+        (Move("eval", {"labels": {}}), UNKNOWN),
+        (Move("guess", "many"), NUMBER),
+        (Move("guess", float("nan")), NUMBER),
+        (Move("guess", True), NUMBER),
+        (Move("guess", 100), NUMBER),
+        (Move("guess", 10**400), NUMBER),
+        (Move("ask", "  "), WORDS),
+        (Move("ask", "x" * 70_000), WORDS),
+        (Move("ask", object()), WORDS),
     ],
 )
 def test_malformed_moves_are_recorded_and_replayed(move: Move, said: str) -> None:
