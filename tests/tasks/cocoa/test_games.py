@@ -107,7 +107,7 @@ def test_ends_of_a_bargain(moves: list[Move], status: str, reward: int) -> None:
         ([], 0, Move("accept"), "accept is not possible now. Possible: message, offer, quit."),
         ([], 1, Move("reject"), "reject is not possible now"),
         ([OFFER], 1, OFFER, "offer is not possible now. Possible: accept, reject, quit."),
-        ([OFFER], 0, Move("accept"), "accept is not possible now. Possible: message, quit."),
+        ([OFFER], 0, Move("accept"), "It is not your turn."),
         ([OFFER], 1, Move("message", "hm"), "message is not possible now"),
         ([], 0, Move("offer", {"price": -1}), "price: a number from 0 to 10,000,000; sides: text of at most"),
         ([], 0, Move("offer", 5), "offer needs price: a number"),
