@@ -16,6 +16,9 @@ from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
 NOT_NOW: Final = "It is not your turn."
 _event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
 _view = partial(tuple.__new__, View)
+MOST_EVENTS: Final = 5_000
+"""Events after which the house ends a dialogue (`event limit`), so that each one ends in any game."""
+
 _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
 
 
@@ -173,6 +176,8 @@ class Dialogue:
         stamp = len(self.events) + 1 if time is None else self._later(time)
         event = _event((seat, stamp, action, data, start_time, metadata))
         self._append(event, only=seat if refused else None)
+        if len(self.events) >= MOST_EVENTS and not rules.replaying:
+            self.stop("event limit", time=time)
         heard = len(self._heard[seat])
         self._since[seat] = heard - 1 if heard else 0
         return event

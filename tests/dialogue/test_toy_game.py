@@ -16,6 +16,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from toy_players import Bisection, keeper
 
 from birdenv.dialogue import Action, Dialogue, Move, Seat, Usage, make_game, play, replay
+from birdenv.dialogue._dialogue import MOST_EVENTS
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
@@ -121,6 +122,10 @@ def test_silence_and_endless_talk_end() -> None:
     talk = Dialogue(toy_game.Guess(42))
     play(talk, [lambda_player(lambda view: Move("ask", "?")), _Keeper()], most_events=50)
     assert talk.status == "event limit" and len(talk.events) == 51
+    endless = Dialogue(toy_game.Guess(42))
+    play(endless, [lambda_player(lambda view: Move("fly")), None])  # refused for ever
+    assert endless.status == "event limit" and endless.truncated and len(endless.events) == MOST_EVENTS + 1
+    assert replay(toy_game.Guess(42), endless.events).events == endless.events
 
 
 class lambda_player:  # noqa: N801

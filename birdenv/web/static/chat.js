@@ -198,7 +198,7 @@ function input(field, send) {
 }
 
 function valueOf(field, box) {
-  if (field.kind === "item") return state.choices[Number(box.value)];
+  if (field.kind === "item") return box.value === "" ? null : JSON.parse(box.value);
   if (field.kind === "text" || field.kind === "code") return box.value === "" && field.optional ? null : box.value;
   return box.value === "" ? null : Number(box.value);
 }
@@ -235,6 +235,20 @@ function buildControls() {
   }
 }
 
+// The items as they are now, with the same one chosen as before if it is still there.
+function showChoices(list) {
+  const items = state.choices.map((item) => JSON.stringify(item));
+  const known = [...list.options].map((option) => option.value);
+  if (items.length === known.length && items.every((item, place) => item === known[place])) return;
+  const chosen = list.value;
+  list.replaceChildren(...state.choices.map((item, place) => {
+    const option = make("option", named(item));
+    option.value = items[place];
+    return option;
+  }));
+  if (items.includes(chosen)) list.value = chosen;
+}
+
 function update() {
   const parts = setup.phases > 1 ? [`part ${state.phase}`] : [];
   for (const [name, value] of Object.entries(state.gauges)) parts.push(`${words(name)}: ${value}`);
@@ -243,15 +257,7 @@ function update() {
     const legal = state.legal.includes(form.dataset.action);
     if (legal) form.hidden = false; // what the game never allows is not shown
     form.querySelector("button").disabled = !legal;
-    for (const list of form.querySelectorAll("select[data-items]")) {
-      if (list.options.length === state.choices.length) continue;
-      list.replaceChildren(...state.choices.map((item, place) => {
-        const shown = item && typeof item === "object" ? Object.values(item).join(", ") : String(item);
-        const option = make("option", shown);
-        option.value = place;
-        return option;
-      }));
-    }
+    for (const list of form.querySelectorAll("select[data-items]")) showChoices(list);
   }
   byId("line").textContent = state.over ? "The talk is over." : state.legal.length ? "" : "It is your partner's turn.";
 }

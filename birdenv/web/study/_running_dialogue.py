@@ -264,6 +264,7 @@ class RunningDialogue:
         begun = None if seconds is None else round(now - seconds, 3)
         rules = self._dialogue.rules
         rules.noted = None
+        count = len(self._dialogue.events)
         try:
             event = self._dialogue.apply(seat, move, time=now, start_time=begun)
         except InfrastructureError:
@@ -275,18 +276,20 @@ class RunningDialogue:
             return
         if cid is not None:
             self._numbers[event.time] = cid
-        self._keep(event, cid, move.data, rules.noted)
+        self._keep(count, cid, move.data, rules.noted)
+        if len(self._dialogue.events) > count + 1:  # the last move of the longest dialogue there may be
+            self._keep(count + 1, None, None)
 
     def _stop(self, status: str) -> None:
         if self._dialogue.is_over:
             return
         self._dialogue.stop(status, time=round(self._clock(), 3))
-        self._keep(self._dialogue.events[-1], None, None)
+        self._keep(len(self._dialogue.events) - 1, None, None)
 
-    def _keep(self, event: Event, cid: str | None, sent: Any, noted: Any = None) -> None:
-        number = len(self._dialogue.events)
+    def _keep(self, place: int, cid: str | None, sent: Any, noted: Any = None) -> None:
+        event = self._dialogue.events[place]
         try:
-            self._store.add_move(self.stored.id, number, event.agent, cid, sent, event, noted)
+            self._store.add_move(self.stored.id, place + 1, event.agent, cid, sent, event, noted)
         except BaseException:
             self.is_lost = True
             raise
