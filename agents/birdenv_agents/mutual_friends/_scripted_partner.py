@@ -23,6 +23,7 @@ _QUESTIONS: Final = [
 """How the rule-based player asks, so that a denial can repeat what it asked for."""
 
 _LAST: Final = 2  # friends in question of which a person selects one
+_PATIENCE: Final = 3  # messages after which a person would choose among one friend more
 
 
 class ScriptedFriend(FriendsPlayer):
@@ -39,6 +40,7 @@ class ScriptedFriend(FriendsPlayer):
         self._rng = rng
         self._asked_for: list[str] = []
         self._greeted = False
+        self._messages = 0
 
     def _hear(self, text: str) -> list[Claim]:
         found = [match.group("values") for each in _QUESTIONS if (match := each.search(text))]
@@ -46,6 +48,8 @@ class ScriptedFriend(FriendsPlayer):
         return super()._hear(text)
 
     def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
+        self._messages += 1
+        self._guess = _LAST + self._messages // _PATIENCE
         said: list[str] = []
         if not self._greeted and self._bank.knows("greet") and self._rng.random() < 0.5:
             said.append(self._bank.say("greet"))
