@@ -194,7 +194,7 @@ def test_what_people_say_of_their_friends(text: str, claims: str) -> None:
 )
 def test_answers_are_about_the_whole_list(question: str, answer: str) -> None:
     """Also about friends that the partner's words have ruled out."""
-    with make_game("mutual-friends", limit=1, agent_1="rulebased") as arena:
+    with make_game("mutual-friends", limit=1, attributes=(7, 7), agent_1="rulebased") as arena:
         dialogue = arena.start(arena.ids[0])
         player = arena.seat_players(dialogue, arena.ids[0])[1]
         company = dialogue.view(1).kb[0]["Company"]

@@ -21,7 +21,8 @@ ACTS: Final[Mapping[str, set[str]]] = {
 }
 """What can be said, with the slots that words for it may have.
 
-`many`: so many of mine, or none. `only`: all of my friends are like that; `must`: it can be no other; `they`: all those that you asked about.
+`many`: so many of mine, or none.
+`only`: all of my friends are like that; `must`: it can be no other; `they`: all those that you asked about.
 `pair`: I have one with these values, and of another attribute `other`.
 """
 

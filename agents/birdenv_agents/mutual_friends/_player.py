@@ -10,7 +10,7 @@ from birdenv.dialogue import Move, View
 from birdenv_agents._phrase_bank import PhraseBank
 from birdenv_agents.mutual_friends._belief import Belief, Item, distinct, has_all
 from birdenv_agents.mutual_friends._own_phrases import listed
-from birdenv_agents.mutual_friends._reader import Claim, Reader, Values
+from birdenv_agents.mutual_friends._reader import Claim, Reader
 
 GUESS: Final = 3
 """Friends in question of which one is selected rather than talked about."""

@@ -212,7 +212,7 @@ class Reader:
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
 
     def _question(self, part: str, values: Values) -> list[Claim]:
-        """What a question asks for; nothing, if it names nobody (`any friends?`) and does not ask how many."""
+        """What a question asks for; nothing if it names nobody (`any friends?`), but for `how many`."""
         how_many = _HOW_MANY.search(part) is not None
         if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
             return [Claim("ask", self._everybody, counts=True)] if how_many else []

@@ -23,7 +23,7 @@ _QUESTIONS: Final = [
 """How the rule-based player asks, so that a denial can repeat what it asked for."""
 
 _LAST: Final = 2  # friends in question of which a person selects one
-_PATIENCE: Final = 3  # messages after which a person would choose among one friend more
+_PATIENCE: Final = 2  # messages after which a person would choose among one friend more
 
 
 class ScriptedFriend(FriendsPlayer):
