@@ -1,8 +1,9 @@
-"""The admin page: who is where, the running dialogues, the quotas, replays, the export. A token opens it."""
+"""The admin page: who is where, the running dialogues, the quotas, replays, the exports. A token opens it."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -10,6 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from birdenv.web._access import ADMIN_COOKIE, Doors
 from birdenv.web._forms import read_fields, refused
 from birdenv.web._pages import Pages
+from birdenv.web.ratings._export import csv_text, people_rows
 from birdenv.web.replay._pages import add_replay
 from birdenv.web.replay._recorded_dialogues import study_records
 from birdenv.web.study._export import examples
@@ -17,7 +19,7 @@ from birdenv.web.study._study import Study
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the admin page, its sign-in, the replays and the export."""
+    """Add the admin page, its sign-in, the replays and the exports."""
     pages = Pages(study, doors)
 
     @app.get("/admin")
@@ -51,6 +53,15 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
         )
         name = {"content-disposition": 'attachment; filename="transcripts.json"'}
         return JSONResponse(made, headers=name)
+
+    @app.get("/admin/people")
+    async def people(request: Request) -> Response:
+        if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):
+            raise refused()
+        folder = Path(study.store.path).parent
+        made = await asyncio.to_thread(lambda: csv_text(people_rows(folder), "people"))
+        name = {"content-disposition": 'attachment; filename="people.csv"'}
+        return Response(made, media_type="text/csv", headers=name)
 
     arena = study.arena
     add_replay(app, lambda: study_records(study.store, arena.game.name, arena), doors, "/admin/replay")

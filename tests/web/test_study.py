@@ -14,7 +14,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
-from birdenv.web import Partner, Store, Study, StudyConfig, study_arena, study_rows
+from birdenv.web import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
+from birdenv.web.ratings import people_rows
 
 ANSWERS = {"humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
@@ -92,6 +93,23 @@ def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> No
         assert world.status(name) == "done"
     codes = {store.person(name).code for name in "ab"}  # type: ignore[union-attr]
     assert len(codes) == 2 and None not in codes
+
+
+def test_the_people_are_told_with_their_platform_ids_and_codes(tmp_path: Path) -> None:
+    world = World(open_store(tmp_path), codes={"done": "C1"})
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.win("a")
+    world.study.answer("b", ANSWERS)
+    (stored,) = world.store.dialogues()
+    one, two = people_rows(tmp_path)
+    assert (one["platform_id"], one["status"], one["code"]) == ("prolific:a", "survey", None)
+    assert (two["platform_id"], two["ending"], two["code"]) == ("prolific:b", "done", "C1")
+    assert {one["dialogues"], two["dialogues"]} == {f"{stored.id}/{seat}" for seat in (0, 1)}
+    assert two["since"] == "1970-01-01T00:16:41+00:00"
+    with pytest.raises(InputError, match="is no folder of a study or of ratings"):
+        list(people_rows(tmp_path / "elsewhere"))
 
 
 def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:

@@ -73,6 +73,10 @@ class RatingStore(Database):
         rows = self.rows(f"SELECT id, platform, code FROM rater WHERE {where}", value)
         return [Rater(id, json.loads(platform), code) for id, platform, code in rows]
 
+    def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
+        """Return id, id on the platform, time of joining and code of all raters, by their names."""
+        return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
+
     def set_code(self, rater: str, code: str) -> None:
         """Keep a rater's completion code."""
         self.rows("UPDATE rater SET code = ? WHERE id = ?", code, rater)

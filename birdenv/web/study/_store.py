@@ -222,6 +222,14 @@ class Store(Database):
         """Return the people of a dialogue by seat."""
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
+    def everybody(self) -> list[tuple[Person, list[str]]]:
+        """Return all people in the order of their names, each with the dialogues they had (`ID/SEAT`)."""
+        sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
+        had: dict[str, list[str]] = {}
+        for person, dialogue in self.rows(f"{sql} ORDER BY started"):
+            had.setdefault(person, []).append(dialogue)
+        return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
+
     def tasks_of(self, person: str) -> set[str]:
         """Return the tasks that a person has had."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
