@@ -63,7 +63,7 @@ class RunningDialogue:
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
         self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
-        self._reminders: list[tuple[int, View]] = []  # by seat, what players saw before a restart
+        self._reminders: list[tuple[int, View, Move]] = []  # what players saw and did before a restart
         self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
         self._known: set[tuple[int, str]] = set()
         self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
@@ -243,18 +243,22 @@ class RunningDialogue:
 
     def _note_view(self, dialogue: Dialogue, event: Event) -> None:
         if event.agent in self._players:
-            self._reminders.append((event.agent, dialogue.view(event.agent)))
+            made = Move(event.action, event.data)
+            self._reminders.append((event.agent, dialogue.view(event.agent), made))
 
     def _remind_players(self) -> None:
-        """Ask players again what they were asked before a restart, so that they know what they knew.
+        """Tell players what they did before a restart, so that they know what they knew.
 
-        People do not wait for that: a language model may take its time.
+        One that cannot be told (`Player.remember`) is asked again. People do not wait for that.
         """
         reminders, self._reminders = self._reminders, []
-        for seat, view in reminders:
+        for seat, view, made in reminders:
             player = self._players.get(seat)
+            remember = getattr(player, "remember", None)
             try:
-                if player is not None:
+                if callable(remember):
+                    remember(view, made)
+                elif player is not None:
                     player.move(view)
             except Exception:
                 _log.exception("the player in seat %d of %s failed", seat, self.stored.id)
