@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -170,12 +172,29 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
     )
     old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        listening = served.bind_socket()
-        listening.listen()  # who comes now waits for the start, and is not turned away
+        listening = _listening(host, port)  # who comes now waits for the start, and is not turned away
         yield f"http://{host}:{listening.getsockname()[1]}"
         uvicorn.Server(served).run(sockets=[listening])  # raises what it caught again when all are served
     finally:
         signal.signal(signal.SIGTERM, old)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Listen at an address.
+
+    Raises:
+        InputError: it is taken, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        number = error.errno or 0  # negative where a name is not known
+        why = os.strerror(number) if number > 0 else error.strerror
+        raise InputError(
+            f"cannot listen at {host}, port {port} ({why}): --port 0 takes a free port, and --host must be "
+            "an address of this machine"
+        ) from None
 
 
 @contextmanager

@@ -122,7 +122,7 @@ class Store(Database):
         rows = self.rows("SELECT value FROM study WHERE name = 'game'")
         if not rows:
             raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
-        return dict(json.loads(rows[0][0]))
+        return dict(self.parsed(rows[0][0]))
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""
@@ -166,7 +166,7 @@ class Store(Database):
             f"FROM person WHERE {where}",
             *values,
         )
-        return [Person._make((*row[:2], json.loads(row[2]), *row[3:])) for row in rows]
+        return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
         """Change a person's status, and the fields that are named."""
@@ -210,7 +210,7 @@ class Store(Database):
             *values,
         )
         return [
-            StoredDialogue._make((*row[:4], json.loads(row[4]), *row[5:8], *map(_parsed, row[8:])))
+            StoredDialogue._make((*row[:4], self.parsed(row[4]), *row[5:8], *map(self.parsed, row[8:])))
             for row in rows
         ]
 
@@ -288,7 +288,7 @@ class Store(Database):
             "WHERE dialogue = ? ORDER BY number"
         )
         return [
-            StoredMove(seat, cid, Event.from_json(json.loads(event)), _parsed(said))
+            StoredMove(seat, cid, Event.from_json(self.parsed(event)), self.parsed(said))
             for seat, cid, event, said in self.rows(sql, dialogue)
         ]
 
@@ -301,7 +301,7 @@ class Store(Database):
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
         """Return the answers of a dialogue by the seat that gave them."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
-        return {seat: json.loads(answers) for seat, answers in rows}
+        return {seat: self.parsed(answers) for seat, answers in rows}
 
     # --- reports
 
@@ -313,10 +313,6 @@ class Store(Database):
         """Return the reports of a person or of all, in the order of time."""
         sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
         return [Report._make(row) for row in self.rows(sql, person or "")]
-
-
-def _parsed(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
 
 
 def open_store(folder: Path) -> Store:

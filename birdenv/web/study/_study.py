@@ -334,7 +334,15 @@ class Study:
 
     def _keep_settings(self) -> None:
         game = self.arena.game
-        told = {"game": game.name, "settings": self.arena.settings.model_dump(mode="json")}
-        kept = self.store.setting("game", json.dumps(told, sort_keys=True))
-        if json.loads(kept) != told:
-            raise InputError("this study was begun with another game or other settings; name another folder")
+        settings = self.arena.settings.model_dump(mode="json")
+        told = json.dumps({"game": game.name, "settings": settings}, sort_keys=True)
+        begun = json.loads(self.store.setting("game", told))
+        before = begun["settings"]
+        if begun["game"] != game.name:
+            why = f"{begun['game']}, not {game.name}"
+        elif before != settings:
+            names = sorted(n for n in {*before, *settings} if before.get(n) != settings.get(n))
+            why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
+        else:
+            return
+        raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")
