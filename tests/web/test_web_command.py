@@ -34,6 +34,7 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bird", "--scenario-path", "x.json"], "reads no scenarios"),
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
+        (["bargain", "--seller", "human"], "leave out 'human'"),
         (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no key"),
         (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
         (["bargain", "--colour", "red"], "is no option of bargain"),

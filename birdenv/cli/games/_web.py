@@ -61,16 +61,19 @@ def web(
     A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
     of the game follow as --name value, too.
 
+    \b
     birdenv web c-interact --user rule --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
     --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
 
+    \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
     --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
     which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
 
+    \b
     birdenv web --rate study-mutual-friends --config rating.toml
     """
     if private and not replay:
@@ -223,6 +226,8 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
         if players:
             raise InputError(f"--{next(iter(players))}: the file of --config says who plays")
         return read_config(path)
+    if "human" in players.values():
+        raise InputError("people sit in the seats that have no player: leave out 'human'")
     if not players:
         return StudyConfig()
     free = [name for name in game.seat_names if name not in players]

@@ -49,6 +49,12 @@ class Partner(_Part):
     player: str | None = None
     chats: int | None = Field(None, ge=0)
 
+    @model_validator(mode="after")
+    def _is_no_terminal(self) -> Partner:
+        if self.player == HUMAN:
+            raise ValueError("a partner without `player` is a person: leave out 'human'")
+        return self
+
 
 class Limits(_Part):
     """Limits, in seconds where nothing else is said; None for no limit.
