@@ -112,6 +112,24 @@ def test_the_people_are_told_with_their_platform_ids_and_codes(tmp_path: Path) -
         list(people_rows(tmp_path / "elsewhere"))
 
 
+def test_who_wrote_too_little_may_try_again_and_the_partner_goes_on(store: Store) -> None:
+    world = World(store, least_words=3)
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.study.play("a", Move("message", "hello"), "1")
+    world.study.play("b", Move("message", "hello, who are yours?"), "1")
+    world.win("a")
+    assert (world.status("a"), world.status("b")) == ("alone", "survey")
+    world.study.again("a")
+    assert world.status("a") == "waiting"
+    world.come("c")
+    world.pass_time(1)
+    world.win("a")
+    world.study.end_alone("a")
+    assert world.status("a") == "too_short" and store.person("a").code is None  # type: ignore[union-attr]
+
+
 def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:
     world = World(store)
     world.come("a")

@@ -292,6 +292,12 @@ class Store(Database):
             for seat, cid, event, said in self.rows(sql, dialogue)
         ]
 
+    def words(self, dialogue: str, seat: int) -> int:
+        """Return how many words the one in a seat wrote; refused moves do not count."""
+        events = (move.event for move in self.moves(dialogue) if move.seat == seat)
+        said = (event.data for event in events if not (event.metadata or {}).get("refused"))
+        return sum(len(data.split()) for data in said if isinstance(data, str))
+
     # --- surveys
 
     def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:

@@ -163,16 +163,21 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Let a person whose partner left wait for another one."""
+        """Let a person whose dialogue did not count wait for another partner."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """Let a person whose partner left finish."""
+        """Let a person whose dialogue did not count finish: their partner left, or they wrote too little."""
         with self._lock:
-            if self._in_status(id, "alone"):
-                self._finish(id, "partner_left")
+            person = self._in_status(id, "alone")
+            if person and person.dialogue:
+                broken = self.store.dialogue(person.dialogue).status in (
+                    *BROKEN,
+                    None,
+                )  # None: it ends just now
+                self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
         """Keep a survey. An answer that was left out is null.
@@ -243,8 +248,8 @@ class Study:
     def _end(self, id: str, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]) -> None:
         with self._lock, self.store.transaction():
             self.store.end_dialogue(id, self.clock(), status, outcome, rewards)
-            for person in self._people_in(id).values():
-                if status in BROKEN:
+            for seat, person in self._people_in(id).items():
+                if status in BROKEN or self.store.words(id, seat) < self.config.least_words:
                     self._set(person, "alone")
                 elif self.questions:
                     self._set(person, "survey")
