@@ -198,7 +198,10 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     person = Browser(port)
     person.enter()
     assert admin.get("/admin/people") == 200
-    assert admin.page.splitlines()[1].split(",")[2] == "participant"
+    row = admin.page.splitlines()[1].split(",")
+    assert row[2] == "participant"
+    assert Browser(port).post("/admin/delete", {"person": row[0]}) == 403
+    assert admin.post("/admin/delete", {"person": "nobody"}) == 404
     assert person.post("/report", {"text": " "}) == 422
     person.get()
     assert person.post("/report", {"text": "<b>It hangs</b>"}) == 200

@@ -16,6 +16,7 @@ from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
 from birdenv.web import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
 from birdenv.web.ratings import people_rows
+from birdenv.web.study._deletion import delete_person
 
 ANSWERS = {"humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
@@ -128,6 +129,28 @@ def test_who_wrote_too_little_may_try_again_and_the_partner_goes_on(store: Store
     world.win("a")
     world.study.end_alone("a")
     assert world.status("a") == "too_short" and store.person("a").code is None  # type: ignore[union-attr]
+
+
+def test_nothing_is_left_of_one_who_withdraws(tmp_path: Path) -> None:
+    world = World(open_store(tmp_path))
+    for name in ("one-who-withdraws", "b"):
+        world.come(name)
+    world.pass_time(1)
+    world.study.play("one-who-withdraws", Move("message", "my secret"), "1")
+    world.study.report("one-who-withdraws", "my trouble")
+    with pytest.raises(InputError, match="is in a dialogue"):
+        delete_person(world.store, "one-who-withdraws")
+    world.win("b")
+    world.study.answer("one-who-withdraws", ANSWERS | {"comments": "my word"})
+    assert len(study_rows(tmp_path, "cocoa")) == 1
+    assert delete_person(world.store, "one-who-withdraws") == 1
+    assert study_rows(tmp_path, "cocoa") == [] and not world.study.used()
+    world.study.answer("b", ANSWERS)
+    assert world.status("b") == "done"
+    with pytest.raises(InputError, match="nobody is known"):
+        delete_person(world.store, "one-who-withdraws")
+    stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert not any(words in stored for words in (b"withdraws", b"my secret", b"my trouble", b"my word"))
 
 
 def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:

@@ -214,6 +214,10 @@ class Store(Database):
             for row in rows
         ]
 
+    def finished(self) -> list[StoredDialogue]:
+        """Return the dialogues that have ended, without those that were deleted."""
+        return self.dialogues("ended IS NOT NULL AND status IS NOT 'deleted'")
+
     def running(self) -> list[StoredDialogue]:
         """Return the dialogues that have not ended."""
         return self.dialogues("ended IS NULL")

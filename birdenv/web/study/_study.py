@@ -17,6 +17,7 @@ from birdenv.errors import InputError
 from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
+from birdenv.web.study._deletion import DELETED
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.web.study._store import Person, Report, Store
@@ -30,7 +31,7 @@ TRIES: Final = 2
 _log = logging.getLogger("birdenv.web")
 _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
-BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR)
+BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
