@@ -192,8 +192,16 @@ function input(field, send) {
     made.step = field.kind === "integer" ? 1 : "any";
     made.required = !field.optional;
   }
-  made.placeholder = words(field.name);
+  if (isText) made.placeholder = words(field.name);
   made.setAttribute("aria-label", words(field.name));
+  return made;
+}
+
+// A number or an item does not tell what it is for, once it is there.
+function labelled(field, box) {
+  if (box.type !== "number" && box.type !== "select-one") return box;
+  const made = make("label", `${words(field.name)} `);
+  made.append(box);
   return made;
 }
 
@@ -212,7 +220,7 @@ function buildControls() {
     const button = make("button", words(action.name));
     const send = () => button.disabled || form.requestSubmit();
     const boxes = action.fields.map((field) => input(field, send));
-    form.append(...boxes, button, make("span", action.about, "who"));
+    form.append(...boxes.map((box, place) => labelled(action.fields[place], box)), button, make("span", action.about, "who"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));

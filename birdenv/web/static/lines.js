@@ -87,7 +87,8 @@ function addLine(who, label, parts, kind, list = byId("events")) {
 
 function label(event) {
   const name = event.who === "house" ? "Study" : event.seat ?? (event.who === "you" ? "You" : "Partner");
-  return event.action === "message" || event.action === "stop" ? name : `${name} (${words(event.action)})`;
+  const isNamed = event.action === "message" || typeof event.data !== "string"; // `said` names all else
+  return isNamed ? name : `${name} (${words(event.action)})`;
 }
 
 function addEvent(event, list = byId("events")) {
