@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -393,6 +393,32 @@ def test_a_player_that_fails_costs_its_own_dialogue(store: Store) -> None:
     world.study.settle(room)
     assert world.status("a") == "alone"
     assert store.dialogues()[0].status == "partner error"
+
+
+def test_a_player_that_can_be_told_is_not_asked_again_after_a_restart(tmp_path: Path) -> None:
+    Remembering.asked, Remembering.told = 0, []
+    world = World(Store(tmp_path / "s.sqlite"), 1, partners={"b": Partner(player="test_study:Remembering")})
+    world.come("a")
+    (room,) = world.study.tick()
+    while found := room.next_move():
+        room.play_for(*found)
+    world.study.play("a", Move("message", "hello"), "1")
+    asked = Remembering.asked
+    room = world.started().room(room.stored.id)
+    assert room.next_move() == (1 - room.people[0], Move("message", f"{asked + 1}"))
+    assert Remembering.told == [Move("message", "1")] and asked == 1
+
+
+class Remembering:
+    asked = 0
+    told: ClassVar[list[Move]] = []
+
+    def move(self, view: Any) -> Move:
+        Remembering.asked += 1
+        return Move("message", f"{self.asked}")
+
+    def remember(self, view: Any, move: Move) -> None:
+        self.told.append(move)
 
 
 class Failing:
