@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._access import Doors
 from birdenv.web._platform import is_preview, way_back
-from birdenv.web.study._store import Person
+from birdenv.web.study._records import Person
 from birdenv.web.study._study import BROKEN, TRIES, Study
 from birdenv.web.study._study_game import seats_of_people
 

@@ -108,9 +108,9 @@ class Listener:
         action = self._with_items.get(name)
         if action is None:
             return [], {}
-        fields = {field.name for field in action.fields if field.kind == "item"}
         others = action.arguments_of(data)
-        return [others.pop(each) for each in fields & others.keys()], others
+        names = [field.name for field in action.fields if field.kind == "item" and field.name in others]
+        return [others.pop(name) for name in names], others
 
     def _fit(self, choice: Any) -> int:
         return sum(value.lower() in self.heard for _, value in leaves(choice))

@@ -14,8 +14,9 @@ from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
 from birdenv.web.study._config import HUMAN
+from birdenv.web.study._records import StoredDialogue
 from birdenv.web.study._shown import Shown, setup, show
-from birdenv.web.study._store import Store, StoredDialogue
+from birdenv.web.study._store import Store
 
 INFRA_ERROR: Final = "infra_error"
 PARTNER_ERROR: Final = "partner error"

@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.web._database import Database
+from birdenv.web.study._records import Person, Report, StoredDialogue, StoredMove
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -41,68 +42,6 @@ CREATE TABLE IF NOT EXISTS report(
   person TEXT NOT NULL, dialogue TEXT, status TEXT NOT NULL, time REAL NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS person_status ON person(status);
 """
-
-
-class Person(NamedTuple):
-    """One person of the study, as stored.
-
-    Attributes:
-        id: a random number; the signed cookie holds it.
-        external: the id that a platform gave, or None.
-        platform: the platform's other parameters.
-        status: `instructions`, `waiting`, `chat`, `alone`, `survey`, `finished`.
-        since: when that status began, in seconds.
-        tries: failed tries of the comprehension check.
-        dialogue: the last dialogue.
-        seat: the seat in it.
-        ending: how it ended.
-        code: the completion code.
-    """
-
-    id: str
-    external: str | None
-    platform: dict[str, str]
-    status: str
-    since: float
-    tries: int
-    dialogue: str | None
-    seat: int | None
-    ending: str | None
-    code: str | None
-
-
-class StoredDialogue(NamedTuple):
-    """One dialogue, as stored. `seats` says who sits there: `human`, or a player's spec."""
-
-    id: str
-    task: str
-    partner: str
-    seed: int
-    seats: list[str]
-    started: float
-    ended: float | None
-    status: str | None
-    outcome: dict[str, Any] | None
-    rewards: list[float] | None
-
-
-class Report(NamedTuple):
-    """What a person told the study's owner, and where they were then."""
-
-    person: str
-    dialogue: str | None
-    status: str
-    time: float
-    text: str
-
-
-class StoredMove(NamedTuple):
-    """One move as it was sent, the event that was heard of it, and what the rules noted (`Rules.noted`)."""
-
-    seat: int
-    cid: str | None
-    event: Event
-    noted: Any = None
 
 
 class Store(Database):

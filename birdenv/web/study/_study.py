@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
@@ -19,9 +18,10 @@ from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
 from birdenv.web.study._deletion import DELETED
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
+from birdenv.web.study._records import Person, Report
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
-from birdenv.web.study._store import Person, Report, Store
-from birdenv.web.study._study_game import check_players
+from birdenv.web.study._store import Store
+from birdenv.web.study._study_game import check_players, keep_settings
 from birdenv.web.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
@@ -75,7 +75,7 @@ class Study:
         self._lock = threading.RLock()  # of changes of status; never held while a move is played
         self._rooms = LoadedDialogues(self._make)
         self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
-        self._keep_settings()
+        keep_settings(arena, store)
 
     @property
     def title(self) -> str:
@@ -337,18 +337,3 @@ class Study:
             code = f"{self.config.prefix}-{self.new_id()[:16].upper()}"
         self.store.move_person(id, "finished", self.clock(), ending=ending, code=code, **fields)
         self.changed([id])
-
-    def _keep_settings(self) -> None:
-        game = self.arena.game
-        settings = self.arena.settings.model_dump(mode="json")
-        told = json.dumps({"game": game.name, "settings": settings}, sort_keys=True)
-        begun = json.loads(self.store.setting("game", told))
-        before = begun["settings"]
-        if begun["game"] != game.name:
-            why = f"{begun['game']}, not {game.name}"
-        elif before != settings:
-            names = sorted(n for n in {*before, *settings} if before.get(n) != settings.get(n))
-            why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
-        else:
-            return
-        raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")
