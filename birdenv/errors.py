@@ -14,8 +14,12 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = [
     "BenchmarkError",
@@ -25,6 +29,7 @@ __all__ = [
     "RunEndedError",
     "SettingError",
     "describe_error",
+    "first_fault",
 ]
 
 
@@ -74,6 +79,22 @@ class RunEndedError(InfrastructureError):
     """Every further episode would meet the same: a key is refused, a budget is spent, a disk is full."""
 
     retried = True
+
+
+def first_fault(error: ValidationError, known: Iterable[str]) -> str:
+    """Return the first fault of a record in words: the field, and why it cannot be used.
+
+    Args:
+        error: says what is wrong.
+        known: the fields of the record.
+    """
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    if first["type"] == "extra_forbidden":
+        names = f"; the fields are {', '.join(known)}" if len(first["loc"]) == 1 else ""
+        return f"{where}: there is no such field{names}"
+    why = str(first.get("ctx", {}).get("error", first["msg"]))
+    return f"{where}: {why}" if where else why
 
 
 def describe_error(error: BaseException) -> str:

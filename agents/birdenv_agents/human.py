@@ -110,8 +110,9 @@ class Terminal:
         uses = [_use(word, action) for word, action in possible.items()]
         plain = [f"or a plain line for {self._spoken}"] if self._spoken in possible else []
         waiting = ["wait"] if view.waits else []
+        leaving = [] if "quit" in possible else ["quit"]
         ends = " SQL ends with ; or an empty line." if any(map(_is_code, possible.values())) else ""
-        return ", ".join([*uses, *waiting, "show (the instruction again)", "quit", *plain]) + f".{ends}"
+        return ", ".join([*uses, *waiting, "show (the instruction again)", *leaving, *plain]) + f".{ends}"
 
 
 def readable(text: str) -> str:

@@ -45,6 +45,7 @@ def analyze(
 
     The page of --html needs no network. It has all figures, filters, and every dialogue, with notes and tags.
 
+    \b
     birdenv analyze study-mutual-friends --html friends.html
     birdenv analyze results/never-asks+rule-c-interact results/asks-first+rule-c-interact
     birdenv analyze transcripts.json --ratings ratings.csv --json

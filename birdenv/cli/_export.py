@@ -12,6 +12,8 @@ from birdenv.errors import InputError
 from birdenv.files import exists, write_records
 from birdenv.runs import run_folder
 
+_ROW_FORMATS = ("ratings", "pairs", "people")
+
 
 def export(
     runs: Annotated[
@@ -20,11 +22,15 @@ def export(
     ],
     form: Annotated[
         str,
-        typer.Option("--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs."),
+        typer.Option(
+            "--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs, people."
+        ),
     ] = "sft",
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings, also .csv."),
+        typer.Option(
+            "--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv."
+        ),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
@@ -42,6 +48,7 @@ def export(
     dialogues of a study (`birdenv web`).
 
     ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
+    people: who took part, with their id on the platform, how it ended for them, and their completion code.
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
@@ -53,22 +60,24 @@ def export(
         exported_episodes,
     )
 
-    if form in ("ratings", "pairs"):
-        from birdenv.web.ratings import write_ratings
+    if form in _ROW_FORMATS:
+        from birdenv.web.ratings import write_row_file
 
-        print(f"{write_ratings(output, runs, form)} rows: {output}")
+        print(f"{write_row_file(output, runs, form)} rows: {output}")
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
             dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
             (write_examples if form == "cocoa" else write_records)(output, dialogues)
-            print(f"{len(dialogues)} dialogues: {output}")
+            seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}  # may be rows of one
+            told = f"{len(dialogues)} rows of " if form == "openai" else ""
+            print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
             return
     for known in EXPORT_FORMATS:
         if form == known:
             break
     else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, "ratings", "pairs"))
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *_ROW_FORMATS))
         raise InputError(f"--format {form!r} is unknown; known: {names}")
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))

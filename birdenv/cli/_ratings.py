@@ -55,6 +55,7 @@ def ratings(
     Krippendorff's alpha, Fleiss' kappa, means and Davidson's model of Bradley and Terry, with 95 % intervals.
     What is not defined says why.
 
+    \b
     birdenv ratings ratings.csv comparisons.csv
     birdenv ratings study-c-interact --import ratings.csv
     """

@@ -16,6 +16,9 @@ from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
 NOT_NOW: Final = "It is not your turn."
 _event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
 _view = partial(tuple.__new__, View)
+MOST_EVENTS: Final = 5_000
+"""Events after which the house ends a dialogue (`event limit`), so that each one ends in any game."""
+
 _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
 
 
@@ -188,6 +191,8 @@ class Dialogue:
         event = _event((seat, stamp, action, data, start_time, metadata))
         side.since = len(side.heard)
         self._append(event, side if reply.refused else None)
+        if len(self.events) >= MOST_EVENTS and not rules.replaying:
+            self.stop("event limit", time=time)
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:

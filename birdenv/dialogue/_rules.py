@@ -92,8 +92,14 @@ class Rules(ABC):
 
         A seat that is not open never gets here: to speak out of turn costs nothing in any game.
         """
-        possible = ", ".join(self.legal(seat))
-        return Reply(f"That is not possible ({why}); possible: {possible}.", refused=True)
+        action = self.seats[seat].by_name.get(move.action)
+        if action is None:
+            said = "there is no such action"
+        elif why == "illegal":
+            said = f"{action.name} is not possible now"
+        else:
+            said = action.needed(self.choices(seat))
+        return Reply(f"Not done: {said}. Possible: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
         """Let a seat leave for good (`quit`)."""

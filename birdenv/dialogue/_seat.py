@@ -77,6 +77,18 @@ class Field:
         is_finite = abs(value) <= sys.float_info.max  # and no integer that is no float
         return None if is_finite and self.low <= value <= self.high else "malformed"
 
+    def wanted(self, choices: Sequence[Any] = ()) -> str:
+        """Return in words what a value must be."""
+        if self.is_text:
+            blank = "" if self.empty or self.optional else " that is not blank"
+            words = f"{self.kind} of at most {self.max_length:,} characters{blank}"
+        elif self.kind == "item":
+            words = f"one of your {len(choices)} choices, whole and as it is listed"
+        else:
+            kind = "a whole number" if self.kind == "integer" else "a number"
+            words = f"{kind} from {self.low:,.12g} to {self.high:,.12g}"
+        return f"{words}, or nothing" if self.optional else words
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""
         if self.is_text:
@@ -115,6 +127,11 @@ class Action:
             return "malformed"
         faults = (each.fault(data.get(each.name), choices) for each in fields)
         return next((fault for fault in faults if fault is not None), None)
+
+    def needed(self, choices: Sequence[Any] = ()) -> str:
+        """Return in words what the data of this action must be."""
+        fields = "; ".join(f"{each.name}: {each.wanted(choices)}" for each in self.fields)
+        return f"{self.name} needs {fields or 'no data'}"
 
     @cached_property
     def is_text(self) -> bool:

@@ -40,6 +40,11 @@ def run_folder(path: Path) -> Path:
     runs = sorted(path.glob(f"run-*/{_CONFIG}")) if is_directory(path) else []
     if runs:  # a file system without links
         return max(runs, key=lambda config: config.stat().st_mtime_ns).parent
+    if exists(path / "study.sqlite"):
+        raise InputError(
+            f"{path} is a study, not a run: `birdenv analyze` takes it, and `birdenv export --format` cocoa, "
+            "openai, potato or people"
+        )
     raise InputError(
         f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
         "(`birdenv runs` lists them)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -101,6 +102,17 @@ class Database:
                 return self._run(sql, values)
             except sqlite3.Error as error:
                 raise self._fault(error) from None
+
+    def parsed(self, text: str | None) -> Any:
+        """Return the JSON value of a cell; None for none.
+
+        Raises:
+            InputError: the cell is damaged.
+        """
+        try:
+            return None if text is None else json.loads(text)
+        except ValueError:
+            raise InputError(f"{self.path}: a row is damaged: {str(text)[:40]!r} is no JSON") from None
 
     def _run(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with closing(self._db.execute(sql, values)) as cursor:

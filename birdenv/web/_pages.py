@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 from birdenv.web._access import Doors
 from birdenv.web._platform import is_preview, way_back
-from birdenv.web.study._store import Person
-from birdenv.web.study._study import TRIES, Study
+from birdenv.web.study._records import Person
+from birdenv.web.study._study import BROKEN, TRIES, Study
 from birdenv.web.study._study_game import seats_of_people
 
 _TEMPLATES: Final = Environment(
@@ -110,7 +110,8 @@ class Pages:
             return {}
         stored = self._study.store.dialogue(person.dialogue)
         reward = None if stored.rewards is None else stored.rewards[person.seat]
-        return {"status": stored.status, "reward": reward}
+        broken = stored.status in (*BROKEN, None)  # None: it is about to end
+        return {"status": stored.status, "reward": reward, "is_broken": broken}
 
     def _render(self, name: str, visitor: str, **facts: Any) -> str:
         form = self._doors.form(visitor) if visitor else ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from birdenv.dialogue import Event, Move, make_game, play, replay
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
@@ -83,6 +85,42 @@ def test_a_message_that_is_no_move_costs_a_question_and_is_counted(server: Start
     for reply in replies:
         assert "Expected exactly one tool call: clarify, submit_sql." in reply["content"]
         assert "That cost you one question; you have 4 questions left." in reply["content"]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("agent", ["llm:scripted", "llm-markup:scripted-markup"])
+def test_a_model_that_goes_on_after_a_restart_is_not_asked_again(
+    demo_server: Server, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", demo_server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    def sent(number: int) -> str:
+        """The last request, without numbers of calls and layout of SQL."""
+        assert len(demo_server.requests) == number
+        messages = json.dumps(demo_server.requests[-1].body["messages"])
+        return re.sub(r'"(?:tool_call_)?id": "[^"]*"|```\w*|\\n| ', "", messages).replace(
+            '"content":null,', ""
+        )
+
+    with make_game("c-interact", system=agent, user="rule") as arena:
+        [name, *_] = arena.ids
+        dialogue = arena.start(name)
+        play(dialogue, arena.seat_players(dialogue, name))
+        moves = sum(event.agent == 0 for event in dialogue.events)
+        expected, left = sent(moves), moves
+        player: Any = arena.seat_players(arena.start(name), name)[0]
+
+        def note(at: Any, event: Event) -> None:
+            nonlocal left
+            left -= event.agent == 0
+            if event.agent == 0 and left:
+                player.remember(at.view(0), Move(event.action, event.data))
+            elif event.agent == 0:
+                assert player.move(at.view(0)) == (event.action, event.data, None)
+
+        replay(arena.start(name).rules, dialogue.events, note)
+    assert moves > 2 and sent(moves + 1) == expected
 
 
 @pytest.mark.every(2)

@@ -18,7 +18,7 @@ from birdenv_agents.cocoa_rules import phrases
 from birdenv_agents.deal_or_no_deal import agrees, read_share
 from birdenv_agents.mutual_friends._reader import Reader
 
-from birdenv.dialogue import Dialogue, PlayerContext, make_game, play, replay
+from birdenv.dialogue import Dialogue, Move, PlayerContext, make_game, play, replay
 from birdenv.dialogue.arena import Arena
 from birdenv.dialogue.cocoa import read_schema
 from birdenv.errors import InputError
@@ -74,6 +74,13 @@ def test_partners_who_talk_like_people(game: str, seat: int, bank: str) -> None:
     partner = f"phrases:{BANKS / game.replace('-', '_')}{bank}.json"
     players = (partner, "rulebased") if seat else ("rulebased", partner)
     won = [dialogue.outcome()["reward"] for *_, dialogue in played(game, players, 60)]
+    assert mean(won) >= 0.85
+
+
+@pytest.mark.parametrize("game", ["mutual-friends", "bargain"])
+def test_two_partners_who_talk_like_people(game: str) -> None:
+    partner = f"phrases:{BANKS / game.replace('-', '_')}_chat.json"
+    won = [dialogue.outcome()["reward"] for *_, dialogue in played(game, (partner, partner), 40)]
     assert mean(won) >= 0.85
 
 
@@ -162,6 +169,10 @@ FRIENDS = [
         ("I have no Adidas people", ""),
         ("just one", "yes"),
         ("hello!", ""),
+        ("any friends?", ""),
+        ("are you ready to find our mutual friend?", ""),
+        ("how many friends do you have?", "ask Bruno, Elena, Pedro, Wanda, Zoe"),
+        ("how many at Adidas?", "ask"),
         ("I do not. What majors do you have?", "no; open"),
     ],
 )
@@ -171,6 +182,27 @@ def test_what_people_say_of_their_friends(text: str, claims: str) -> None:
         for claim in Reader(FRIENDS).read(text)
     ]
     assert "; ".join(found) == claims
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many of your friends are at {}?", "I have {}."),
+        ("Do all of your friends work at {}?", "I have {}."),
+        ("do you have anybody at {}?", "Yes, {}."),
+    ],
+)
+def test_answers_are_about_the_whole_list(question: str, answer: str) -> None:
+    """Also about friends that the partner's words have ruled out."""
+    with make_game("mutual-friends", limit=1, attributes=(7, 7), agent_1="rulebased") as arena:
+        dialogue = arena.start(arena.ids[0])
+        player = arena.seat_players(dialogue, arena.ids[0])[1]
+        company = dialogue.view(1).kb[0]["Company"]
+        count = sum(item["Company"] == company for item in dialogue.view(1).kb)
+        for words in (f"I have none at {company}.", question.format(company)):
+            dialogue.apply(0, Move("message", words))
+        move = player.move(dialogue.view(1)) if player else None
+    assert move and str(move.data).startswith(answer.format(count))
 
 
 def claimed(friends: list[dict[str, str]], text: str) -> set[str]:

@@ -71,6 +71,14 @@ def test_a_damaged_study_is_one_line(
         assert str(folder) in ran.err and contents(folder) == before, (how, ran)
 
 
+@pytest.mark.parametrize("command", [("analyze",), ("export", "--format", "cocoa")])
+def test_a_damaged_row_is_one_line(command: tuple[str, ...], birdenv: Any, tmp_path: Path) -> None:
+    with sqlite3.connect(study(tmp_path)) as db:
+        db.execute("UPDATE study SET value = '{\"ga'")
+    ran = birdenv(*command, tmp_path)
+    assert ran.code == 2 and "a row is damaged" in ran.err and ran.err.count("\n") == 1, ran
+
+
 def test_reading_leaves_no_trace(birdenv: Any, tmp_path: Path) -> None:
     study(tmp_path)
     RatingStore(tmp_path).close()

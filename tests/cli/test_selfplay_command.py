@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Command = Callable[..., Any]
 
 
@@ -39,6 +41,20 @@ def test_n_dialogues_of_any_two_players(birdenv: Command, tmp_path: Path) -> Non
     assert again.code == 0 and _run(tmp_path / "two")[0] == records
     resumed = birdenv("selfplay", "c-interact", "--resume", tmp_path / "one")
     assert resumed.code == 0 and len(_run(tmp_path / "one")[0]) == 5
+
+
+def test_a_person_at_the_terminal_sits_in_any_seat(
+    birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = iter(["too little, sorry", "quit"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    arguments = ("bargain", "--players", "rulebased", "human", "-n", 1, "-o", tmp_path)
+    ran = birdenv("selfplay", *arguments)
+    assert ran.code == 0 and "You want to sell what is advertised below." in ran.out
+    [record] = _run(tmp_path)[0]
+    assert [event["agent"] for event in record["example"]["events"]] == [0, 1, 0, 1]
+    several = birdenv("selfplay", *arguments, "--parallel", 2)
+    assert several.code == 2 and "leave out --parallel" in several.err
 
 
 def test_what_cannot_be_played_is_said(birdenv: Command, tmp_path: Path) -> None:

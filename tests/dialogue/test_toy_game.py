@@ -16,6 +16,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from toy_players import Bisection, keeper
 
 from birdenv.dialogue import Action, Dialogue, Move, Seat, Usage, make_game, play, replay
+from birdenv.dialogue._dialogue import MOST_EVENTS
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
@@ -61,20 +62,25 @@ def test_a_trace_is_seen_by_nobody() -> None:
     assert "number" not in json.dumps([event.to_json() for event in dialogue.events])
 
 
+UNKNOWN = "Not done: there is no such action. Possible: ask, guess."
+NUMBER = "Not done: guess needs number: a whole number from 0 to 99. Possible: ask, guess."
+WORDS = "ask needs words: text of at most 65,536 characters that is not blank."
+
+
 @pytest.mark.parametrize(
     ("move", "said"),
     [
-        (Move("fly"), "unknown"),
-        (Move("typing", "words"), "unknown"),  # files use the name for what is no move
-        (Move("eval", {"labels": {}}), "unknown"),
-        (Move("guess", "many"), "malformed"),
-        (Move("guess", float("nan")), "malformed"),
-        (Move("guess", True), "malformed"),
-        (Move("guess", 100), "malformed"),
-        (Move("guess", 10**400), "malformed"),
-        (Move("ask", "  "), "empty"),
-        (Move("ask", "x" * 70_000), "too_long"),
-        (Move("ask", object()), "malformed"),
+        (Move("fly"), UNKNOWN),
+        (Move("typing", "words"), UNKNOWN),  # files use the name for what is no move
+        (Move("eval", {"labels": {}}), UNKNOWN),
+        (Move("guess", "many"), NUMBER),
+        (Move("guess", float("nan")), NUMBER),
+        (Move("guess", True), NUMBER),
+        (Move("guess", 100), NUMBER),
+        (Move("guess", 10**400), NUMBER),
+        (Move("ask", "  "), WORDS),
+        (Move("ask", "x" * 70_000), WORDS),
+        (Move("ask", object()), WORDS),
     ],
 )
 def test_malformed_moves_are_recorded_and_replayed(move: Move, said: str) -> None:
@@ -116,6 +122,10 @@ def test_silence_and_endless_talk_end() -> None:
     talk = Dialogue(toy_game.Guess(42))
     play(talk, [lambda_player(lambda view: Move("ask", "?")), _Keeper()], most_events=50)
     assert talk.status == "event limit" and len(talk.events) == 51
+    endless = Dialogue(toy_game.Guess(42))
+    play(endless, [lambda_player(lambda view: Move("fly")), None])  # refused for ever
+    assert endless.status == "event limit" and endless.truncated and len(endless.events) == MOST_EVENTS + 1
+    assert replay(toy_game.Guess(42), endless.events).events == endless.events
 
 
 class lambda_player:  # noqa: N801

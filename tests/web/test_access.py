@@ -188,7 +188,7 @@ def test_pages_escape_and_say_where_scripts_may_come_from(study: tuple[Study, in
 def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path) -> None:
     running, port = study
     admin = Browser(port)
-    assert admin.get("/admin/export") == 403
+    assert admin.get("/admin/export") == admin.get("/admin/people") == 403
     assert admin.post("/admin", {"token": "wrong"}) == 403
     assert "Running dialogues" not in admin.page
     folder = Path(running.store.path).parent
@@ -197,6 +197,11 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     assert admin.get("/admin/export") == 200
     person = Browser(port)
     person.enter()
+    assert admin.get("/admin/people") == 200
+    row = admin.page.splitlines()[1].split(",")
+    assert row[2] == "participant"
+    assert Browser(port).post("/admin/delete", {"person": row[0]}) == 403
+    assert admin.post("/admin/delete", {"person": "nobody"}) == 404
     assert person.post("/report", {"text": " "}) == 422
     person.get()
     assert person.post("/report", {"text": "<b>It hangs</b>"}) == 200

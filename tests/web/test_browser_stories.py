@@ -13,6 +13,8 @@ from test_killed_server import Server
 from test_ratings import Round, compared
 from web_browser import listening, served
 
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
+from birdenv.dialogue.games import Settings, TaskList
 from birdenv.web import Doors, StudyConfig, make_rating_app, study_rows
 from birdenv.web.ratings import rating_rows
 
@@ -243,3 +245,54 @@ def test_a_rater_comes_from_consent_to_code(chromium: Any, tmp_path: Path, compa
         assert rater.errors == []
     rows = rating_rows(tmp_path, "pairs" if compare else "ratings")
     assert [row["winner"] for row in rows] == ["tie", "left"] if compare else len(rows) == 8
+
+
+class Cards(Rules):
+    """Play one's cards; each move changes what they are called, and not how many there are."""
+
+    PLAY = Action("play", (Field("card", "item"), Field("count", "integer", 1, 3)))
+    seats = (Seat("player", (PLAY,), items=2),)
+    rewards = (0.0,)
+    played = 0
+
+    def open(self) -> tuple[int, ...]:
+        return () if self.status else (0,)
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return ("play",)
+
+    def choices(self, seat: int) -> list[dict[str, object]]:
+        return [{"suit": suit, "at": {"round": self.played}} for suit in ("hearts", "spades")]
+
+    def instruction(self, seat: int) -> str:
+        return "Play two cards."
+
+    def play(self, seat: int, move: Move) -> Reply:
+        self.played += 1
+        if self.played == 2:
+            self.status = "completed"
+        return Reply()
+
+
+class Deal(TaskList):
+    def start(self, instance_id: str) -> Rules:
+        return Cards()
+
+
+def test_items_that_change_are_read_and_chosen_as_they_are_now(chromium: Any, tmp_path: Path) -> None:
+    game = Game("cards", Cards.seats, Settings, lambda settings: Deal(["one"]))
+    with served(tmp_path, game, StudyConfig(survey=())) as (study, port):
+        person = Person(chromium, port)
+        person.enter()
+        options = person.page.locator("form[data-action=play] option")
+        for number in range(2):
+            options.filter(has_text=f"spades, {number}").wait_for(state="attached")
+            person.page.select_option("select", label=f"spades, {number}")
+            person.page.fill("form[data-action=play] input", "2")
+            if number:
+                assert "card: spades, 0, count: 2" in person.lines()[0]
+            person.page.click("form[data-action=play] button")
+        person.page.wait_for_selector("#code")
+        (stored,) = study.store.dialogues()
+        played = [move.event.data["card"]["at"]["round"] for move in study.store.moves(stored.id)]
+    assert played == [0, 1] and not person.errors

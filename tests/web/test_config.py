@@ -117,8 +117,11 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
             "no model can have the name 'human'",
         ),
         ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
-        ({"titel": "x"}, "titel"),
-        ({"standby": "bot"}, "standby is 'bot'"),
+        ({"titel": "x"}, "json: titel: there is no such field; the fields are title, consent, instructions"),
+        ({"limits": {"waitng": 5}}, "json: limits.waitng: there is no such field$"),
+        ({"codes": {"dne": "C1"}}, "json: codes.dne: Input should be 'done', 'partner_left'"),
+        ({"standby": "bot"}, "json: standby is 'bot'"),
+        ({"partners": {"x": {"player": "human"}}}, "partners.x: a partner without `player` is a person"),
         ({"check": [{"question": "?", "options": ["a", "b"], "answer": 2}]}, "the last option is 1"),
     ],
 )

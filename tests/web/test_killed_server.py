@@ -16,7 +16,7 @@ import pytest
 from web_browser import Browser, Chat
 
 from birdenv.web import open_store
-from birdenv.web.study._store import StoredMove
+from birdenv.web.study._records import StoredMove
 
 pytestmark = pytest.mark.kills
 

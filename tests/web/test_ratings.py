@@ -27,6 +27,7 @@ from birdenv.web.ratings import (
     Ratings,
     RatingStore,
     items_of,
+    people_rows,
     rating_rows,
     read_rating_config,
 )
@@ -98,6 +99,7 @@ def test_each_dialogue_has_as_many_raters_as_asked_and_nobody_has_one_twice(fold
     assert set(units.values()) == {3}
     assert {row["question"]: row["value"] for row in rows} == {name: int(n) for name, n in ANSWERS.items()}
     codes = [found.code for rater in "abcde" if (found := made.store.rater(rater))]
+    assert [(row["role"], row["code"]) for row in people_rows(folder)] == [("rater", code) for code in codes]
     assert len(set(codes)) == 5 and None not in codes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -14,7 +14,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
-from birdenv.web import Partner, Store, Study, StudyConfig, study_arena, study_rows
+from birdenv.web import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
+from birdenv.web.ratings import people_rows
+from birdenv.web.study._deletion import delete_person
 
 ANSWERS = {"humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
@@ -92,6 +94,63 @@ def test_two_who_wait_are_paired_and_finish_with_a_code_each(store: Store) -> No
         assert world.status(name) == "done"
     codes = {store.person(name).code for name in "ab"}  # type: ignore[union-attr]
     assert len(codes) == 2 and None not in codes
+
+
+def test_the_people_are_told_with_their_platform_ids_and_codes(tmp_path: Path) -> None:
+    world = World(open_store(tmp_path), codes={"done": "C1"})
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.win("a")
+    world.study.answer("b", ANSWERS)
+    (stored,) = world.store.dialogues()
+    one, two = people_rows(tmp_path)
+    assert (one["platform_id"], one["status"], one["code"]) == ("prolific:a", "survey", None)
+    assert (two["platform_id"], two["ending"], two["code"]) == ("prolific:b", "done", "C1")
+    assert {one["dialogues"], two["dialogues"]} == {f"{stored.id}/{seat}" for seat in (0, 1)}
+    assert two["since"] == "1970-01-01T00:16:41+00:00"
+    with pytest.raises(InputError, match="is no folder of a study or of ratings"):
+        list(people_rows(tmp_path / "elsewhere"))
+
+
+def test_who_wrote_too_little_may_try_again_and_the_partner_goes_on(store: Store) -> None:
+    world = World(store, least_words=3)
+    for name in "ab":
+        world.come(name)
+    world.pass_time(1)
+    world.study.play("a", Move("message", "hello"), "1")
+    world.study.play("b", Move("message", "hello, who are yours?"), "1")
+    world.win("a")
+    assert (world.status("a"), world.status("b")) == ("alone", "survey")
+    world.study.again("a")
+    assert world.status("a") == "waiting"
+    world.come("c")
+    world.pass_time(1)
+    world.win("a")
+    world.study.end_alone("a")
+    assert world.status("a") == "too_short" and store.person("a").code is None  # type: ignore[union-attr]
+
+
+def test_nothing_is_left_of_one_who_withdraws(tmp_path: Path) -> None:
+    world = World(open_store(tmp_path))
+    for name in ("one-who-withdraws", "b"):
+        world.come(name)
+    world.pass_time(1)
+    world.study.play("one-who-withdraws", Move("message", "my secret"), "1")
+    world.study.report("one-who-withdraws", "my trouble")
+    with pytest.raises(InputError, match="is in a dialogue"):
+        delete_person(world.store, "one-who-withdraws")
+    world.win("b")
+    world.study.answer("one-who-withdraws", ANSWERS | {"comments": "my word"})
+    assert len(study_rows(tmp_path, "cocoa")) == 1
+    assert delete_person(world.store, "one-who-withdraws") == 1
+    assert study_rows(tmp_path, "cocoa") == [] and not world.study.used()
+    world.study.answer("b", ANSWERS)
+    assert world.status("b") == "done"
+    with pytest.raises(InputError, match="nobody is known"):
+        delete_person(world.store, "one-who-withdraws")
+    stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert not any(words in stored for words in (b"withdraws", b"my secret", b"my trouble", b"my word"))
 
 
 def test_a_problem_is_told_and_nothing_else_happens(store: Store) -> None:
@@ -334,6 +393,32 @@ def test_a_player_that_fails_costs_its_own_dialogue(store: Store) -> None:
     world.study.settle(room)
     assert world.status("a") == "alone"
     assert store.dialogues()[0].status == "partner error"
+
+
+def test_a_player_that_can_be_told_is_not_asked_again_after_a_restart(tmp_path: Path) -> None:
+    Remembering.asked, Remembering.told = 0, []
+    world = World(Store(tmp_path / "s.sqlite"), 1, partners={"b": Partner(player="test_study:Remembering")})
+    world.come("a")
+    (room,) = world.study.tick()
+    while found := room.next_move():
+        room.play_for(*found)
+    world.study.play("a", Move("message", "hello"), "1")
+    asked = Remembering.asked
+    room = world.started().room(room.stored.id)
+    assert room.next_move() == (1 - room.people[0], Move("message", f"{asked + 1}"))
+    assert Remembering.told == [Move("message", "1")] and asked == 1
+
+
+class Remembering:
+    asked = 0
+    told: ClassVar[list[Move]] = []
+
+    def move(self, view: Any) -> Move:
+        Remembering.asked += 1
+        return Move("message", f"{self.asked}")
+
+    def remember(self, view: Any, move: Move) -> None:
+        self.told.append(move)
 
 
 class Failing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bird", "--scenario-path", "x.json"], "reads no scenarios"),
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
+        (["bargain", "--seller", "human"], "leave out 'human'"),
         (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no key"),
         (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
         (["bargain", "--colour", "red"], "is no option of bargain"),
@@ -73,6 +75,18 @@ def test_an_end_from_outside_leaves_one_file_with_everything(
         main()
     assert {path.name for path in (tmp_path / "study-bargain").iterdir()} == {"secret", "study.sqlite"}
     assert signal.getsignal(number) == before
+
+
+def test_an_address_that_is_taken_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        says = told(["web", "bargain", "--port", port], monkeypatch, capsys)
+    assert (
+        f"port {port} (Address already in use): --port 0 takes a free port" in says and says.count("\n") == 1
+    )
 
 
 def test_without_the_extra_the_command_names_it(
@@ -151,12 +165,16 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
     from birdenv.errors import InputError
 
     config = StudyConfig()
-    for game, limit in (("bargain", 1), ("bargain", 2), ("deal-or-no-deal", 1)):
+    others = {
+        ("bargain", 2): r"begun with limit 1 \(now 2\)",
+        ("deal-or-no-deal", 1): "begun with bargain, not",
+    }
+    for game, limit in (("bargain", 1), *others):
         with study_arena(game, config, {"limit": limit}) as arena:
             store = open_store(tmp_path)
             if (game, limit) == ("bargain", 1):
                 Study(arena, config, store)
             else:
-                with pytest.raises(InputError, match="another game or other settings"):
+                with pytest.raises(InputError, match=others[game, limit]):
                     Study(arena, config, store)
             store.close()

@@ -42,11 +42,11 @@ class ScriptedBargainer(Bargainer):
         if "offer" not in view.legal:
             return None
         reading = self._hear(news)
+        if self._agreed is not None:
+            return self._offer(self._agreed)
         if reading.agrees and self._own is not None and reading.price is None:
             return self._offer(self._own)
         price = self._theirs
-        if self._agreed is not None:
-            return self._offer(self._agreed)
         if price is not None and reading.price is not None and self._settles(price):
             self._agreed = price
             return self._offer(price) if self._rng.random() < 0.4 else self._said("agree", price)

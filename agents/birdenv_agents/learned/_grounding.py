@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from birdenv.dialogue import Action, Move, View
+from birdenv.dialogue import Action, Move, Seat, View
 from birdenv.dialogue.acts import Listener
 from birdenv.tasks.deal_or_no_deal import THINGS
 from birdenv_agents import deal_or_no_deal
@@ -27,9 +27,11 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
         view: what the seat sees.
         rng: chooses among several values.
     """
-    kinds = {field.kind for field in action.fields}
-    if "item" in kinds:
-        return listener.best_item(view) if listener.offered is None else listener.offered
+    items = [field.name for field in action.fields if field.kind == "item"]
+    if items:
+        chosen = dict(zip(items, listener.best_items(view), strict=False))
+        others = data if isinstance(data, Mapping) else {}
+        return chosen.get(items[0]) if len(action.fields) == 1 else {**others, **chosen}
     if {field.name for field in action.fields} == set(THINGS):
         return deal_or_no_deal.standing_share(view)
     if isinstance(data, str):
@@ -72,9 +74,13 @@ def _alike(words: frozenset[str], about: str) -> float:
     return len(words & others) / max(len(words | others), 1)
 
 
-def last_resort(view: View, made: Sequence[Move]) -> Move | None:
+def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
     """Return a move where nothing that was learned fits: take what is offered, repeat oneself, or leave."""
     if "accept" in view.legal:
         return Move("accept")
-    again = next((move for move in reversed(made) if move.action in view.legal), None)
+    own = (event for event in view.heard if event.agent == view.seat)
+    refused = [Move(each.action, each.data) for each in own if (each.metadata or {}).get("refused")]
+    possible = (move for move in reversed(made) if move.action in view.legal and move not in refused)
+    fits = (move for move in possible if seat.by_name[move.action].fault(move.data, view.choices) is None)
+    again = next(fits, None)
     return again or (Move("quit") if "quit" in view.legal else None)

@@ -112,7 +112,7 @@ class LearnedPlayer(_PolicyPlayer):
                 if action.fault(made.data, view.choices) is None and made not in self._made:
                     self._made.append(made)
                     return made
-        return last_resort(view, self._made)
+        return last_resort(view, self._made, self._seat)
 
 
 class HybridPlayer(_PolicyPlayer):

@@ -142,6 +142,7 @@ class RetrievalPlayer:
 
     def _otherwise(self, view: View, listener: Listener) -> Move | None:
         """Where nothing fits: take what is there, say the last words again, or leave."""
-        if "select" in view.legal and self._seat.items:
-            return Move("select", listener.best_item(view))
-        return last_resort(view, self._made)
+        for action in self._seat.actions:
+            if action.name in view.legal and [field.kind for field in action.fields] == ["item"]:
+                return Move(action.name, grounded(action, None, listener, view, self._rng))
+        return last_resort(view, self._made, self._seat)

@@ -37,16 +37,7 @@ class MarkupPlayer:
 
     def move(self, view: View) -> Move:
         """Ask the model for one output."""
-        beyond = set(view.legal) - _EXPRESSIBLE
-        if beyond:
-            raise RunEndedError(f"llm-markup has no tags for {', '.join(sorted(beyond))}: use llm:MODEL")
-        if self._turns:
-            self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
-        may_ask = "clarify" in view.legal
-        left = int(view.gauges.get("turns_left", 0)) if may_ask else 0
-        self._count += 1
-        header = f"{TURN}{self._count} ({left} question{'' if left == 1 else 's'} left):\nYou: "
-        self._turns.append(header if may_ask else f"{header}<t>")
+        may_ask = self._begin_turn(view)
         while True:
             try:
                 output = self._model.chat.complete([{"role": "user", "content": self._prompt(view)}])
@@ -71,6 +62,31 @@ class MarkupPlayer:
         elif may_ask and said.kind == "untagged":
             self._model.fault("no tags")
         return move
+
+    def remember(self, view: View, move: Move) -> None:
+        """Take a move as the model's own, without asking it."""
+        may_ask = self._begin_turn(view)
+        sql = f"```sql\n{move.data}\n```</t>"
+        text = f"<s>{move.data}</s>" if move.action == "clarify" else f"<t>{sql}"
+        self._turns[-1] += read_output(text).utterance if may_ask else sql
+
+    def _begin_turn(self, view: View) -> bool:
+        """Write down what was said, and the head of the next turn; True if it may be a question.
+
+        Raises:
+            RunEndedError: there are actions for which the published protocol has no tags.
+        """
+        beyond = set(view.legal) - _EXPRESSIBLE
+        if beyond:
+            raise RunEndedError(f"llm-markup has no tags for {', '.join(sorted(beyond))}: use llm:MODEL")
+        if self._turns:
+            self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
+        may_ask = "clarify" in view.legal
+        left = int(view.gauges.get("turns_left", 0)) if may_ask else 0
+        self._count += 1
+        header = f"{TURN}{self._count} ({left} question{'' if left == 1 else 's'} left):\nYou: "
+        self._turns.append(header if may_ask else f"{header}<t>")
+        return may_ask
 
     def _prompt(self, view: View) -> str:
         head = self._template.render(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from birdenv.dialogue import Move, PlayerContext, Seat, View
-from birdenv.dialogue.chat import read_tool_call, tool_schemas
+from birdenv.dialogue import Event, Move, PlayerContext, Seat, View
+from birdenv.dialogue.chat import MALFORMED, NO_CALL, chat_messages, read_tool_call, tool_schemas
 from birdenv.dialogue.games import find_game
 from birdenv.llm import Completion, ContextOverflowError
 from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
@@ -21,6 +21,9 @@ _SAID: Final[Mapping[str, str]] = {
     "refusal": "You declined.",
 }
 """What a model is told of a message that is no move."""
+
+_UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
+"""The same for moves of a log that were no moves."""
 
 
 class ToolPlayer:
@@ -45,11 +48,7 @@ class ToolPlayer:
 
     def move(self, view: View) -> Move:
         """Ask the model for one move."""
-        history = self._history
-        if history is None:
-            history = self._history = History(self._system, view.instruction)
-        else:
-            history.reply(self._said(view))
+        history = self._told(view)
         tools = tool_schemas(self._seat, view.legal)
         while True:
             try:
@@ -59,7 +58,7 @@ class ToolPlayer:
                 if not history.shorten():
                     return self._model.give_up()
                 self._model.fault("history shortened")
-        history.add(completion)
+        history.add(completion.history())
         found = read_tool_call(
             {"content": words(completion), "tool_calls": list(completion.tool_calls)}, self._seat
         )
@@ -67,6 +66,22 @@ class ToolPlayer:
         if self._fault:
             self._model.fault(self._fault)
         return found.move
+
+    def remember(self, view: View, move: Move) -> None:
+        """Take a move as the model's own, without asking it."""
+        history = self._told(view)
+        seat = view.seat
+        event = Event(seat, len(view.heard), move.action, move.data)
+        history.add(chat_messages("", [event], self._seat, seat)[-1])
+        self._fault = _UNREAD.get(move.action, "")
+
+    def _told(self, view: View) -> History:
+        """The history with what is new in a view."""
+        if self._history is None:
+            self._history = History(self._system, view.instruction)
+        else:
+            self._history.reply(self._said(view))
+        return self._history
 
     def _said(self, view: View) -> str:
         if not self._fault:
@@ -109,9 +124,9 @@ class History:
         note = [{"role": "user", "content": LEFT_OUT}] if self._was_shortened else []
         return [*self._head, *note, *(message for each in self._exchanges for message in each)]
 
-    def add(self, completion: Completion) -> None:
+    def add(self, message: dict[str, Any]) -> None:
         """Add what the model wrote, whole."""
-        self._exchanges.append([completion.history()])
+        self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
         """Add what came back: as the result of each call, or as words if there was none."""

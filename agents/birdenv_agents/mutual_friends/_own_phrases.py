@@ -16,10 +16,12 @@ ACTS: Final[Mapping[str, set[str]]] = {
     "they": {"values", "attribute"},
     "deny": {"values", "attribute"},
     "yes": {"count"},
+    "many": {"count"},
     "no": set(),
 }
 """What can be said, with the slots that words for it may have.
 
+`many`: so many of mine, or none.
 `only`: all of my friends are like that; `must`: it can be no other; `they`: all those that you asked about.
 `pair`: I have one with these values, and of another attribute `other`.
 """
@@ -41,6 +43,7 @@ def _phrases() -> list[dict[str, Any]]:
         {"act": "greet", "text": "Hi!"},
         {"act": "open", "text": "What about the {attribute} of yours?"},
         {"act": "yes", "text": "Yes, {count}."},
+        {"act": "many", "text": "I have {count}."},
         {"act": "no", "text": "No."},
     ]
     for about, (who, does) in [*_WHO.items(), (None, _ANY)]:

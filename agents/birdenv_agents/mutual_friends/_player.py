@@ -10,7 +10,7 @@ from birdenv.dialogue import Move, View
 from birdenv_agents._phrase_bank import PhraseBank
 from birdenv_agents.mutual_friends._belief import Belief, Item, distinct, has_all
 from birdenv_agents.mutual_friends._own_phrases import listed
-from birdenv_agents.mutual_friends._reader import Claim, Reader, Values
+from birdenv_agents.mutual_friends._reader import Claim, Reader
 
 GUESS: Final = 3
 """Friends in question of which one is selected rather than talked about."""
@@ -91,7 +91,7 @@ class FriendsPlayer:
         said: list[str] = []
         for question in questions:
             if question.kind == "ask" and len(said) < 2:
-                words, used = self._answer(question.values, living, room)
+                words, used = self._answer(question, room)
                 said.append(words)
                 room -= used
         news = self._news(living, room, [name for q in questions if q.kind == "open" for name in q.values])
@@ -99,18 +99,23 @@ class FriendsPlayer:
             return ""
         return " ".join([*said, news]).strip()
 
-    def _answer(self, values: Values, living: Sequence[Item], room: int) -> tuple[str, int]:
-        """Yes or no, and if there is room, what those who were asked about have in common."""
-        found = [item for item in living if has_all(item, values)] if values else []
-        if not found:
-            return self._bank.say("no"), 0
-        words = self._bank.say("yes", count=len(found))
-        others = [name for name in found[0] if name not in values]
+    def _answer(self, question: Claim, room: int) -> tuple[str, int]:
+        """How many of its friends are like that, and if there is room, what these have in common."""
+        values = question.values
+        found = [item for item in self._mind.items if has_all(item, values)] if values else []
+        words = self._count(question, len(found))
+        others = [name for name in found[0] if name not in values] if found else []
         for name in sorted(others, key=lambda name: len(distinct(found, name))):
             shared = distinct(found, name)
             if len(shared) <= room:
                 return f"{words} {self._say('they', name, shared)}", len(shared)
         return words, 0
+
+    def _count(self, question: Claim, count: int) -> str:
+        """The answer to a question that so many friends fit."""
+        if question.counts and self._bank.knows("many"):
+            return self._bank.say("many", count=count)
+        return self._bank.say("yes", count=count) if count else self._bank.say("no")
 
     def _news(self, living: Sequence[Item], room: int, wanted: Sequence[str]) -> str:
         """A closed list of an attribute's values, if it fits, else a question about some."""

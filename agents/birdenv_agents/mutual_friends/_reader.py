@@ -36,11 +36,13 @@ class Claim:
             some; `only` that there are no others; `yes` and `no` answer what was asked before.
         values: what it is about.
         about_asked: it is about those friends that were asked about before (`they`, `them`).
+        counts: it asks how many there are, or if all are like that: a bare yes is no answer.
     """
 
     kind: Kind
     values: Values = field(default_factory=dict)
     about_asked: bool = False
+    counts: bool = False
 
 
 _CUES: Final[Mapping[str, str]] = {
@@ -70,8 +72,11 @@ _ASKS: Final = re.compile(
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
     r"how about|what about|would|was|were|tell me)\b"
 )
-_SOMEBODY: Final = re.compile(r"\b(?:any|anyone|anybody|somebody|someone|friends?|people|folks|guys)\b")
+_SOMEBODY: Final = re.compile(
+    r"\b(?:how many|any|anyone|anybody|somebody|someone|friends?|people|folks|guys)\b"
+)
 """Asked after by somebody who names a value that none of one's own friends has."""
+_HOW_MANY: Final = re.compile(r"\bhow many\b")
 _OPEN: Final = re.compile(r"\b(?:what|which|where|how about your|what about your|tell me)\b")
 _ONLY: Final = re.compile(
     r"\b(?:all|every|everyone|everybody|each|both|only|must be|has to be|have to be|must have|has to have|"
@@ -127,6 +132,7 @@ _LITTLE: Final = frozenset(
     "will would yet you your".split()
 ).union(_BARE, _USUAL)
 """Words of any message: no first letters or beginning of a value (`at` is no Ann Taylor)."""
+_SMALL_TALK: Final = frozenset("ready start begin mutual common match should we're total altogether".split())
 
 
 class Reader:
@@ -135,6 +141,7 @@ class Reader:
     def __init__(self, items: Sequence[Mapping[str, str]]) -> None:
         self._names = list(items[0]) if items else []
         self._cues = {name: _cue(name) for name in self._names}
+        self._everybody = {name: frozenset(item[name] for item in items) for name in self._names[:1]}
         found: dict[str, Meanings] = {}
         for name in self._names:
             for value in dict.fromkeys(item[name] for item in items):
@@ -184,7 +191,7 @@ class Reader:
         if asks and _OPEN.search(part) and not any(values.values()):
             return [Claim("open", values)] if values else []
         if asks and (any(values.values()) or _SOMEBODY.search(part)):
-            return [Claim("ask", values)]
+            return self._question(part, values)
         negative = _NEGATIVE.search(part) is not None
         few = _FEW.search(part) is not None
         only = _ONLY.search(_FEW.sub(" ", part)) is not None
@@ -203,6 +210,13 @@ class Reader:
         if only:
             return [*answer, Claim("only", values, about_asked)]
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
+
+    def _question(self, part: str, values: Values) -> list[Claim]:
+        """What a question asks for; nothing if it names nobody (`any friends?`), but for `how many`."""
+        how_many = _HOW_MANY.search(part) is not None
+        if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
+            return [Claim("ask", self._everybody, counts=True)] if how_many else []
+        return [Claim("ask", values, counts=how_many or _ONLY.search(part) is not None)]
 
     def _is_bare(self, part: str) -> bool:
         """True if a part names nothing at all: it can only be about what was asked."""

@@ -23,6 +23,7 @@ _QUESTIONS: Final = [
 """How the rule-based player asks, so that a denial can repeat what it asked for."""
 
 _LAST: Final = 2  # friends in question of which a person selects one
+_PATIENCE: Final = 2  # messages after which a person would choose among one friend more
 
 
 class ScriptedFriend(FriendsPlayer):
@@ -39,6 +40,7 @@ class ScriptedFriend(FriendsPlayer):
         self._rng = rng
         self._asked_for: list[str] = []
         self._greeted = False
+        self._messages = 0
 
     def _hear(self, text: str) -> list[Claim]:
         found = [match.group("values") for each in _QUESTIONS if (match := each.search(text))]
@@ -46,6 +48,8 @@ class ScriptedFriend(FriendsPlayer):
         return super()._hear(text)
 
     def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
+        self._messages += 1
+        self._guess = _LAST + self._messages // _PATIENCE
         said: list[str] = []
         if not self._greeted and self._bank.knows("greet") and self._rng.random() < 0.5:
             said.append(self._bank.say("greet"))
@@ -59,8 +63,8 @@ class ScriptedFriend(FriendsPlayer):
     def _answer_to(self, question: Claim, living: Sequence[Item]) -> str:
         if question.kind == "open":
             name = next(iter(question.values))
-            return self._inform(name, distinct(living, name)[0], living)
-        found = [item for item in living if question.values and self._fits(item, question)]
+            return self._inform(name, distinct(living, name)[0])
+        found = [item for item in self._mind.items if question.values and self._fits(item, question)]
         if found:
             return self._bank.say("yes", count=len(found))
         if self._asked_for and len(question.values) == 1 and self._rng.random() < 0.5:
@@ -76,8 +80,9 @@ class ScriptedFriend(FriendsPlayer):
         act = self._rng.choice(("ask", "ask", "ask", "inform", "inform", "pair", "only", "open"))
         name = self._rng.choice(list(living[0]))
         values = distinct(living, name)
-        if act == "only" and len(values) <= _LAST and self._bank.knows("only", name):
-            return self._say("only", name, values)
+        everyone = distinct(self._mind.items, name)
+        if act == "only" and len(everyone) <= _LAST and self._bank.knows("only", name):
+            return self._say("only", name, everyone)
         if act == "pair" and len(living[0]) > 1 and self._bank.knows("pair"):
             item = self._rng.choice(list(living))
             other = self._rng.choice([each for each in item if each != name])
@@ -87,12 +92,12 @@ class ScriptedFriend(FriendsPlayer):
             return self._bank.say("open", name, attribute=name.lower())
         new = [value for value in values if value not in self._asked.get(name, ())]
         if act == "inform" or not new:
-            return self._inform(name, self._rng.choice(values), living)
+            return self._inform(name, self._rng.choice(values))
         chosen = new[: self._rng.choice((1, 1, 2))]
         self._asked.setdefault(name, set()).update(chosen)
         self._mind.asked = {name: frozenset(chosen)}
         return self._say("ask", name, chosen)
 
-    def _inform(self, name: str, value: str, living: Sequence[Item]) -> str:
-        count = sum(item[name] == value for item in living)
+    def _inform(self, name: str, value: str) -> str:
+        count = sum(item[name] == value for item in self._mind.items)
         return self._bank.say("inform", name, values=value, count=count, attribute=name.lower())

@@ -122,12 +122,12 @@ def run_game(
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
     """
-    if options.agent == "human" and options.parallel > 1:
-        raise InputError("one person cannot play several episodes at once: leave out --parallel")
     game = arena.game
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats[game.evaluated] = options.agent
+    if "human" in seats.values() and options.parallel > 1:
+        raise InputError("one person cannot play several episodes at once: leave out --parallel")
     check_models(models, seats.values())
     llm = Models(models)
     plan = RunPlan(
@@ -228,7 +228,7 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, 
         TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[spent]}", markup=False),
     )
-    hidden = options.agent == "human" or not console.is_terminal
+    hidden = "human" in plan.players.values() or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
         total = min(len(plan.arena.ids) * plan.repeats, plan.episodes or sys.maxsize)
         line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total, spent="")

@@ -28,6 +28,7 @@ def scenarios(
     games write the public half of their tasks: the first ones, or with --seed some at random. Further
     settings of the game follow as --name value:
 
+    \b
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12
     birdenv scenarios bargain --discounts 0.9,0.7,0.5
     birdenv scenarios bird --data-file tasks.json --db-dir databases

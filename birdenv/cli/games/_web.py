@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -59,16 +61,19 @@ def web(
     A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
     of the game follow as --name value, too.
 
+    \b
     birdenv web c-interact --user rule --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
     --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
 
+    \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
     --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
     which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
 
+    \b
     birdenv web --rate study-mutual-friends --config rating.toml
     """
     if private and not replay:
@@ -170,12 +175,29 @@ def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
     )
     old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        listening = served.bind_socket()
-        listening.listen()  # who comes now waits for the start, and is not turned away
+        listening = _listening(host, port)  # who comes now waits for the start, and is not turned away
         yield f"http://{host}:{listening.getsockname()[1]}"
         uvicorn.Server(served).run(sockets=[listening])  # raises what it caught again when all are served
     finally:
         signal.signal(signal.SIGTERM, old)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Listen at an address.
+
+    Raises:
+        InputError: it is taken, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        number = error.errno or 0  # negative where a name is not known
+        why = os.strerror(number) if number > 0 else error.strerror
+        raise InputError(
+            f"cannot listen at {host}, port {port} ({why}): --port 0 takes a free port, and --host must be "
+            "an address of this machine"
+        ) from None
 
 
 @contextmanager
@@ -204,6 +226,8 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
         if players:
             raise InputError(f"--{next(iter(players))}: the file of --config says who plays")
         return read_config(path)
+    if "human" in players.values():
+        raise InputError("people sit in the seats that have no player: leave out 'human'")
     if not players:
         return StudyConfig()
     free = [name for name in game.seat_names if name not in players]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import HOUSE, Event
 from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._seat import Seat
+from birdenv.dialogue._seat import Action, FieldKind, Seat
 from birdenv.dialogue.acts._acts import Act, parts_of
 from birdenv.dialogue.acts._lexicon import Lexicon, Prices, leaves
 from birdenv.dialogue.games import Game
@@ -32,11 +32,13 @@ class Listener:
         news: the other's acts since the seat's last move.
         moves: how often the seat moved.
         heard: what the other said, in lower case.
-        offered: the item that the other selected last; None before that.
+        offered: the item of the seat's choices that the other named in a move last; None before that.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
-        self._code = _code_actions(game.seats) if game is not None else frozenset()
+        seats = game.seats if game is not None else ()
+        self._code = {action.name for action in _actions_with("code", seats)}
+        self._with_items = {action.name: action for action in _actions_with("item", seats)}
         self.lexicon = Lexicon(view.kb)
         self.prices = Prices()
         self.news: list[Act] = []
@@ -44,7 +46,7 @@ class Listener:
         self.heard = ""
         self.offered: Any = None
         self._last: Act | None = None
-        self._made: list[Any] = []
+        self._named: list[Any] = []  # items in the seat's own moves
         self._reply = ""
         self._seen = 0
 
@@ -56,16 +58,16 @@ class Listener:
             if event.agent == HOUSE or (event.metadata or {}).get("refused"):
                 continue
             act, _ = self.act_of(Move(event.action, event.data), view)
+            items, _ = self._items_in(event.action, event.data)
             if event.agent == view.seat:
                 self._last, self.news = act, []
                 self._reply = " ".join(str((event.metadata or {}).get("reply", "")).lower().split()[:_REPLY])
-                self._made.append(event.data)
+                self._named += items
                 self.moves += 1
             else:
                 self.news.append(act)
                 self.heard += f" {spoken(event).lower()}"
-                if event.action == "select" and event.data in view.choices:
-                    self.offered = event.data
+                self.offered = next((item for item in items if item in view.choices), self.offered)
             self._keep_price(event, event.agent == view.seat)
 
     def _keep_price(self, event: Event, is_own: bool) -> None:
@@ -77,25 +79,38 @@ class Listener:
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
         """Return the act that a move is now, and its data with slots.
 
-        An item is null, since another episode has others; its act tells if the other had selected it.
+        Items are left out, since another episode has others; the act tells if the other had named one.
         """
         data = move.data
         if move.action in self._code:
             return Act(move.action), data
+        if move.action in self._with_items:
+            items, others = self._items_in(move.action, data)
+            is_theirs = self.offered is not None and self.offered in items
+            return Act(move.action, ("theirs",) if is_theirs else ()), others or None
         if isinstance(data, str):
             text = self.lexicon.take_out(data, self.prices)
             return Act(move.action, parts_of(text)), text
-        if view.choices and isinstance(data, Mapping):
-            return Act(move.action, ("theirs",) if data == self.offered else ()), None
         if isinstance(data, Mapping) and isinstance(data.get("price"), int | float):
             slot = self.lexicon.slot_of(float(data["price"]), self.prices)
             return Act(move.action, parts_of(str(slot))), {**data, "price": slot}
         return Act(move.action), data
 
-    def best_item(self, view: View) -> Any:
-        """Return the choice that shares most with what was said, of those that were not made before."""
-        left = [choice for choice in view.choices if choice not in self._made] or list(view.choices)
-        return max(left, key=self._fit)
+    def best_items(self, view: View) -> list[Any]:
+        """Return the choices, the best first: not named in own moves, named by the other, most talked of."""
+        return sorted(
+            view.choices,
+            key=lambda choice: (choice in self._named, choice != self.offered, -self._fit(choice)),
+        )
+
+    def _items_in(self, name: str, data: Any) -> tuple[list[Any], dict[str, Any]]:
+        """The items in the data of a move, and its other arguments by name."""
+        action = self._with_items.get(name)
+        if action is None:
+            return [], {}
+        others = action.arguments_of(data)
+        names = [field.name for field in action.fields if field.kind == "item" and field.name in others]
+        return [others.pop(name) for name in names], others
 
     def _fit(self, choice: Any) -> int:
         return sum(value.lower() in self.heard for _, value in leaves(choice))
@@ -127,11 +142,11 @@ class Listener:
             fits = sorted(map(self._fit, view.choices), reverse=True)
             yield f"fit {min(fits[0], _MOST_FIT)}"
             yield f"fits {min(fits.count(fits[0]), _MOST_FIT)}"
-            if self.offered is not None:
+            if self.offered in view.choices:
                 yield "theirs is mine"
 
 
-def _code_actions(seats: Sequence[Seat]) -> frozenset[str]:
-    """The actions whose text is code: nobody says it, and no slots are in it."""
+def _actions_with(kind: FieldKind, seats: Sequence[Seat]) -> Iterator[Action]:
+    """The actions with a field of a kind. Nobody says code, and no slots are in it."""
     actions = (action for seat in seats for action in seat.actions)
-    return frozenset(each.name for each in actions if any(field.kind == "code" for field in each.fields))
+    return (each for each in actions if any(field.kind == kind for field in each.fields))

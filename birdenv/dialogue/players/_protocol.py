@@ -13,8 +13,9 @@ from birdenv.dialogue._move import Move, View
 class Player(Protocol):
     """Plays one seat of one episode.
 
-    Two methods are optional: `usage() -> Usage | None` is asked when the episode is over, and `close()` lets
-    go of what the player holds.
+    Three methods are optional: `usage() -> Usage | None` is asked when the episode is over; `close()` lets go
+    of what the player holds; `remember(view, move)` takes a move as one that the player made at this view, so
+    that a dialogue can go on after a restart. A player without it is asked again.
     """
 
     def move(self, view: View) -> Move | None:

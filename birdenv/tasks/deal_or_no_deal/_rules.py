@@ -60,7 +60,8 @@ class DealRules(TwoSeats):
             self.status = "no deal"
             return Reply()
         if any(move.data[thing] > count for thing, count in self._counts.items()):
-            return Reply(f"There are not so many: {self._counts}.", refused=True)
+            there = ", ".join(f"{thing} {count}" for thing, count in self._counts.items())
+            return Reply(f"Not done: there are not so many. There are: {there}.", refused=True)
         self._claims[seat] = dict(move.data)
         if None not in self._claims:
             fits = self._fits()

@@ -32,6 +32,9 @@ class OnePromptUser:
         )
         return Move("answer", text)
 
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
+
 
 def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
     """Make the user `llm-one-prompt:MODEL`.

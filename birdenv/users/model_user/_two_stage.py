@@ -54,6 +54,9 @@ class TwoStageUser:
         trace = {"call": reading.call, "target": reading.target, "granted": list(reading.granted)}
         return Move("answer", text, trace)
 
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
+
     def _read(self, brief: Brief, question: str) -> Reading:
         if not question.strip():
             return UNANSWERABLE

@@ -38,6 +38,10 @@ class WordedRuleUser:
             text = plain
         return made._replace(data=text)
 
+    def remember(self, view: View, move: Move) -> None:
+        """Let the rules know what was asked; the words are the model's no more."""
+        self._rules.move(view)
+
 
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
     """Make the user `rule+llm:MODEL`.

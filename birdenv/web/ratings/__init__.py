@@ -2,11 +2,11 @@
 
 * `RatingConfig`, `read_rating_config`: questions, how many raters, what is compared.
 * `Ratings`: raters from consent to code, over a `RatingStore`, under any clock; no network.
-* `rating_rows`, `write_ratings`: what they said, as rows.
+* `rating_rows`, `people_rows`, `write_row_file`: what they said and who took part, as rows.
 """
 
 from birdenv.web.ratings._config import RatingConfig, read_rating_config
-from birdenv.web.ratings._export import ROW_FORMATS, rating_rows, write_ratings
+from birdenv.web.ratings._export import ROW_FORMATS, people_rows, rating_rows, write_row_file
 from birdenv.web.ratings._items import Item, items_of
 from birdenv.web.ratings._raters import Ratings
 from birdenv.web.ratings._store import RatingStore
@@ -18,7 +18,8 @@ __all__ = [
     "RatingStore",
     "Ratings",
     "items_of",
+    "people_rows",
     "rating_rows",
     "read_rating_config",
-    "write_ratings",
+    "write_row_file",
 ]

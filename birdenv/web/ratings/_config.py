@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from birdenv.dialogue.games import Question
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import check_text, read_json, read_text
 from birdenv.web._questions import check_questions
 
@@ -91,6 +91,4 @@ def read_rating_config(path: Path) -> RatingConfig:
     try:
         return RatingConfig.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {where or 'the file'}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, RatingConfig.model_fields)}") from None

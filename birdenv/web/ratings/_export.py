@@ -1,16 +1,20 @@
-"""Ratings as rows: of questions, and of comparisons."""
+"""Rows to work with elsewhere: ratings by question, comparisons, and the people of a study or of a round."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import exists, write_records, write_text
 from birdenv.web.ratings._store import RATINGS, RatingStore
+from birdenv.web.study._store import FILE, Store
 
 ROW_FORMATS: Final = {
     "ratings": ("dialogue", "rater", "question", "value", "seat", "system", "task"),
@@ -18,6 +22,7 @@ ROW_FORMATS: Final = {
         *("left", "right", "winner", "rater", "justification"),
         *("left_dialogue", "right_dialogue", "seat", "task"),
     ),
+    "people": ("person", "platform_id", "role", "status", "ending", "code", "since", "dialogues"),
 }
 """The columns of the rows, by format."""
 
@@ -51,18 +56,53 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
     ]
 
 
-def write_ratings(path: Path, folders: Iterable[Path], form: str) -> int:
+def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the people of a study, and those who rated: who each was on their platform, and their code.
+
+    `platform_id` is as in `prolific:ID`; `since` is when their status began (of raters: when they came), in
+    UTC; `dialogues` are those that a participant had, as `ID/SEAT`, separated by blanks.
+
+    Raises:
+        InputError: the folder is of no study and no round of rating.
+    """
+    if not any(exists(folder / name) for name in (FILE, RATINGS)):
+        raise InputError(f"{folder} is no folder of a study or of ratings: nobody took part")
+    if exists(folder / FILE):
+        with closing(Store(folder / FILE, for_reading=True)) as store:
+            for person, dialogues in store.everybody():
+                row = person._asdict() | {"person": person.id, "platform_id": person.external}
+                row |= {"role": "participant", "since": _utc(person.since), "dialogues": " ".join(dialogues)}
+                yield _ordered("people", row)
+    if exists(folder / RATINGS):
+        with closing(RatingStore(folder, for_reading=True)) as ratings:
+            for id, external, joined, code in ratings.everybody():
+                row = {"person": id, "platform_id": external, "role": "rater", "since": _utc(joined)}
+                row |= {"status": "finished" if code else "rating", "ending": None, "code": code}
+                yield _ordered("people", row | {"dialogues": ""})
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def write_row_file(path: Path, folders: Iterable[Path], form: str) -> int:
     """Write the rows of folders as JSON lines or, by the file's ending, CSV; return how many there are."""
-    rows = [row for folder in folders for row in rating_rows(folder, form)]
+    make = people_rows if form == "people" else partial(rating_rows, form=form)
+    rows = [row for folder in folders for row in make(folder)]
     if path.suffix.lower() == ".csv":
-        text = io.StringIO()
-        table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-        write_text(path, text.getvalue())
+        write_text(path, csv_text(rows, form))
     else:
         write_records(path, rows)
     return len(rows)
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
+    """Return rows of a format as CSV."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
 
 
 def _ordered(form: str, row: Mapping[str, Any]) -> dict[str, Any]:

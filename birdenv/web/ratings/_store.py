@@ -71,7 +71,11 @@ class RatingStore(Database):
 
     def _raters(self, where: str, value: str | None) -> list[Rater]:
         rows = self.rows(f"SELECT id, platform, code FROM rater WHERE {where}", value)
-        return [Rater(id, json.loads(platform), code) for id, platform, code in rows]
+        return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
+
+    def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
+        """Return id, id on the platform, time of joining and code of all raters, by their names."""
+        return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:
         """Keep a rater's completion code."""
@@ -102,4 +106,4 @@ class RatingStore(Database):
         """Return all that was said, by rater, in the order of time."""
         sql = "SELECT rater, said FROM judgement WHERE done IS NOT NULL ORDER BY done, item, rater"
         rows = self.rows(sql)
-        return [(rater, json.loads(said)) for rater, said in rows]
+        return [(rater, self.parsed(said)) for rater, said in rows]

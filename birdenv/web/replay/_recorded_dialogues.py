@@ -241,7 +241,7 @@ def study_records(store: Store, game: str, arena: Arena | None) -> list[Record]:
             loader(each.id),
             arena,
         )
-        for each in store.dialogues("ended IS NOT NULL")
+        for each in store.finished()
     ]
 
 

@@ -192,13 +192,21 @@ function input(field, send) {
     made.step = field.kind === "integer" ? 1 : "any";
     made.required = !field.optional;
   }
-  made.placeholder = words(field.name);
+  if (isText) made.placeholder = words(field.name);
   made.setAttribute("aria-label", words(field.name));
   return made;
 }
 
+// A number or an item does not tell what it is for, once it is there.
+function labelled(field, box) {
+  if (box.type !== "number" && box.type !== "select-one") return box;
+  const made = make("label", `${words(field.name)} `);
+  made.append(box);
+  return made;
+}
+
 function valueOf(field, box) {
-  if (field.kind === "item") return state.choices[Number(box.value)];
+  if (field.kind === "item") return box.value === "" ? null : JSON.parse(box.value);
   if (field.kind === "text" || field.kind === "code") return box.value === "" && field.optional ? null : box.value;
   return box.value === "" ? null : Number(box.value);
 }
@@ -212,7 +220,7 @@ function buildControls() {
     const button = make("button", words(action.name));
     const send = () => button.disabled || form.requestSubmit();
     const boxes = action.fields.map((field) => input(field, send));
-    form.append(...boxes, button, make("span", action.about, "who"));
+    form.append(...boxes.map((box, place) => labelled(action.fields[place], box)), button, make("span", action.about, "who"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
@@ -235,6 +243,20 @@ function buildControls() {
   }
 }
 
+// The items as they are now, with the same one chosen as before if it is still there.
+function showChoices(list) {
+  const items = state.choices.map((item) => JSON.stringify(item));
+  const known = [...list.options].map((option) => option.value);
+  if (items.length === known.length && items.every((item, place) => item === known[place])) return;
+  const chosen = list.value;
+  list.replaceChildren(...state.choices.map((item, place) => {
+    const option = make("option", named(item));
+    option.value = items[place];
+    return option;
+  }));
+  if (items.includes(chosen)) list.value = chosen;
+}
+
 function update() {
   const parts = setup.phases > 1 ? [`part ${state.phase}`] : [];
   for (const [name, value] of Object.entries(state.gauges)) parts.push(`${words(name)}: ${value}`);
@@ -243,15 +265,7 @@ function update() {
     const legal = state.legal.includes(form.dataset.action);
     if (legal) form.hidden = false; // what the game never allows is not shown
     form.querySelector("button").disabled = !legal;
-    for (const list of form.querySelectorAll("select[data-items]")) {
-      if (list.options.length === state.choices.length) continue;
-      list.replaceChildren(...state.choices.map((item, place) => {
-        const shown = item && typeof item === "object" ? Object.values(item).join(", ") : String(item);
-        const option = make("option", shown);
-        option.value = place;
-        return option;
-      }));
-    }
+    for (const list of form.querySelectorAll("select[data-items]")) showChoices(list);
   }
   byId("line").textContent = state.over ? "The talk is over." : state.legal.length ? "" : "It is your partner's turn.";
 }

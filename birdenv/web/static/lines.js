@@ -66,9 +66,15 @@ function said(event) {
   if (typeof event.data === "string") return event.data;
   if (event.data == null) return `[${words(event.action)}]`;
   const shown = typeof event.data === "object"
-    ? Object.entries(event.data).map(([name, value]) => `${name}: ${value ?? "none"}`).join(", ")
+    ? Object.entries(event.data).map(([name, value]) => `${name}: ${named(value)}`).join(", ")
     : String(event.data);
   return `[${words(event.action)}] ${shown}`;
+}
+
+// One of a game's items in a line: "a, 3".
+function named(item) {
+  if (item == null) return "none";
+  return typeof item === "object" ? Object.values(item).map(named).join(", ") : String(item);
 }
 
 function addLine(who, label, parts, kind, list = byId("events")) {
@@ -81,7 +87,8 @@ function addLine(who, label, parts, kind, list = byId("events")) {
 
 function label(event) {
   const name = event.who === "house" ? "Study" : event.seat ?? (event.who === "you" ? "You" : "Partner");
-  return event.action === "message" || event.action === "stop" ? name : `${name} (${words(event.action)})`;
+  const isNamed = event.action === "message" || typeof event.data !== "string"; // `said` names all else
+  return isNamed ? name : `${name} (${words(event.action)})`;
 }
 
 function addEvent(event, list = byId("events")) {

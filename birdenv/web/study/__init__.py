@@ -3,7 +3,8 @@
 from birdenv.web.study._config import PAID, Partner, StudyConfig
 from birdenv.web.study._config_files import read_config
 from birdenv.web.study._export import is_study, study_game, study_rows
-from birdenv.web.study._store import Person, Store, open_store
+from birdenv.web.study._records import Person
+from birdenv.web.study._store import Store, open_store
 from birdenv.web.study._study import Study
 from birdenv.web.study._study_game import study_arena
 

@@ -13,7 +13,9 @@ from birdenv.web._questions import check_questions
 HUMAN: Final = "human"
 """The partner that is another person."""
 
-Ending: TypeAlias = Literal["done", "partner_left", "nobody_came", "left", "failed_check", "full"]
+Ending: TypeAlias = Literal[
+    "done", "partner_left", "nobody_came", "left", "failed_check", "too_short", "full"
+]
 """How a person's part came to its end."""
 
 PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full")
@@ -48,6 +50,12 @@ class Partner(_Part):
 
     player: str | None = None
     chats: int | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _is_no_terminal(self) -> Partner:
+        if self.player == HUMAN:
+            raise ValueError("a partner without `player` is a person: leave out 'human'")
+        return self
 
 
 class Limits(_Part):
@@ -85,6 +93,7 @@ class StudyConfig(_Part):
         codes: completion codes by ending; an ending without one has a random code for each person.
         survey: questions after the dialogue; None for the game's own, or three of ours.
         typing_speed: characters a second at which players seem to type; None for at once.
+        least_words: words that a person must have written in a dialogue, or it does not count for them.
         hosts: names under which the pages are reached, beside the loopback ones.
         prefix: begins random completion codes.
     """
@@ -103,6 +112,7 @@ class StudyConfig(_Part):
     codes: Mapping[Ending, str] = Field(default_factory=dict)
     survey: tuple[Question, ...] | None = None
     typing_speed: float | None = Field(None, gt=0)
+    least_words: int = Field(0, ge=0)
     hosts: tuple[str, ...] = ()
     prefix: str = "BIRDENV"
 

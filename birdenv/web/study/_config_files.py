@@ -12,7 +12,7 @@ from warnings import warn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from birdenv.dialogue.players import AGENTS, USERS, player_names
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json, read_text
 from birdenv.web.study._config import HUMAN, StudyConfig
 
@@ -33,9 +33,7 @@ def read_config(path: Path) -> StudyConfig:
             record = AppParams.model_validate(_without_nulls(record)).study(path)
         return StudyConfig.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {where or 'the study'}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, StudyConfig.model_fields)}") from None
 
 
 class _Params(BaseModel):

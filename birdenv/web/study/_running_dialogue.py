@@ -14,8 +14,9 @@ from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
 from birdenv.web.study._config import HUMAN
+from birdenv.web.study._records import StoredDialogue
 from birdenv.web.study._shown import Shown, setup, show
-from birdenv.web.study._store import Store, StoredDialogue
+from birdenv.web.study._store import Store
 
 INFRA_ERROR: Final = "infra_error"
 PARTNER_ERROR: Final = "partner error"
@@ -63,7 +64,7 @@ class RunningDialogue:
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
         self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
-        self._reminders: list[tuple[int, View]] = []  # by seat, what players saw before a restart
+        self._reminders: list[tuple[int, View, Move]] = []  # what players saw and did before a restart
         self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
         self._known: set[tuple[int, str]] = set()
         self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
@@ -243,18 +244,22 @@ class RunningDialogue:
 
     def _note_view(self, dialogue: Dialogue, event: Event) -> None:
         if event.agent in self._players:
-            self._reminders.append((event.agent, dialogue.view(event.agent)))
+            made = Move(event.action, event.data)
+            self._reminders.append((event.agent, dialogue.view(event.agent), made))
 
     def _remind_players(self) -> None:
-        """Ask players again what they were asked before a restart, so that they know what they knew.
+        """Tell players what they did before a restart, so that they know what they knew.
 
-        People do not wait for that: a language model may take its time.
+        One that cannot be told (`Player.remember`) is asked again. People do not wait for that.
         """
         reminders, self._reminders = self._reminders, []
-        for seat, view in reminders:
+        for seat, view, made in reminders:
             player = self._players.get(seat)
+            remember = getattr(player, "remember", None)
             try:
-                if player is not None:
+                if callable(remember):
+                    remember(view, made)
+                elif player is not None:
                     player.move(view)
             except Exception:
                 _log.exception("the player in seat %d of %s failed", seat, self.stored.id)
@@ -264,6 +269,7 @@ class RunningDialogue:
         begun = None if seconds is None else round(now - seconds, 3)
         rules = self._dialogue.rules
         rules.noted = None
+        count = len(self._dialogue.events)
         try:
             event = self._dialogue.apply(seat, move, time=now, start_time=begun)
         except InfrastructureError:
@@ -275,18 +281,20 @@ class RunningDialogue:
             return
         if cid is not None:
             self._numbers[event.time] = cid
-        self._keep(event, cid, move.data, rules.noted)
+        self._keep(count, cid, move.data, rules.noted)
+        if len(self._dialogue.events) > count + 1:  # the last move of the longest dialogue there may be
+            self._keep(count + 1, None, None)
 
     def _stop(self, status: str) -> None:
         if self._dialogue.is_over:
             return
         self._dialogue.stop(status, time=round(self._clock(), 3))
-        self._keep(self._dialogue.events[-1], None, None)
+        self._keep(len(self._dialogue.events) - 1, None, None)
 
-    def _keep(self, event: Event, cid: str | None, sent: Any, noted: Any = None) -> None:
-        number = len(self._dialogue.events)
+    def _keep(self, place: int, cid: str | None, sent: Any, noted: Any = None) -> None:
+        event = self._dialogue.events[place]
         try:
-            self._store.add_move(self.stored.id, number, event.agent, cid, sent, event, noted)
+            self._store.add_move(self.stored.id, place + 1, event.agent, cid, sent, event, noted)
         except BaseException:
             self.is_lost = True
             raise

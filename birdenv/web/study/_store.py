@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.web._database import Database
+from birdenv.web.study._records import Person, Report, StoredDialogue, StoredMove
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -43,68 +44,6 @@ CREATE INDEX IF NOT EXISTS person_status ON person(status);
 """
 
 
-class Person(NamedTuple):
-    """One person of the study, as stored.
-
-    Attributes:
-        id: a random number; the signed cookie holds it.
-        external: the id that a platform gave, or None.
-        platform: the platform's other parameters.
-        status: `instructions`, `waiting`, `chat`, `alone`, `survey`, `finished`.
-        since: when that status began, in seconds.
-        tries: failed tries of the comprehension check.
-        dialogue: the last dialogue.
-        seat: the seat in it.
-        ending: how it ended.
-        code: the completion code.
-    """
-
-    id: str
-    external: str | None
-    platform: dict[str, str]
-    status: str
-    since: float
-    tries: int
-    dialogue: str | None
-    seat: int | None
-    ending: str | None
-    code: str | None
-
-
-class StoredDialogue(NamedTuple):
-    """One dialogue, as stored. `seats` says who sits there: `human`, or a player's spec."""
-
-    id: str
-    task: str
-    partner: str
-    seed: int
-    seats: list[str]
-    started: float
-    ended: float | None
-    status: str | None
-    outcome: dict[str, Any] | None
-    rewards: list[float] | None
-
-
-class Report(NamedTuple):
-    """What a person told the study's owner, and where they were then."""
-
-    person: str
-    dialogue: str | None
-    status: str
-    time: float
-    text: str
-
-
-class StoredMove(NamedTuple):
-    """One move as it was sent, the event that was heard of it, and what the rules noted (`Rules.noted`)."""
-
-    seat: int
-    cid: str | None
-    event: Event
-    noted: Any = None
-
-
 class Store(Database):
     """The database of one study. Safe from any thread."""
 
@@ -122,7 +61,7 @@ class Store(Database):
         rows = self.rows("SELECT value FROM study WHERE name = 'game'")
         if not rows:
             raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
-        return dict(json.loads(rows[0][0]))
+        return dict(self.parsed(rows[0][0]))
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""
@@ -166,7 +105,7 @@ class Store(Database):
             f"FROM person WHERE {where}",
             *values,
         )
-        return [Person._make((*row[:2], json.loads(row[2]), *row[3:])) for row in rows]
+        return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
         """Change a person's status, and the fields that are named."""
@@ -210,9 +149,13 @@ class Store(Database):
             *values,
         )
         return [
-            StoredDialogue._make((*row[:4], json.loads(row[4]), *row[5:8], *map(_parsed, row[8:])))
+            StoredDialogue._make((*row[:4], self.parsed(row[4]), *row[5:8], *map(self.parsed, row[8:])))
             for row in rows
         ]
+
+    def finished(self) -> list[StoredDialogue]:
+        """Return the dialogues that have ended, without those that were deleted."""
+        return self.dialogues("ended IS NOT NULL AND status IS NOT 'deleted'")
 
     def running(self) -> list[StoredDialogue]:
         """Return the dialogues that have not ended."""
@@ -221,6 +164,14 @@ class Store(Database):
     def seated(self, dialogue: str) -> dict[int, str]:
         """Return the people of a dialogue by seat."""
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
+
+    def everybody(self) -> list[tuple[Person, list[str]]]:
+        """Return all people in the order of their names, each with the dialogues they had (`ID/SEAT`)."""
+        sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
+        had: dict[str, list[str]] = {}
+        for person, dialogue in self.rows(f"{sql} ORDER BY started"):
+            had.setdefault(person, []).append(dialogue)
+        return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
         """Return the tasks that a person has had."""
@@ -280,9 +231,15 @@ class Store(Database):
             "WHERE dialogue = ? ORDER BY number"
         )
         return [
-            StoredMove(seat, cid, Event.from_json(json.loads(event)), _parsed(said))
+            StoredMove(seat, cid, Event.from_json(self.parsed(event)), self.parsed(said))
             for seat, cid, event, said in self.rows(sql, dialogue)
         ]
+
+    def words(self, dialogue: str, seat: int) -> int:
+        """Return how many words the one in a seat wrote; refused moves do not count."""
+        events = (move.event for move in self.moves(dialogue) if move.seat == seat)
+        said = (event.data for event in events if not (event.metadata or {}).get("refused"))
+        return sum(len(data.split()) for data in said if isinstance(data, str))
 
     # --- surveys
 
@@ -293,7 +250,7 @@ class Store(Database):
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
         """Return the answers of a dialogue by the seat that gave them."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
-        return {seat: json.loads(answers) for seat, answers in rows}
+        return {seat: self.parsed(answers) for seat, answers in rows}
 
     # --- reports
 
@@ -305,10 +262,6 @@ class Store(Database):
         """Return the reports of a person or of all, in the order of time."""
         sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
         return [Report._make(row) for row in self.rows(sql, person or "")]
-
-
-def _parsed(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
 
 
 def open_store(folder: Path) -> Store:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
@@ -17,10 +16,12 @@ from birdenv.errors import InputError
 from birdenv.web._platform import TAKEN, is_same_visit
 from birdenv.web.study._answers import read_answer, read_words
 from birdenv.web.study._config import PAID, Ending, StudyConfig
+from birdenv.web.study._deletion import DELETED
 from birdenv.web.study._loaded_dialogues import LoadedDialogues
+from birdenv.web.study._records import Person, Report
 from birdenv.web.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
-from birdenv.web.study._store import Person, Report, Store
-from birdenv.web.study._study_game import check_players
+from birdenv.web.study._store import Store
+from birdenv.web.study._study_game import check_players, keep_settings
 from birdenv.web.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.web.study._waiting_room import End, Presence, WaitingRoom
 
@@ -30,7 +31,7 @@ TRIES: Final = 2
 _log = logging.getLogger("birdenv.web")
 _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
-BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR)
+BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
@@ -74,7 +75,7 @@ class Study:
         self._lock = threading.RLock()  # of changes of status; never held while a move is played
         self._rooms = LoadedDialogues(self._make)
         self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
-        self._keep_settings()
+        keep_settings(arena, store)
 
     @property
     def title(self) -> str:
@@ -163,16 +164,21 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Let a person whose partner left wait for another one."""
+        """Let a person whose dialogue did not count wait for another partner."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """Let a person whose partner left finish."""
+        """Let a person whose dialogue did not count finish: their partner left, or they wrote too little."""
         with self._lock:
-            if self._in_status(id, "alone"):
-                self._finish(id, "partner_left")
+            person = self._in_status(id, "alone")
+            if person and person.dialogue:
+                broken = self.store.dialogue(person.dialogue).status in (
+                    *BROKEN,
+                    None,
+                )  # None: it ends just now
+                self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
         """Keep a survey. An answer that was left out is null.
@@ -243,8 +249,8 @@ class Study:
     def _end(self, id: str, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]) -> None:
         with self._lock, self.store.transaction():
             self.store.end_dialogue(id, self.clock(), status, outcome, rewards)
-            for person in self._people_in(id).values():
-                if status in BROKEN:
+            for seat, person in self._people_in(id).items():
+                if status in BROKEN or self.store.words(id, seat) < self.config.least_words:
                     self._set(person, "alone")
                 elif self.questions:
                     self._set(person, "survey")
@@ -331,10 +337,3 @@ class Study:
             code = f"{self.config.prefix}-{self.new_id()[:16].upper()}"
         self.store.move_person(id, "finished", self.clock(), ending=ending, code=code, **fields)
         self.changed([id])
-
-    def _keep_settings(self) -> None:
-        game = self.arena.game
-        told = {"game": game.name, "settings": self.arena.settings.model_dump(mode="json")}
-        kept = self.store.setting("game", json.dumps(told, sort_keys=True))
-        if json.loads(kept) != told:
-            raise InputError("this study was begun with another game or other settings; name another folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from birdenv.errors import BirdenvError, InputError
 from birdenv.runs._seating import close_players
 from birdenv.web.study._config import StudyConfig
 from birdenv.web.study._running_dialogue import seat_factory
+from birdenv.web.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
@@ -71,3 +73,23 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
     if config.seat is None or any(each.player is None for each in config.partners.values()):
         return game.seat_names
     return (game.seat_names[game.seat_index(config.seat)],)
+
+
+def keep_settings(arena: Arena, store: Store) -> None:
+    """Keep with which game and settings a study was begun.
+
+    Raises:
+        InputError: it was begun with others.
+    """
+    settings = arena.settings.model_dump(mode="json")
+    told = json.dumps({"game": arena.game.name, "settings": settings}, sort_keys=True)
+    begun = json.loads(store.setting("game", told))
+    before = begun["settings"]
+    if begun["game"] != arena.game.name:
+        why = f"{begun['game']}, not {arena.game.name}"
+    elif before != settings:
+        names = sorted(name for name in {*before, *settings} if before.get(name) != settings.get(name))
+        why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
+    else:
+        return
+    raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")

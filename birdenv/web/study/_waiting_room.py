@@ -11,7 +11,8 @@ from uuid import UUID
 
 from birdenv.dialogue import Arena
 from birdenv.web.study._config import HUMAN, Ending, Partner, StudyConfig
-from birdenv.web.study._store import Person, Store, StoredDialogue
+from birdenv.web.study._records import Person, StoredDialogue
+from birdenv.web.study._store import Store
 
 _SEED_BITS: Final = 31
 

@@ -51,6 +51,10 @@ def test_friends_are_found_when_the_last_selections_are_equal() -> None:
     assert dialogue.apply(0, Move("select", wrong)).metadata is None
     refused = dialogue.apply(1, Move("select", wrong))  # not one of its own
     assert refused.metadata is not None and refused.metadata["refused"] and refused not in dialogue.heard(0)
+    needs = (
+        f"select needs item: one of your {len(dialogue.view(1).choices)} choices, whole and as it is listed"
+    )
+    assert refused.metadata["reply"] == f"Not done: {needs}. Possible: message, select."
     dialogue.apply(1, Move("select", friend))
     assert dialogue.rewards == (0.0, 0.0) and dialogue.open == (0, 1)
     dialogue.apply(0, Move("select", friend))
@@ -98,22 +102,25 @@ def test_ends_of_a_bargain(moves: list[Move], status: str, reward: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "seat", "move"),
+    ("before", "seat", "move", "said"),
     [
-        ([], 0, Move("accept")),
-        ([], 1, Move("reject")),
-        ([OFFER], 1, OFFER),
-        ([OFFER], 0, Move("accept")),
-        ([OFFER], 1, Move("message", "hm")),
-        ([], 0, Move("offer", {"price": -1})),
-        ([], 0, Move("offer", 5)),
+        ([], 0, Move("accept"), "accept is not possible now. Possible: message, offer, quit."),
+        ([], 1, Move("reject"), "reject is not possible now"),
+        ([OFFER], 1, OFFER, "offer is not possible now. Possible: accept, reject, quit."),
+        ([OFFER], 0, Move("accept"), "It is not your turn."),
+        ([OFFER], 1, Move("message", "hm"), "message is not possible now"),
+        ([], 0, Move("offer", {"price": -1}), "price: a number from 0 to 10,000,000; sides: text of at most"),
+        ([], 0, Move("offer", 5), "offer needs price: a number"),
     ],
 )
-def test_impossible_moves_of_a_bargain_are_refused(before: list[Move], seat: int, move: Move) -> None:
+def test_impossible_moves_of_a_bargain_are_refused(
+    before: list[Move], seat: int, move: Move, said: str
+) -> None:
     dialogue = started("bargain")
     for made in before:
         dialogue.apply(0, made)
-    assert (dialogue.apply(seat, move).metadata or {})["refused"]
+    refused = dialogue.apply(seat, move).metadata or {}
+    assert refused["refused"] and said in refused["reply"]
     assert not dialogue.is_over
 
 
