@@ -21,7 +21,12 @@ from birdenv.llm._request import Poster
 from birdenv.llm._settings import Endpoint, ModelSettings
 
 _LONGEST_PAUSE: Final = 60.0
-_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint
+_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint, or the last call failed
+_LOST_CALLS: Final = 3
+"""Calls in a row, of all threads, after which an endpoint is taken for lost."""
+
+_OF_ALL_CALLS: Final = frozenset({"connection", "timeout", "rate limit", "unavailable"})
+"""Failures that no further call escapes; the others may be about what was asked."""
 
 Count = Callable[[str], None]
 """Told the kind of each request that failed."""
@@ -31,7 +36,8 @@ class Caller:
     """Answers requests from one endpoint, with retries; safe from any thread.
 
     A pause is a random part of a span that doubles with every try. Where the server names a time
-    (`Retry-After`), all threads wait for it.
+    (`Retry-After`), all threads wait for it. After a call that failed, others have few tries until one works;
+    after several in a row the run ends, so that an endpoint that dies does not cost each episode its tries.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -46,6 +52,7 @@ class Caller:
         self._has_worked = False
         self._has_answered = False  # with anything that comes from an API
         self._rejected = 0
+        self._failed = 0  # calls in a row
 
     def call(self, body: dict[str, Any], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
@@ -66,7 +73,7 @@ class Caller:
                     completion = read_completion(
                         self._poster.post(self._accepted(body), min(request_seconds, left))
                     )
-                self._has_worked = True
+                self._has_worked, self._failed = True, 0
                 return completion
             except FilteredError as error:
                 self._has_worked = True
@@ -96,9 +103,9 @@ class Caller:
             EndpointError: there is none left, or no time for one.
         """
         most = self._settings.retries
-        if error.kind in ("rate limit", "server error"):
+        if error.kind in ("rate limit", "server error", "unavailable"):
             self._has_answered = True
-        if not (self._has_worked or self._has_answered):
+        if self._failed or not (self._has_worked or self._has_answered):
             most = min(most, _FIRST_TRIES - 1)
         pause = error.after
         if pause is None:
@@ -113,8 +120,13 @@ class Caller:
             if self.endpoint.url not in said:
                 said = f"{self.endpoint.url}: {said}"
             times = f" (tried {tries} times)" if tries > 1 else ""
-            kind = EndpointError if self._has_worked else EndpointRefusedError
-            raise kind(f"{said}{times}") from None
+            asked = f" (the server asks to wait {error.after:.0f} s)" if error.after else ""
+            with self._lock:
+                self._failed += 1
+            is_lost = error.kind in _OF_ALL_CALLS and self._failed >= _LOST_CALLS
+            row = f" ({self._failed} calls in a row failed)" if is_lost and self._has_worked else ""
+            kind = EndpointRefusedError if is_lost or not self._has_worked else EndpointError
+            raise kind(f"{said}{times}{asked}{row}") from None
         time.sleep(pause)
 
     def _wait_until_allowed(self, ends: float) -> None:

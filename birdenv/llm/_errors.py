@@ -31,7 +31,8 @@ class TransientError(Exception):
     """One request failed, and the next may do.
 
     Attributes:
-        kind: what happened, for counts: `rate limit`, `server error`, `connection`, `timeout`, `bad reply`.
+        kind: what happened, for counts: `rate limit`, `server error`, `unavailable`, `connection`, `timeout`,
+            `bad reply`.
         after: seconds that the server asks to wait; None if it does not.
     """
 

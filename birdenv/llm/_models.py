@@ -79,7 +79,8 @@ class Models:
             InputError: the file there is damaged.
         """
         self._own = CallFile(folder / CALLS, append=True)
-        self.ledger.begin_with(self._own.cost, self._own.tokens, self._own.unpriced)
+        own = self._own
+        self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def answer(self, role: Role, key: str, body: dict[str, Any], entry: dict[str, Any]) -> Completion:
         """Return the recorded answer to a request, else the endpoint's, which is recorded.

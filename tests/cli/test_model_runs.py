@@ -108,10 +108,13 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
     assert f"finished episode(s) saved; to go on: birdenv c-interact --resume {newest(part)}" in ran.err
-    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
+    made = len(demo_server.requests)
+    ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of before
+    assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(demo_server.requests) == made
+    ran = birdenv("c-interact", "--resume", newest(part), "--max-tokens", "9000000")
     assert ran.code == 0 and len(demo_server.requests) == 2 * calls
-    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
-    assert "Models: 0 calls, " in ran.out and "cost unknown" in ran.out
+    ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of the last time
+    assert ran.code == 0 and f"Models: {calls} calls, " in ran.out and "cost unknown" in ran.out
     assert contents(newest(whole)) == contents(newest(part))
 
 
