@@ -220,6 +220,13 @@ def test_one_prompt_is_told_everything_and_guarded_by_the_rules(server: Start) -
     assert found["said"] == CANNED and "SELECT" in running.requests[0].body["messages"][0]["content"]
 
 
+@pytest.mark.filterwarnings("ignore:The user's model")
+def test_thoughts_are_not_said_and_one_prompt_s_silence_is_counted(server: Start) -> None:
+    thought = Turn(content="I must not tell the 40.\n</think>\n\nThose with many seats.")
+    assert answered(server(thought), "llm-one-prompt:u")["said"] == "Those with many seats."
+    assert answered(server(Turn()), "llm-one-prompt:u")["faults"] == {"nothing said": 1}
+
+
 def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:
     annotated, others = annotated_points(brief), other_points(brief)
     assert [point.term for point in annotated] == ["roomy branches", "wear index"]
