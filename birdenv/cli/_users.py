@@ -75,7 +75,7 @@ def evaluate(
     Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
     finds its endpoint and key in the environment or in .env, as in runs.
     """
-    check_models(models.settings(), [user])
+    check_models(models.settings(), None, [user])
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
     folder = None if data_dir is None else str(data_dir)
@@ -127,7 +127,7 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    check_models(models.settings(), [user])
+    check_models(models.settings(), None, [user])
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with (
         make_game("c-interact", data_dir=folder, user=user) as arena,

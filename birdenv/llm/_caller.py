@@ -36,8 +36,10 @@ class Caller:
     """Answers requests from one endpoint, with retries; safe from any thread.
 
     A pause is a random part of a span that doubles with every try. Where the server names a time
-    (`Retry-After`), all threads wait for it. After a call that failed, others have few tries until one works;
-    after several in a row the run ends, so that an endpoint that dies does not cost each episode its tries.
+    (`Retry-After`), all threads wait for it, too. A call that meets the limit of a rate is tried until its
+    time is over: it waits for others that the endpoint answers. After a call that failed, others have few
+    tries until one works; after several in a row the run ends, so that an endpoint that dies does not cost
+    each episode its tries.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -64,7 +66,8 @@ class Caller:
         """
         request_seconds, call_seconds = self._settings.seconds
         ends = time.monotonic() + call_seconds
-        tries = 0
+        tries = failures = 0
+        is_doubted = self._failed > 0
         while True:
             self._wait_until_allowed(ends)
             left = max(ends - time.monotonic(), 0.001)
@@ -89,44 +92,46 @@ class Caller:
                 raise
             except TransientError as error:
                 count(error.kind)
+                self._has_answered |= error.kind in ("rate limit", "server error", "unavailable")
                 tries += 1
-                self._pause(error, tries, ends)
+                failures += error.kind != "rate limit" or not self._has_worked
+                self._pause(error, tries, failures > self._retries(is_doubted), ends)
 
     def close(self) -> None:
         """Close the connections."""
         self._poster.close()
 
-    def _pause(self, error: TransientError, tries: int, ends: float) -> None:
+    def _retries(self, is_doubted: bool) -> int:
+        """How often a call may fail and be tried again; the limit of a rate is none of its failures."""
+        is_known = self._has_worked or self._has_answered
+        most = self._settings.retries
+        return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
+
+    def _pause(self, error: TransientError, tries: int, was_last: bool, ends: float) -> None:
         """Wait before the next try.
 
         Raises:
             EndpointError: there is none left, or no time for one.
         """
-        most = self._settings.retries
-        if error.kind in ("rate limit", "server error", "unavailable"):
-            self._has_answered = True
-        if self._failed or not (self._has_worked or self._has_answered):
-            most = min(most, _FIRST_TRIES - 1)
-        pause = error.after
-        if pause is None:
-            longest = min(self._settings.pause_seconds * 2 ** (tries - 1), _LONGEST_PAUSE)
-            pause = random.uniform(0.0, longest)
-        else:
+        longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
+        pause, asked = random.uniform(0.0, longest), error.after or 0.0
+        if asked:
+            pause += asked
             with self._lock:
-                self._quiet_until = max(self._quiet_until, time.monotonic() + pause)
-            pause *= random.uniform(1.0, 1.1)
-        if tries > most or time.monotonic() + pause >= ends:
+                self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
+        if was_last or time.monotonic() + pause >= ends:
             said = self._poster.scrubbed(str(error))
             if self.endpoint.url not in said:
                 said = f"{self.endpoint.url}: {said}"
             times = f" (tried {tries} times)" if tries > 1 else ""
-            asked = f" (the server asks to wait {error.after:.0f} s)" if error.after else ""
+            if asked and not was_last:
+                times += f" (the server asks to wait {asked:.0f} s)"
             with self._lock:
                 self._failed += 1
             is_lost = error.kind in _OF_ALL_CALLS and self._failed >= _LOST_CALLS
             row = f" ({self._failed} calls in a row failed)" if is_lost and self._has_worked else ""
             kind = EndpointRefusedError if is_lost or not self._has_worked else EndpointError
-            raise kind(f"{said}{times}{asked}{row}") from None
+            raise kind(f"{said}{times}{row}") from None
         time.sleep(pause)
 
     def _wait_until_allowed(self, ends: float) -> None:

@@ -30,6 +30,9 @@ Progress = Callable[[Mapping[str, Any]], None]
 _FREE = frozenset({"code_sha256", "command", "data_file", "db_dir", "parallel", "server"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
 
+_OF_MODELS = frozenset({"llm", "llm-markup"})
+"""Agents whose argument is a model, whatever folder of weights has the same name."""
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -88,14 +91,14 @@ class RunPlan:
         """Return what `config.json` holds: everything that the records depend on."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
-        argument = agent.partition(":")[2]
+        name, _, argument = agent.partition(":")
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
         others.pop(game.seats[game.evaluated].name)
         return {
             "birdenv": birdenv.__version__,
             "code_sha256": code_digest(),
             "agent": agent,
-            "agent_file_sha256": path_digest(Path(argument)) if argument else None,
+            "agent_file_sha256": path_digest(Path(argument)) if argument and name not in _OF_MODELS else None,
             "agent_options": dict(self.options),
             "seed": self.seed,
             "parallel": self.parallel,

@@ -36,7 +36,9 @@ def run_with(demo_server: Server, folder: Path, *more: Any) -> list[Any]:
 
 
 def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tmp_path: Path) -> None:
+    (tmp_path / "scripted").mkdir()  # a folder of weights may have the model's name
     ran = birdenv(*run_with(demo_server, tmp_path, "-p", "4", "-v"))
+    assert json.loads((newest(tmp_path) / "config.json").read_text())["agent_file_sha256"] is None
     assert ran.code == 0 and "Mean reward                          1.000" in ran.out
     assert "Models: 17 calls, " in ran.out and "cost unknown" in ran.out
     lines = [line for line in ran.err.splitlines() if line.startswith("library_")]
@@ -179,6 +181,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "names is not set" in said and KEY not in said
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
+    assert "--user-model and --user-base-url say nothing" in ended("--agent", "llm:m", "--user-model", "u")
     assert not (tmp_path / "results").exists()
 
 

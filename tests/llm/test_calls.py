@@ -180,6 +180,15 @@ def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, model
     assert not isinstance(error.value, RunEndedError) and error.value.retried
 
 
+def test_the_limit_of_a_rate_is_waited_for_however_often(server: Start, models: Make) -> None:
+    limit = Trouble(status=429, headers={"Retry-After": "0"})
+    running = server(Turn(content="hi"), Turn(content="at last", faults=(limit,) * 12))
+    found = models(running.url, retries=2, pause_seconds=1e-6)
+    found.chat("agent", "m", "one").complete(HELLO)
+    later = [*HELLO, {"role": "assistant", "content": "?"}]
+    assert found.chat("agent", "m", "two").complete(later).content == "at last"
+
+
 def test_an_endpoint_that_dies_ends_the_run_after_a_few_calls(server: Start, models: Make) -> None:
     running = server(Turn(content="hi"), Turn(status=503))
     found = models(running.url, retries=8)

@@ -127,8 +127,9 @@ def run_game(
     game = arena.game
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
+    seats.pop(game.evaluated, None)
+    check_models(models, options.agent, seats.values())
     seats[game.evaluated] = options.agent
-    check_models(models, seats.values())
     llm = Models(models)
     plan = RunPlan(
         arena,
