@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from birdenv.llm._errors import (
     EndpointError,
     EndpointRefusedError,
     FilteredError,
+    ReasoningMissingError,
     RefusedParameterError,
     TransientError,
 )
@@ -51,13 +52,20 @@ class Caller:
         self._lock = threading.Lock()
         self._quiet_until = 0.0
         self._refused: dict[str, set[str]] = {}
+        self._with_reasoning: set[Any] = set()  # models that want it back
         self._has_worked = False
         self._has_answered = False  # with anything that comes from an API
         self._rejected = 0
         self._failed = 0  # calls in a row
 
-    def call(self, body: dict[str, Any], count: Count) -> Completion:
+    def call(self, body: dict[str, Any], thoughts: Sequence[str], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
+
+        Args:
+            body: the request.
+            thoughts: the reasoning of each of the assistant's messages in it. It is sent where the endpoint
+                asks for it; most refuse it.
+            count: is told of each request that failed.
 
         Raises:
             EndpointError: no try gave a usable answer.
@@ -71,11 +79,12 @@ class Caller:
         while True:
             self._wait_until_allowed(ends)
             left = max(ends - time.monotonic(), 0.001)
+            sent, thinks = self._accepted(body), body.get("model") in self._with_reasoning
+            if thinks:
+                sent = sent | {"messages": _with_thoughts(sent["messages"], thoughts)}
             try:
                 with self._room:
-                    completion = read_completion(
-                        self._poster.post(self._accepted(body), min(request_seconds, left))
-                    )
+                    completion = read_completion(self._poster.post(sent, min(request_seconds, left)))
                 self._has_worked, self._failed = True, 0
                 return completion
             except FilteredError as error:
@@ -85,6 +94,11 @@ class Caller:
             except RefusedParameterError as error:
                 count("refused parameter")
                 self._refuse(str(body.get("model")), str(error))
+            except ReasoningMissingError as error:
+                count("reasoning asked for")
+                if thinks:
+                    raise EndpointError(str(error)) from None
+                self._with_reasoning.add(body.get("model"))
             except EndpointError as error:
                 self._rejected += 1
                 if not self._has_worked and self._rejected >= _FIRST_TRIES:
@@ -152,3 +166,13 @@ class Caller:
     def _refuse(self, model: str, name: str) -> None:
         with self._lock:
             self._refused.setdefault(model, set()).add(name)
+
+
+def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
+    """Messages with the reasoning of the assistant's; the last ones belong together."""
+    own = sum(message.get("role") == "assistant" for message in messages)
+    left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
+    return [
+        message | {"reasoning_content": next(left, "")} if message.get("role") == "assistant" else message
+        for message in messages
+    ]

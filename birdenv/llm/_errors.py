@@ -46,5 +46,9 @@ class RefusedParameterError(Exception):
     """The endpoint does not know an optional parameter; the argument is its name."""
 
 
+class ReasoningMissingError(Exception):
+    """The endpoint wants the reasoning of earlier answers back; the argument is what it said."""
+
+
 class FilteredError(Exception):
     """The endpoint's filter stopped a request; the argument is what it said."""

@@ -21,6 +21,7 @@ from birdenv.llm._errors import (
     EndpointError,
     EndpointRefusedError,
     FilteredError,
+    ReasoningMissingError,
     RefusedParameterError,
     TransientError,
 )
@@ -42,6 +43,9 @@ _UNKNOWN = re.compile(
 )
 _SPENT = re.compile(r"insufficient.(quota|balance|credit|funds)|credit balance is too low")
 _FILTERED = re.compile(r"content.?(filter|management|policy)")
+_REASONING_MISSING = re.compile(
+    r"(missing|required|must).*reasoning_content|reasoning_content.*(missing|required|must)"
+)
 _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http", "invalid url", "no scheme")
 
 
@@ -72,6 +76,7 @@ class Poster:
             EndpointError: the endpoint does not take this request.
             EndpointRefusedError: the endpoint takes no request.
             FilteredError: its filter stopped this request.
+            ReasoningMissingError: it may be sent again with the reasoning of earlier answers.
         """
         ends = time.monotonic() + seconds
         with self._client() as (client, to):
@@ -176,6 +181,8 @@ class Poster:
                 return RefusedParameterError(names[0])
             if _FILTERED.search(lower):
                 return FilteredError(text)
+            if _REASONING_MISSING.search(lower):
+                return ReasoningMissingError(said)
             return EndpointError(said)
         if status in (401, 403):
             said += " (is the key right?)"

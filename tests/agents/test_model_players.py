@@ -124,7 +124,9 @@ def test_the_history_is_shortened_but_keeps_the_instruction(server: Start) -> No
     record = played(running)
     assert record["status"] == "completed" and record["model_faults"]["system"]["history shortened"] == 1
     before, short = (running.requests[n].body["messages"] for n in (3, 4))
-    assert short[:2] == before[:2] and "left out" in short[2]["content"] and short[-2:] == before[-2:]
+    assert short[0] == before[0] and short[1]["content"].startswith(before[1]["content"])
+    assert "left out" in short[1]["content"] and short[-2:] == before[-2:]
+    assert [message["role"] for message in short] == ["system", "user", *["assistant", "tool"] * 2]
     assert len(short) < len(before)
 
 

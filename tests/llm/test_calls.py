@@ -399,6 +399,19 @@ def test_thoughts_among_the_words_are_reasoning(
     assert thought == "" or thought not in str(made.history())
 
 
+def test_reasoning_goes_back_to_endpoints_that_ask_for_it(server: Start, models: Make) -> None:
+    turns = (Turn(content="one", reasoning="Hm."), Turn(content="two"), Turn(content="three"))
+    running = server(*turns, wants_reasoning=True)
+    chat = models(running.url).chat("agent", "m", "scope")
+    messages = list(HELLO)
+    for turn in turns:
+        made = chat.complete(messages)
+        assert made.content == turn.content
+        messages += [made.history(), {"role": "user", "content": "and?"}]
+    sent = [[m.get("reasoning_content") for m in each.body["messages"][1::2]] for each in running.requests]
+    assert sent == [[], [None], ["Hm."], ["Hm.", ""]]
+
+
 def test_flex_is_sent_and_waits_longer(server: Start, models: Make) -> None:
     running = server(Turn(content="hi"))
     found = models(running.url, service_tier="flex")
