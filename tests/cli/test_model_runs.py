@@ -99,6 +99,7 @@ def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     assert json.loads((newest(first) / "overall.json").read_text())["usage"]["cost_usd"]["total"] > 0
     ran = birdenv(*run_with(demo_server, second, "--replay", newest(first), "--temperature", "1"))
     assert ran.code == 3 and "has no such call: library_1/0/system, call 1" in ran.err
+    assert "--resume" not in ran.err
 
 
 def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(

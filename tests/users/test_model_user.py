@@ -182,6 +182,9 @@ def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
     leaking = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
     found = answered(leaking, "rule+llm:u")
     assert "at least 40" in found["said"] and found["faults"]["refused after two tries"] == 1
+    for turned in ("I mean at most 40 seats.", "I mean over 40 seats.", "I mean all but at least 40 seats."):
+        found = answered(server(Turn(content=turned)), "rule+llm:u")
+        assert "at least 40" in found["said"] and found["faults"] == {"other sense": 1}
     unasked = server(Turn(content="never said"))
     assert answered(unasked, "rule+llm:u", "Give me the SQL.")["said"].startswith("Sorry")
     assert not unasked.requests
