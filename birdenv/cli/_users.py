@@ -30,6 +30,7 @@ from birdenv.runs.user_evaluation import (
     keep_figures,
     leak_figures,
     leaks_text,
+    noted,
     read_questions,
     readability,
     readability_text,
@@ -45,6 +46,9 @@ _User = Annotated[
 ]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
+]
+_Parallel = Annotated[
+    int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
 ]
 
 
@@ -63,9 +67,7 @@ def evaluate(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
     ] = None,
-    parallel: Annotated[
-        int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
-    ] = 1,
+    parallel: _Parallel = 1,
     models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
@@ -73,7 +75,7 @@ def evaluate(
     Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
     finds its endpoint and key in the environment or in .env, as in runs.
     """
-    check_models(models.settings(), [user])
+    check_models(models.settings(), None, [user])
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
     folder = None if data_dir is None else str(data_dir)
@@ -96,6 +98,8 @@ def evaluate(
         ]
     print(visible(f"user {user}, {len(there)} questions\n\n{evaluation_text(judged, worst)}\n"))
     print(visible(readability_text(readability(told))))
+    if line := noted(one.heard for one in judged):
+        print(line)
     if json_file is not None:
         json_file.write_text(json.dumps(class_figures(judged), indent=1) + "\n", encoding="utf-8")
     asked_of = f"{len(there)} questions to {'the demo' if data_dir is None else data_dir.name}"
@@ -113,6 +117,7 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    parallel: _Parallel = 1,
     models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
@@ -122,13 +127,13 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    check_models(models.settings(), [user])
+    check_models(models.settings(), None, [user])
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with (
         make_game("c-interact", data_dir=folder, user=user) as arena,
         closing(Models(models.settings())) as llm,
     ):
-        leaks = fish(arena, drawn, limit, llm)
+        leaks = fish(arena, drawn, limit, llm, parallel=parallel)
     print(visible(leaks_text(leaks)))
     _keep(user, models, {"leaks": leak_figures(leaks)})
     if line := llm.ledger.line():

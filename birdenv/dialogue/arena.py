@@ -221,6 +221,7 @@ class Arena:
             tasks=self._tasks.all_public(),
             options=dict(options or {}),
             repeat=repeat,
+            legal=dialogue.rules.legal(seat) if seat in dialogue.open else (),
             models=models,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from birdenv.llm._errors import (
     EndpointError,
     EndpointRefusedError,
     FilteredError,
+    ReasoningMissingError,
     RefusedParameterError,
     TransientError,
 )
@@ -21,7 +22,12 @@ from birdenv.llm._request import Poster
 from birdenv.llm._settings import Endpoint, ModelSettings
 
 _LONGEST_PAUSE: Final = 60.0
-_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint
+_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint, or the last call failed
+_LOST_CALLS: Final = 3
+"""Calls in a row, of all threads, after which an endpoint is taken for lost."""
+
+_OF_ALL_CALLS: Final = frozenset({"connection", "timeout", "rate limit", "unavailable"})
+"""Failures that no further call escapes; the others may be about what was asked."""
 
 Count = Callable[[str], None]
 """Told the kind of each request that failed."""
@@ -31,7 +37,10 @@ class Caller:
     """Answers requests from one endpoint, with retries; safe from any thread.
 
     A pause is a random part of a span that doubles with every try. Where the server names a time
-    (`Retry-After`), all threads wait for it.
+    (`Retry-After`), all threads wait for it, too. A call that meets the limit of a rate is tried until its
+    time is over: it waits for others that the endpoint answers. After a call that failed, others have few
+    tries until one works; after several in a row the run ends, so that an endpoint that dies does not cost
+    each episode its tries.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -43,12 +52,20 @@ class Caller:
         self._lock = threading.Lock()
         self._quiet_until = 0.0
         self._refused: dict[str, set[str]] = {}
+        self._with_reasoning: set[Any] = set()  # models that want it back
         self._has_worked = False
         self._has_answered = False  # with anything that comes from an API
         self._rejected = 0
+        self._failed = 0  # calls in a row
 
-    def call(self, body: dict[str, Any], count: Count) -> Completion:
+    def call(self, body: dict[str, Any], thoughts: Sequence[str], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
+
+        Args:
+            body: the request.
+            thoughts: the reasoning of each of the assistant's messages in it. It is sent where the endpoint
+                asks for it; most refuse it.
+            count: is told of each request that failed.
 
         Raises:
             EndpointError: no try gave a usable answer.
@@ -57,16 +74,18 @@ class Caller:
         """
         request_seconds, call_seconds = self._settings.seconds
         ends = time.monotonic() + call_seconds
-        tries = 0
+        tries = failures = 0
+        is_doubted = self._failed > 0
         while True:
             self._wait_until_allowed(ends)
             left = max(ends - time.monotonic(), 0.001)
+            sent, thinks = self._accepted(body), body.get("model") in self._with_reasoning
+            if thinks:
+                sent = sent | {"messages": _with_thoughts(sent["messages"], thoughts)}
             try:
                 with self._room:
-                    completion = read_completion(
-                        self._poster.post(self._accepted(body), min(request_seconds, left))
-                    )
-                self._has_worked = True
+                    completion = read_completion(self._poster.post(sent, min(request_seconds, left)))
+                self._has_worked, self._failed = True, 0
                 return completion
             except FilteredError as error:
                 self._has_worked = True
@@ -75,6 +94,11 @@ class Caller:
             except RefusedParameterError as error:
                 count("refused parameter")
                 self._refuse(str(body.get("model")), str(error))
+            except ReasoningMissingError as error:
+                count("reasoning asked for")
+                if thinks:
+                    raise EndpointError(str(error)) from None
+                self._with_reasoning.add(body.get("model"))
             except EndpointError as error:
                 self._rejected += 1
                 if not self._has_worked and self._rejected >= _FIRST_TRIES:
@@ -82,39 +106,46 @@ class Caller:
                 raise
             except TransientError as error:
                 count(error.kind)
+                self._has_answered |= error.kind in ("rate limit", "server error", "unavailable")
                 tries += 1
-                self._pause(error, tries, ends)
+                failures += error.kind != "rate limit" or not self._has_worked
+                self._pause(error, tries, failures > self._retries(is_doubted), ends)
 
     def close(self) -> None:
         """Close the connections."""
         self._poster.close()
 
-    def _pause(self, error: TransientError, tries: int, ends: float) -> None:
+    def _retries(self, is_doubted: bool) -> int:
+        """How often a call may fail and be tried again; the limit of a rate is none of its failures."""
+        is_known = self._has_worked or self._has_answered
+        most = self._settings.retries
+        return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
+
+    def _pause(self, error: TransientError, tries: int, was_last: bool, ends: float) -> None:
         """Wait before the next try.
 
         Raises:
             EndpointError: there is none left, or no time for one.
         """
-        most = self._settings.retries
-        if error.kind in ("rate limit", "server error"):
-            self._has_answered = True
-        if not (self._has_worked or self._has_answered):
-            most = min(most, _FIRST_TRIES - 1)
-        pause = error.after
-        if pause is None:
-            longest = min(self._settings.pause_seconds * 2 ** (tries - 1), _LONGEST_PAUSE)
-            pause = random.uniform(0.0, longest)
-        else:
+        longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
+        pause, asked = random.uniform(0.0, longest), error.after or 0.0
+        if asked:
+            pause += asked
             with self._lock:
-                self._quiet_until = max(self._quiet_until, time.monotonic() + pause)
-            pause *= random.uniform(1.0, 1.1)
-        if tries > most or time.monotonic() + pause >= ends:
+                self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
+        if was_last or time.monotonic() + pause >= ends:
             said = self._poster.scrubbed(str(error))
             if self.endpoint.url not in said:
                 said = f"{self.endpoint.url}: {said}"
             times = f" (tried {tries} times)" if tries > 1 else ""
-            kind = EndpointError if self._has_worked else EndpointRefusedError
-            raise kind(f"{said}{times}") from None
+            if asked and not was_last:
+                times += f" (the server asks to wait {asked:.0f} s)"
+            with self._lock:
+                self._failed += 1
+            is_lost = error.kind in _OF_ALL_CALLS and self._failed >= _LOST_CALLS
+            row = f" ({self._failed} calls in a row failed)" if is_lost and self._has_worked else ""
+            kind = EndpointRefusedError if is_lost or not self._has_worked else EndpointError
+            raise kind(f"{said}{times}{row}") from None
         time.sleep(pause)
 
     def _wait_until_allowed(self, ends: float) -> None:
@@ -135,3 +166,13 @@ class Caller:
     def _refuse(self, model: str, name: str) -> None:
         with self._lock:
             self._refused.setdefault(model, set()).add(name)
+
+
+def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
+    """Messages with the reasoning of the assistant's; the last ones belong together."""
+    own = sum(message.get("role") == "assistant" for message in messages)
+    left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
+    return [
+        message | {"reasoning_content": next(left, "")} if message.get("role") == "assistant" else message
+        for message in messages
+    ]

@@ -16,6 +16,8 @@ _MOST_LEVELS: Final = 20  # of lists and objects in a message
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PAGE: Final = re.compile(r"\s*<(?:!doctype )?html", re.IGNORECASE)
 _THINK, _THOUGHT = "<think>", "</think>"
+_BROKEN_OFF: Final = ("error", "abort")
+"""Finish reasons of a server that gave up: these words are not the model's whole answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,15 @@ def read_completion(text: str) -> Completion:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         why = error_text(body) or f"no choices but {shortened(text)}"
         raise TransientError(why, "bad reply")
+    reason = choices[0].get("finish_reason")
+    if choices[0].get("error") or reason in _BROKEN_OFF:  # of gateways, whose own server failed
+        raise TransientError(error_text(choices[0]) or f"the answer ended with {reason!r}", "bad reply")
     message: Any = choices[0].get("message")
     try:
         check_message(message, "the answer's message")
     except InputError as error:
         raise TransientError(str(error), "bad reply") from None
-    return completion_of(message, choices[0].get("finish_reason"), body.get("usage"))
+    return completion_of(message, reason, body.get("usage"))
 
 
 def check_message(message: Any, where: str) -> None:
@@ -156,9 +161,9 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
     calls = message.get("tool_calls")
     reasoning = _words(message.get("reasoning_content") or message.get("reasoning"))
     content = _words(message.get("content"))
-    if content.lstrip().startswith(_THINK):  # of servers that leave it among the words
-        thought, _, content = content.lstrip().removeprefix(_THINK).partition(_THOUGHT)
-        reasoning, content = f"{reasoning}{thought}".strip(), content.lstrip()
+    if _THOUGHT in content or content.lstrip().startswith(_THINK):
+        thought, content = _parted(content)
+        reasoning = f"{reasoning}{thought}".strip()
     return Completion(
         message=message,
         content=content,
@@ -170,6 +175,15 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(details.get("cached_tokens")) or 0,
     )
+
+
+def _parted(content: str) -> tuple[str, str]:
+    """Thoughts that a server has left among the words, and the words after them.
+
+    Of some models the first tag is not there: their prompt ends with it. Without the last one all is thought.
+    """
+    thought, end, words = content.lstrip().removeprefix(_THINK).rpartition(_THOUGHT)
+    return (thought, words.lstrip()) if end else (words, "")
 
 
 def _words(content: Any) -> str:

@@ -31,7 +31,8 @@ class TransientError(Exception):
     """One request failed, and the next may do.
 
     Attributes:
-        kind: what happened, for counts: `rate limit`, `server error`, `connection`, `timeout`, `bad reply`.
+        kind: what happened, for counts: `rate limit`, `server error`, `unavailable`, `connection`, `timeout`,
+            `bad reply`.
         after: seconds that the server asks to wait; None if it does not.
     """
 
@@ -43,6 +44,10 @@ class TransientError(Exception):
 
 class RefusedParameterError(Exception):
     """The endpoint does not know an optional parameter; the argument is its name."""
+
+
+class ReasoningMissingError(Exception):
+    """The endpoint wants the reasoning of earlier answers back; the argument is what it said."""
 
 
 class FilteredError(Exception):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from birdenv.llm._completion import Completion
 from birdenv.llm._errors import BudgetSpentError
 from birdenv.llm._settings import ModelSettings, Role
+
+_LARGER: Final = "to go on, give a larger one, too"
 
 
 @dataclass(slots=True)
@@ -44,13 +46,14 @@ class Ledger:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
         self._accounts: dict[Role, Account] = {}
         self._before = (0.0, 0)
-        self._unpriced_before = 0
+        self._calls_before, self._unpriced_before = 0, 0
         self._lock = threading.Lock()
 
-    def begin_with(self, cost: float, tokens: int, unpriced: int) -> None:
+    def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
         """Count what an earlier part of the run took; `unpriced` of its calls have no known price."""
         with self._lock:
-            self._before, self._unpriced_before = (cost, tokens), unpriced
+            self._before = (cost, tokens)
+            self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
         """Count one answer; one that had been recorded costs nothing."""
@@ -83,9 +86,13 @@ class Ledger:
             if 2 * sum(a.unmetered for a in accounts) > sum(a.calls for a in accounts):
                 raise BudgetSpentError(f"{budget} cannot be kept: the endpoint does not report tokens")
         if self._max_cost is not None and cost >= self._max_cost:
-            raise BudgetSpentError(f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars")
+            raise BudgetSpentError(
+                f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars ({_LARGER})"
+            )
         if self._run_tokens is not None and tokens >= self._run_tokens:
-            raise BudgetSpentError(f"--max-tokens is reached: {tokens} of {self._run_tokens} tokens")
+            raise BudgetSpentError(
+                f"--max-tokens is reached: {tokens} of {self._run_tokens} tokens ({_LARGER})"
+            )
 
     def totals(self) -> tuple[float, int]:
         """Return US dollars and tokens of the whole run so far."""
@@ -102,7 +109,7 @@ class Ledger:
     def line(self) -> str:
         """Return the whole run so far in a few words; empty if nothing was called."""
         accounts = self.accounts().values()
-        if not accounts and not self._before[1]:
+        if not accounts and not self._calls_before:
             return ""
         cost, tokens = self.totals()
         unpriced = self._unpriced_before + sum(a.unpriced for a in accounts)
@@ -111,7 +118,7 @@ class Ledger:
         again = f", {sum(troubles.values())} tries failed" if troubles else ""
         unmetered = sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
-        return f"{sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
+        return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the accounts as JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -79,9 +80,17 @@ class Models:
             InputError: the file there is damaged.
         """
         self._own = CallFile(folder / CALLS, append=True)
-        self.ledger.begin_with(self._own.cost, self._own.tokens, self._own.unpriced)
+        own = self._own
+        self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
-    def answer(self, role: Role, key: str, body: dict[str, Any], entry: dict[str, Any]) -> Completion:
+    def answer(
+        self,
+        role: Role,
+        key: str,
+        body: dict[str, Any],
+        entry: dict[str, Any],
+        thoughts: Sequence[str] = (),
+    ) -> Completion:
         """Return the recorded answer to a request, else the endpoint's, which is recorded.
 
         Args:
@@ -89,6 +98,7 @@ class Models:
             key: of the call.
             body: the request.
             entry: what is recorded of the request.
+            thoughts: the reasoning of the seat's answers so far.
 
         Raises:
             ReplayMissError: the run is replayed and the call was not recorded.
@@ -109,7 +119,7 @@ class Models:
                 self.ledger.add(role, completion, reused=True)
                 break
         else:
-            completion = self._called(role, endpoint, key, body, entry, cached)
+            completion = self._called(role, endpoint, key, body, entry, thoughts, cached)
         if completion.finish_reason == _OVERFLOW:
             raise ContextOverflowError(completion.content)
         return completion
@@ -139,6 +149,7 @@ class Models:
         key: str,
         body: dict[str, Any],
         entry: dict[str, Any],
+        thoughts: Sequence[str],
         cached: CallFile | None,
     ) -> Completion:
         if self._replayed is not None:
@@ -148,7 +159,8 @@ class Models:
             )
         self.ledger.check()
         try:
-            completion = self._caller(endpoint).call(body, lambda kind: self.ledger.trouble(role, kind))
+            caller = self._caller(endpoint)
+            completion = caller.call(body, thoughts, lambda kind: self.ledger.trouble(role, kind))
         except ContextOverflowError as error:
             completion = completion_of({"role": "assistant", "content": str(error)}, _OVERFLOW, UNPAID)
         cost = self._prices.cost(body["model"], endpoint.url, completion)

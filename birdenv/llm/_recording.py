@@ -53,7 +53,8 @@ class CallFile:
         path: the file.
         cost: US dollars of the calls that it held when it was opened and that were paid.
         tokens: their tokens.
-        unpriced: how many of them have no known price.
+        calls: how many of them were paid.
+        unpriced: how many of those have no known price.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -63,7 +64,7 @@ class CallFile:
             InputError: it cannot be read, or another line is damaged.
         """
         self.path = path
-        self.cost, self.tokens, self.unpriced = 0.0, 0, 0
+        self.cost, self.tokens, self.calls, self.unpriced = 0.0, 0, 0, 0
         self._lines: dict[str, _Line] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
@@ -168,6 +169,7 @@ class CallFile:
         self._lines.setdefault(entry["key"], _Line(place, len(line), entry["scope"], entry["n"]))
         if not entry.get("reused"):
             recorded = completion_of(entry["message"], None, entry.get("usage"))
+            self.calls += 1
             self.cost += entry.get("cost_usd") or 0.0
             self.unpriced += entry.get("cost_usd") is None
             self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)

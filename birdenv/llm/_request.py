@@ -14,12 +14,14 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeVar
 
+from birdenv.errors import BirdenvError
 from birdenv.llm._completion import error_text, shortened
 from birdenv.llm._errors import (
     ContextOverflowError,
     EndpointError,
     EndpointRefusedError,
     FilteredError,
+    ReasoningMissingError,
     RefusedParameterError,
     TransientError,
 )
@@ -41,6 +43,9 @@ _UNKNOWN = re.compile(
 )
 _SPENT = re.compile(r"insufficient.(quota|balance|credit|funds)|credit balance is too low")
 _FILTERED = re.compile(r"content.?(filter|management|policy)")
+_REASONING_MISSING = re.compile(
+    r"(missing|required|must).*reasoning_content|reasoning_content.*(missing|required|must)"
+)
 _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http", "invalid url", "no scheme")
 
 
@@ -71,13 +76,17 @@ class Poster:
             EndpointError: the endpoint does not take this request.
             EndpointRefusedError: the endpoint takes no request.
             FilteredError: its filter stopped this request.
+            ReasoningMissingError: it may be sent again with the reasoning of earlier answers.
         """
         ends = time.monotonic() + seconds
         with self._client() as (client, to):
             timeout = to.library.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
             try:
-                with client.stream("POST", to.url, content=json.dumps(body), timeout=timeout) as response:
+                sent = {"content": json.dumps(body), "timeout": timeout, "follow_redirects": False}
+                with client.stream("POST", to.url, **sent) as response:
                     text = self._read(response, ends)
+            except (BirdenvError, TransientError):
+                raise
             except to.library.ConnectTimeout:
                 raise TransientError(f"{self._endpoint.url} cannot be reached", "connection") from None
             except to.library.TimeoutException:
@@ -86,9 +95,9 @@ class Poster:
                 raise self._connection_error(error) from None
             except to.library.TransportError:
                 raise TransientError("the connection was lost", "connection") from None
-            except (to.library.RequestError, OSError, ValueError) as error:
+            except Exception as error:  # whatever it is, it is not the model's answer
                 raise TransientError(self.scrubbed(f"{type(error).__name__}: {error}"), "bad reply") from None
-        if response.status_code >= 400:
+        if response.status_code >= 300:
             raise self._status_error(response, text, body)
         return text
 
@@ -146,16 +155,22 @@ class Poster:
         return self.scrubbed(b"".join(parts).decode("utf-8", "replace"))
 
     def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
-        """What an answer with a status from 400 means."""
+        """What an answer with a status from 300 means."""
         status, found = response.status_code, _error_of(answer)
         code = str(found.get("code") or found.get("type") or "")
         text = error_text(found) or shortened(answer)
         said = f"{self._endpoint.url} answered {status}: {text}"
         lower = f"{code} {text}".lower()
+        if status < 400:  # a POST that is sent on arrives as a GET
+            place = self.scrubbed(shortened(response.headers.get("location", "")))
+            return EndpointRefusedError(
+                f"{self._endpoint.url} answered {status}: it sends requests on to {place} "
+                "(is the base URL right?)"
+            )
         if status == 402 or _SPENT.search(lower) or "billing" in code.lower():
             return EndpointRefusedError(f"{said} (the quota is spent)")
         if status in (408, 409, 425, 429) or status >= 500:
-            kind = "rate limit" if status == 429 else "server error"
+            kind = "rate limit" if status == 429 else "unavailable" if status > 501 else "server error"
             return TransientError(said, kind, retry_after(response.headers))
         if status == 413 or _OVERFLOW.search(lower):
             return ContextOverflowError(said)
@@ -166,6 +181,8 @@ class Poster:
                 return RefusedParameterError(names[0])
             if _FILTERED.search(lower):
                 return FilteredError(text)
+            if _REASONING_MISSING.search(lower):
+                return ReasoningMissingError(said)
             return EndpointError(said)
         if status in (401, 403):
             said += " (is the key right?)"
@@ -224,7 +241,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
     headers = {name: value for name, value in named.items() if isinstance(value, str)}
     return _Prepared(
         library,
-        library.URL(f"{client.base_url}chat/completions"),
+        library.URL(f"{endpoint.url}/chat/completions"),
         partial(openai.DefaultHttpxClient, verify=tls, headers=headers),
     )
 

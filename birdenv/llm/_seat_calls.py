@@ -42,6 +42,7 @@ class Chat:
         self._seed = seed
         self._seen: Counter[str] = Counter()
         self._calls = 0
+        self._thoughts: list[str] = []
         self._before: list[Any] = []
         self._params: dict[str, Any] = {}
 
@@ -78,7 +79,8 @@ class Chat:
         again = self._seen[plain]
         self._seen[plain] += 1
         key = plain if not again else call_key(self._scope, body, again)
-        completion = self._models.answer(self._role, key, body, self._entry(body))
+        completion = self._models.answer(self._role, key, body, self._entry(body), self._thoughts)
+        self._thoughts.append(completion.reasoning)
         self._count(completion)
         return completion
 

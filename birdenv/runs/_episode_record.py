@@ -57,7 +57,7 @@ def record_episode(
     if broken is not None:
         status = broken.status
     used, fault = _usage(players, broken)
-    faults = {seat.name: _faults(player) for seat, player in zip(arena.game.seats, players, strict=True)}
+    faults = {seat.name: model_faults(player) for seat, player in zip(arena.game.seats, players, strict=True)}
     if fault is not None and broken is None:
         broken, status = fault, fault.status
     example = Example(
@@ -117,7 +117,7 @@ def _usage(
     return used, fault
 
 
-def _faults(player: Player | None) -> dict[str, int]:
+def model_faults(player: Player | None) -> dict[str, int]:
     """What a player's model did wrong, by kind; a player without a model has no such method."""
     count = getattr(player, "faults", None)
     return dict(count()) if callable(count) else {}

@@ -14,6 +14,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
+from birdenv.runs._episode_status import RETRIED
 
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
@@ -150,10 +151,11 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """The records of `runs` whose episode is in every stream, by `episode_name`."""
+        """The records of `runs` whose episode is in every stream and is not `RETRIED`, by `episode_name`."""
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
-        return {name: run for name, run in runs.items() if all(name in other for other in others)}
+        kept = {name: run for name, run in runs.items() if all(name in other for other in others)}
+        return {name: run for name, run in kept.items() if run["status"] not in RETRIED}
 
     def rewrite(self, order: Iterable[str]) -> None:
         """Leave exactly the episodes named, in this order, in every stream; each file atomically."""

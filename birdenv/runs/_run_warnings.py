@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from birdenv.dialogue import Arena
+from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.runs._run_folder import episode_name
+from birdenv.runs.summaries._model_figures import model_figures
 
 _LOST: Final = "infra_error"
 _QUIT: Final = "quit"
 _ANSWER: Final = "submit_sql"
 """Where a game has this move, others are no answers."""
+
+_UNREAD: Final = (MALFORMED, NO_CALL)
+_UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after two tries")
+"""What is noted of a user's model where it gave nothing that could be said (`birdenv.users.model_user`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class RunWarnings:
 
 
 def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
-    """Look for episodes that broke off, moves of no known name, and an agent that never answered."""
+    """Look for episodes that broke off, moves of no known name, and seats that never answered."""
     runs = list(records)
     lines = []
     broken = [run for run in runs if "error" in run]
@@ -53,26 +59,56 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
         for event in run.get("example", {}).get("events", ())
         if event["agent"] == arena.game.evaluated and event["action"] != _QUIT
     ]
-    unknown = [(run, event["action"]) for run, event in moves if event["action"] not in seat.by_name]
+    unread = sum(event["action"] in _UNREAD for _, event in moves)
+    unknown = [
+        (run, event["action"]) for run, event in moves if event["action"] not in (*seat.by_name, *_UNREAD)
+    ]
     if unknown:
         run, action = unknown[0]
         lines.append(
             f"{len(unknown)} moves were not possible; the first: {action!r} in {_name(run)}. The moves of "
             f"{arena.game.name} are {', '.join(seat.by_name)}."
         )
+    noted = model_figures(runs).get("model_faults", {})
+    why = _listed(noted.pop(seat.name, {}))
+    if unread:
+        lines.append(f"{unread} messages of the agent were no move that could be read{why}.")
     answers = {_ANSWER} & seat.by_name.keys() or seat.by_name.keys()
     played = [run for run in runs if "example" in run]
     is_silent = bool(played) and not any(_is_answer(event, answers) for _, event in moves)
     if is_silent and len(broken) < len(runs):
-        lines.append(f"The agent never answered ({' or '.join(answers)}) in {len(played)} episode(s).")
+        lines.append(
+            f"The agent never answered ({' or '.join(answers)}) in {len(played)} episode(s)"
+            f"{'' if unread else why}."
+        )
+    lines += _useless_models(arena, runs, noted)
     return RunWarnings(
         tuple(lines), len(broken), len(lost), is_silent or (bool(runs) and len(broken) == len(runs))
     )
 
 
+def _useless_models(
+    arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    """A line for each other seat whose model had nothing to say to half of what it was asked."""
+    lines = []
+    for name, kinds in noted.items():
+        seat = arena.game.seat_index(name)
+        said = sum(e["agent"] == seat for run in runs for e in run.get("example", {}).get("events", ()))
+        if 2 * sum(kinds.get(kind, 0) for kind in _UNUSABLE) >= max(said, 1):
+            lines.append(
+                f"The {name}'s model often had nothing usable to say{_listed(kinds)}: {said} answers."
+            )
+    return lines
+
+
 def _is_answer(event: Mapping[str, Any], answers: Iterable[str]) -> bool:
     data = event["data"]
     return event["action"] in answers and not (isinstance(data, str) and not data.strip())
+
+
+def _listed(faults: Mapping[str, int]) -> str:
+    return f" ({', '.join(f'{kind} {count}' for kind, count in faults.items())})" if faults else ""
 
 
 def _name(record: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from birdenv.errors import InputError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Models
 from birdenv.runs._episode_record import PlannedEpisode
-from birdenv.runs._episode_status import RETRIED
 from birdenv.runs._job_engine import JobEngine, threads
 from birdenv.runs._jobs import Job, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
@@ -30,6 +29,9 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 _FREE = frozenset({"code_sha256", "command", "data_file", "db_dir", "parallel", "server"})
 """Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
+
+_OF_MODELS = frozenset({"llm", "llm-markup"})
+"""Agents whose argument is a model, whatever folder of weights has the same name."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,14 @@ class RunPlan:
         """Return what `config.json` holds: everything that the records depend on."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
-        argument = agent.partition(":")[2]
+        name, _, argument = agent.partition(":")
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
         others.pop(game.seats[game.evaluated].name)
         return {
             "birdenv": birdenv.__version__,
             "code_sha256": code_digest(),
             "agent": agent,
-            "agent_file_sha256": path_digest(Path(argument)) if argument else None,
+            "agent_file_sha256": path_digest(Path(argument)) if argument and name not in _OF_MODELS else None,
             "agent_options": dict(self.options),
             "seed": self.seed,
             "parallel": self.parallel,
@@ -130,6 +132,8 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
             f"{directory.path} was run with other settings ({differences}); "
             "resume with the same ones, or start a new run without --resume"
         )
+    if before.get("command") != (command := config.get("command")) and command is not None:
+        directory.write_json("config.json", before | {"command": command})  # for the next time
     return ["birdenv's code has changed since the run was started"] if "code_sha256" in changed else []
 
 
@@ -212,7 +216,7 @@ def _loaded_data_set_aside() -> Iterator[None]:
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
     """Names of the finished episodes; lines that are torn or are to be retried are removed from the files."""
-    finished = {name for name, run in directory.finished().items() if run["status"] not in RETRIED}
+    finished = set(directory.finished())
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)
     return finished

@@ -118,6 +118,7 @@ class Script(_Strict):
         latency: seconds before every answer.
         turn_mark: text that opens a turn of a prompt without chat roles: the second one is the second turn.
         refused: parameters of a request that are answered with status 400.
+        wants_reasoning: answers of the assistant's without `reasoning_content` are answered with status 400.
         key: the only key that is let in; every one without it.
     """
 
@@ -126,6 +127,7 @@ class Script(_Strict):
     latency: float = 0.0
     turn_mark: str = "### Turn "
     refused: tuple[str, ...] = ()
+    wants_reasoning: bool = False
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> Turn | None:

@@ -132,6 +132,10 @@ def _refused(script: Script, body: Mapping[str, Any]) -> Trouble | None:
         if name in body:
             message = f"Unsupported parameter: '{name}' is not supported with this model."
             return Trouble(status=400, code="unsupported_parameter", message=message)
+    messages = body.get("messages") or ()
+    own = [each for each in messages if isinstance(each, dict) and each.get("role") == "assistant"]
+    if script.wants_reasoning and not all("reasoning_content" in each for each in own):
+        return Trouble(status=400, message="Missing `reasoning_content` field in the assistant message.")
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from birdenv.dialogue import Event, Move, make_game, play, replay
-from birdenv.errors import InputError, RunEndedError
+from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Trouble, Turn, serve
@@ -162,7 +162,9 @@ def test_the_history_is_shortened_but_keeps_the_instruction(server: Start) -> No
     record = played(running)
     assert record["status"] == "completed" and record["model_faults"]["system"]["history shortened"] == 1
     before, short = (running.requests[n].body["messages"] for n in (3, 4))
-    assert short[:2] == before[:2] and "left out" in short[2]["content"] and short[-2:] == before[-2:]
+    assert short[0] == before[0] and short[1]["content"].startswith(before[1]["content"])
+    assert "left out" in short[1]["content"] and short[-2:] == before[-2:]
+    assert [message["role"] for message in short] == ["system", "user", *["assistant", "tool"] * 2]
     assert len(short) < len(before)
 
 
@@ -222,8 +224,10 @@ def test_markup_refuses_games_that_it_cannot_say(server: Start, game: str) -> No
 
 
 def test_markup_refuses_tried_sql(server: Start) -> None:
-    with pytest.raises(RunEndedError, match="no tags for execute_sql"):
-        played(server(WRONG), "llm-markup:m", execute_sql=True)
+    running = server(WRONG)
+    with pytest.raises(InputError, match="no tags for execute_sql"):
+        played(running, "llm-markup:m", execute_sql=True)
+    assert not running.requests
 
 
 def test_an_own_prompt_is_used_and_checked(server: Start, tmp_path: Path) -> None:
@@ -236,8 +240,9 @@ def test_an_own_prompt_is_used_and_checked(server: Start, tmp_path: Path) -> Non
         running.requests[0].body["messages"][0]["content"].startswith("Play c-interact with 3 tools: Which")
     )
     file.write_text("{{ gold }}")
-    with pytest.raises(InputError, match=r"mine\.j2: 'gold' is undefined"):
-        played(running, prompt=file)
+    for agent in ("llm:m", "llm-markup:m"):
+        with pytest.raises(InputError, match=r"mine\.j2: 'gold' is undefined"):
+            played(running, agent, prompt=file)
 
 
 def test_repeats_have_seeds_and_recordings_of_their_own(server: Start) -> None:
@@ -283,7 +288,12 @@ def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Sta
         )
     )
     models = ModelSettings(base_url=running.url)
-    found = run_episodes("c-interact", "llm:m", user="llm:u", limit=2, models=models)
+    with pytest.warns(UserWarning) as told:
+        found = run_episodes("c-interact", "llm:m", user="llm:u", limit=2, models=models)
+    assert [str(each.message).partition(": ")[0] for each in told] == [
+        "2 messages of the agent were no move that could be read (no call 2).",
+        "The user's model often had nothing usable to say (no choice after two tries 2, no such choice 2)",
+    ]
     assert found.overall["model_faults"]["system"] == {"no call": 2}
     assert found.overall["model_faults"]["user"]["no choice after two tries"] == 2
     assert found.overall["usage_of_others"]["user"]["calls"] == 4

@@ -36,7 +36,9 @@ def run_with(demo_server: Server, folder: Path, *more: Any) -> list[Any]:
 
 
 def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tmp_path: Path) -> None:
+    (tmp_path / "scripted").mkdir()  # a folder of weights may have the model's name
     ran = birdenv(*run_with(demo_server, tmp_path, "-p", "4", "-v"))
+    assert json.loads((newest(tmp_path) / "config.json").read_text())["agent_file_sha256"] is None
     assert ran.code == 0 and "Mean reward                          1.000" in ran.out
     assert "Models: 17 calls, " in ran.out and "cost unknown" in ran.out
     lines = [line for line in ran.err.splitlines() if line.startswith("library_")]
@@ -97,6 +99,7 @@ def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     assert json.loads((newest(first) / "overall.json").read_text())["usage"]["cost_usd"]["total"] > 0
     ran = birdenv(*run_with(demo_server, second, "--replay", newest(first), "--temperature", "1"))
     assert ran.code == 3 and "has no such call: library_1/0/system, call 1" in ran.err
+    assert "--resume" not in ran.err
 
 
 def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
@@ -108,10 +111,13 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
     assert f"finished episode(s) saved; to go on: birdenv c-interact --resume {newest(part)}" in ran.err
-    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
+    made = len(demo_server.requests)
+    ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of before
+    assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(demo_server.requests) == made
+    ran = birdenv("c-interact", "--resume", newest(part), "--max-tokens", "9000000")
     assert ran.code == 0 and len(demo_server.requests) == 2 * calls
-    ran = birdenv(*run_with(demo_server, part, "--resume", newest(part)))
-    assert "Models: 0 calls, " in ran.out and "cost unknown" in ran.out
+    ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of the last time
+    assert ran.code == 0 and f"Models: {calls} calls, " in ran.out and "cost unknown" in ran.out
     assert contents(newest(whole)) == contents(newest(part))
 
 
@@ -176,6 +182,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "names is not set" in said and KEY not in said
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
+    assert "--user-model and --user-base-url say nothing" in ended("--agent", "llm:m", "--user-model", "u")
     assert not (tmp_path / "results").exists()
 
 
@@ -194,7 +201,8 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert rows["refusals"] == ["1", "0.0", "0.0", "0.0", "0.0", "100.0"]
     ran = birdenv("users", "eval", "--questions", file, *user[2:])
     assert ran.code == 2 and "no player is a language model" in ran.err
-    ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", *user)
+    ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", "-p", "4", *user)
+    assert "Noted of the user's model: granted without a shared word " in ran.out
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in ran.out

@@ -32,7 +32,7 @@ PASSING = {
     "rate limit": Trouble(status=429, headers={"Retry-After": "0"}),
     "rate limit, by date": Trouble(status=429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
     "server error": Trouble(status=500, body="<h1>Oops</h1>", content_type="text/html"),
-    "server error, overloaded": Trouble(status=529),
+    "unavailable, overloaded": Trouble(status=529),
     "connection, dropped": Trouble(drop=True),
     "connection, cut": Trouble(body='{"choices": []}', cut=True),
     "bad reply, a proxy's page": Trouble(body=PAGE, content_type="text/html"),
@@ -40,6 +40,12 @@ PASSING = {
     "bad reply, null": Trouble(body="null"),
     "bad reply, choices null": Trouble(body='{"choices": null}'),
     "bad reply, an error with 200": Trouble(body='{"error": {"message": "busy"}}'),
+    "bad reply, a gateway's own server": Trouble(
+        body='{"choices": [{"error": {"code": 502}, "message": {"content": ""}}]}'
+    ),
+    "bad reply, given up by the server": Trouble(
+        body='{"choices": [{"finish_reason": "abort", "message": {"content": "SELECT"}}]}'
+    ),
     "bad reply, no message": Trouble(body='{"choices": [{"text": "hi"}]}'),
     "bad reply, words of another type": Trouble(body='{"choices": [{"message": {"content": 5}}]}'),
     "bad reply, endless lists": Trouble(
@@ -84,6 +90,18 @@ def test_an_endpoint_that_is_not_there_is_told_in_one_line(models: Make) -> None
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         with pytest.raises(RunEndedError, match=r"cannot be reached: .*is the server running.*tried 3 times"):
             models(url).chat("agent", "m", "scope").complete(HELLO)
+
+
+def test_a_base_url_may_have_no_path(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"))
+    assert models(running.url.removesuffix("/v1")).chat("agent", "m", "s").complete(HELLO).content == "hi"
+    assert running.requests[0].path == "/chat/completions"
+
+
+def test_a_request_is_not_sent_on_to_another_address(server: Start, models: Make) -> None:
+    moved = Trouble(status=302, headers={"Location": "https://login.invalid/"})
+    with pytest.raises(RunEndedError, match="answered 302: it sends requests on to"):
+        models(server(Turn(faults=(moved,))).url).chat("agent", "m", "scope").complete(HELLO)
 
 
 def test_tls_where_there_is_none_is_not_tried_again(server: Start, models: Make) -> None:
@@ -162,6 +180,37 @@ def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, model
     assert not isinstance(error.value, RunEndedError) and error.value.retried
 
 
+def test_the_limit_of_a_rate_is_waited_for_however_often(server: Start, models: Make) -> None:
+    limit = Trouble(status=429, headers={"Retry-After": "0"})
+    running = server(Turn(content="hi"), Turn(content="at last", faults=(limit,) * 12))
+    found = models(running.url, retries=2, pause_seconds=1e-6)
+    found.chat("agent", "m", "one").complete(HELLO)
+    later = [*HELLO, {"role": "assistant", "content": "?"}]
+    assert found.chat("agent", "m", "two").complete(later).content == "at last"
+
+
+def test_an_endpoint_that_dies_ends_the_run_after_a_few_calls(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"), Turn(status=503))
+    found = models(running.url, retries=8)
+    found.chat("agent", "m", "one").complete(HELLO)
+    later = [*HELLO, {"role": "assistant", "content": "?"}]
+    for scope in ("two", "three"):
+        with pytest.raises(EndpointError, match="answered 503"):
+            found.chat("agent", "m", scope).complete(later)
+    with pytest.raises(RunEndedError, match=r"answered 503.*tried 3 times"):
+        found.chat("agent", "m", "four").complete(later)
+    assert len(running.requests) == 1 + 9 + 3 + 3  # the first has all its tries
+
+
+def test_requests_that_a_server_cannot_take_do_not_end_the_run(server: Start, models: Make) -> None:
+    running = server(Turn(content="hi"), Turn(status=500))
+    found = models(running.url, retries=2)
+    found.chat("agent", "m", "one").complete(HELLO)
+    for scope in ("two", "three", "four", "five"):
+        with pytest.raises(EndpointError, match="answered 500"):
+            found.chat("agent", "m", scope).complete([*HELLO, {"role": "assistant", "content": scope}])
+
+
 @pytest.mark.parametrize("turn", [Turn(content="hi", delay=30), Turn(body="[]" + 30 * " ", drip=1)])
 @pytest.mark.parametrize("limits", [{"request_seconds": 0.2, "retries": 1}, {"call_seconds": 0.3}])
 def test_a_request_and_a_call_have_deadlines(
@@ -199,7 +248,7 @@ def test_an_environment_that_no_connection_can_use_ends_the_run(
 def test_a_server_that_asks_to_wait_too_long_is_given_up(server: Start, models: Make) -> None:
     trouble = Trouble(status=429, headers={"Retry-After": "3600"})
     running = server(Turn(content="hi", faults=(trouble,)))
-    with pytest.raises(RunEndedError, match="answered 429"):
+    with pytest.raises(RunEndedError, match=r"answered 429.*asks to wait 3600 s"):
         models(running.url).chat("agent", "m", "scope").complete(HELLO)
     assert len(running.requests) == 1
 
@@ -338,6 +387,7 @@ def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run
     [
         ("<think>\nIt is 40.\n</think>\n\nAt least 40.", "At least 40.", "It is 40."),
         ("<think>It is 4", "", "It is 4"),
+        ("It may be 40.\n</think>\n\nAt least 40.", "At least 40.", "It may be 40."),
         ("I think <think> is a tag.", "I think <think> is a tag.", ""),
     ],
 )
@@ -347,6 +397,19 @@ def test_thoughts_among_the_words_are_reasoning(
     made = models(server(Turn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
     assert (made.content, made.reasoning, made.message["content"]) == (words, thought, written)
     assert thought == "" or thought not in str(made.history())
+
+
+def test_reasoning_goes_back_to_endpoints_that_ask_for_it(server: Start, models: Make) -> None:
+    turns = (Turn(content="one", reasoning="Hm."), Turn(content="two"), Turn(content="three"))
+    running = server(*turns, wants_reasoning=True)
+    chat = models(running.url).chat("agent", "m", "scope")
+    messages = list(HELLO)
+    for turn in turns:
+        made = chat.complete(messages)
+        assert made.content == turn.content
+        messages += [made.history(), {"role": "user", "content": "and?"}]
+    sent = [[m.get("reasoning_content") for m in each.body["messages"][1::2]] for each in running.requests]
+    assert sent == [[], [None], ["Hm."], ["Hm.", ""]]
 
 
 def test_flex_is_sent_and_waits_longer(server: Start, models: Make) -> None:

@@ -97,6 +97,7 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(
     with pytest.raises(RunEndedError, match="--max-tokens is reached"):
         second.chat("agent", "m", "c").complete(HELLO)
     assert second.chat("agent", "m", "a").complete(HELLO).content == "hi"  # what is recorded is free
+    assert second.ledger.line().startswith("2 calls, ")  # of the whole run, as the tokens are
     assert len(running.requests) == 2
 
 

@@ -26,6 +26,8 @@ BRIEF = Brief("", (SEATS, WEAR, ORDER), (GOLD,))
 TOLD_SEATS = Exchange("What does roomy mean?", "At least 40 seats.", (SEATS.snippet,))
 TOLD_WEAR = Exchange("What does worn out mean?", "Those that are worn.", (WEAR.snippet,))
 RIGHT = "SELECT name FROM branches x JOIN copies y WHERE x.seats >= 40 AND y.condition = 'worn' LIMIT 1"
+TOOK_50 = RIGHT.replace(">= 40", ">= 50")
+TOOK_DAMAGED = RIGHT.replace("= 'worn'", "IN ('worn', 'damaged')")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,10 @@ RIGHT = "SELECT name FROM branches x JOIN copies y WHERE x.seats >= 40 AND y.con
         ("misled", [TOLD_SEATS._replace(stopped=True), TOLD_WEAR], "SELECT 1"),
         ("misled", [Exchange("What is roomy?", "Hm.", ())], RIGHT.replace(">= 40", "> 9")),
         ("not used", [TOLD_SEATS, TOLD_WEAR], "SELECT name FROM branches WHERE seats > 7"),
+        ("misled", [TOLD_SEATS._replace(words="At least 40 seats. Or 50."), TOLD_WEAR], TOOK_50),
+        ("misled", [TOLD_SEATS, TOLD_WEAR._replace(words="The worn or damaged ones.")], TOOK_DAMAGED),
+        ("not used", [TOLD_SEATS._replace(words="At least 40 seats. Or 50."), TOLD_WEAR], "SELECT 1"),
+        ("not used", [TOLD_SEATS._replace(words="Not 50: at least 40 seats."), TOLD_WEAR], TOOK_50),
         ("wrong SQL", [TOLD_SEATS, TOLD_WEAR], RIGHT),
         ("wrong SQL", [], RIGHT),  # it guessed, and that was not the fault
     ],

@@ -182,6 +182,9 @@ def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
     leaking = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
     found = answered(leaking, "rule+llm:u")
     assert "at least 40" in found["said"] and found["faults"]["refused after two tries"] == 1
+    for turned in ("I mean at most 40 seats.", "I mean over 40 seats.", "I mean all but at least 40 seats."):
+        found = answered(server(Turn(content=turned)), "rule+llm:u")
+        assert "at least 40" in found["said"] and found["faults"] == {"other sense": 1}
     unasked = server(Turn(content="never said"))
     assert answered(unasked, "rule+llm:u", "Give me the SQL.")["said"].startswith("Sorry")
     assert not unasked.requests
@@ -218,6 +221,13 @@ def test_one_prompt_is_told_everything_and_guarded_by_the_rules(server: Start) -
     running = server(Turn(content="SELECT name FROM branches WHERE seats >= 40"))
     found = answered(running, "llm-one-prompt:u")
     assert found["said"] == CANNED and "SELECT" in running.requests[0].body["messages"][0]["content"]
+
+
+@pytest.mark.filterwarnings("ignore:The user's model")
+def test_thoughts_are_not_said_and_one_prompt_s_silence_is_counted(server: Start) -> None:
+    thought = Turn(content="I must not tell the 40.\n</think>\n\nThose with many seats.")
+    assert answered(server(thought), "llm-one-prompt:u")["said"] == "Those with many seats."
+    assert answered(server(Turn()), "llm-one-prompt:u")["faults"] == {"nothing said": 1}
 
 
 def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
-from birdenv.errors import InputError, RunEndedError
+from birdenv.errors import InputError
 from birdenv.llm import ContextOverflowError
 from birdenv.tasks.sql._markup_reading import NO_SQL, TURN, before_next_turn, read_output
 from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
@@ -23,12 +23,16 @@ class MarkupPlayer:
         game = find_game(context.game)
         if game.name != _GAME or game.read_text is None:
             raise InputError(f"llm-markup has no tags for the actions of {game.name}: use llm:MODEL")
+        beyond = set(context.legal) - _EXPRESSIBLE
+        if beyond:
+            raise InputError(f"llm-markup has no tags for {', '.join(sorted(beyond))}: use llm:MODEL")
         self._model = ModelSeat(model, context)
         self._read = game.read_text
         self._help = game.markup_help
         self._template = self._model.prompt("markup")
         self._question = getattr(context.scenario, "question", "")
         self._game = game.name
+        self._head("")  # an own prompt with a fault is told before anything is played
         self._turns: list[str] = []
         self._count = 0
         self._first = 0
@@ -71,14 +75,7 @@ class MarkupPlayer:
         self._turns[-1] += read_output(text).utterance if may_ask else sql
 
     def _begin_turn(self, view: View) -> bool:
-        """Write down what was said, and the head of the next turn; True if it may be a question.
-
-        Raises:
-            RunEndedError: there are actions for which the published protocol has no tags.
-        """
-        beyond = set(view.legal) - _EXPRESSIBLE
-        if beyond:
-            raise RunEndedError(f"llm-markup has no tags for {', '.join(sorted(beyond))}: use llm:MODEL")
+        """Write down what was said, and the head of the next turn; True if it may be a question."""
         if self._turns:
             self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
         may_ask = "clarify" in view.legal
@@ -89,15 +86,17 @@ class MarkupPlayer:
         return may_ask
 
     def _prompt(self, view: View) -> str:
-        head = self._template.render(
+        note = f"{LEFT_OUT}\n\n" if self._first else ""
+        return f"{self._head(view.instruction)}\n\n{note}{''.join(self._turns[self._first :])}"
+
+    def _head(self, instruction: str) -> str:
+        return self._template.render(
             game=self._game,
-            instruction=view.instruction,
-            tables=_tables(view.instruction),
+            instruction=instruction,
+            tables=_tables(instruction),
             markup=self._help,
             question=self._question,
         )
-        note = f"{LEFT_OUT}\n\n" if self._first else ""
-        return f"{head}\n\n{note}{''.join(self._turns[self._first :])}"
 
 
 def _tables(instruction: str) -> str:

@@ -120,9 +120,11 @@ class History:
         self._was_shortened = False
 
     def messages(self) -> list[dict[str, Any]]:
-        """Return what is sent."""
-        note = [{"role": "user", "content": LEFT_OUT}] if self._was_shortened else []
-        return [*self._head, *note, *(message for each in self._exchanges for message in each)]
+        """Return what is sent. Roles take turns, which some servers ask for."""
+        system, instruction = self._head
+        if self._was_shortened:
+            instruction = instruction | {"content": f"{instruction['content']}\n\n{LEFT_OUT}"}
+        return [system, instruction, *(message for each in self._exchanges for message in each)]
 
     def add(self, message: dict[str, Any]) -> None:
         """Add what the model wrote, whole."""

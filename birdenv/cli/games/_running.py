@@ -28,7 +28,7 @@ from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import InputError, RunEndedError, SettingError
-from birdenv.llm import Models, ModelSettings
+from birdenv.llm import Models, ModelSettings, ReplayMissError
 from birdenv.runs import (
     RunDirectory,
     RunPlan,
@@ -125,10 +125,11 @@ def run_game(
     game = arena.game
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
+    seats.pop(game.evaluated, None)
+    check_models(models, options.agent, seats.values())
     seats[game.evaluated] = options.agent
     if "human" in seats.values() and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    check_models(models, seats.values())
     llm = Models(models)
     plan = RunPlan(
         arena,
@@ -157,9 +158,8 @@ def run_game(
         summary = _with_progress(plan, directory, options, seating)
     except RunEndedError as error:
         spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""
-        raise RunEndedError(
-            f"{error}{spent}. The run has ended before its last task. {_saved(game, directory)}"
-        ) from None
+        left = "" if isinstance(error, ReplayMissError) else f" {_saved(game, directory)}"
+        raise RunEndedError(f"{error}{spent}. The run has ended before its last task.{left}") from None
     except KeyboardInterrupt:
         print(f"Evaluation aborted. {_saved(game, directory)}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None

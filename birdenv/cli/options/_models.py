@@ -101,15 +101,21 @@ class PairOptions(ModelOptions):
     ] = None
 
 
-def check_models(models: ModelSettings | None, players: Iterable[Any]) -> None:
-    """Refuse options of language models where no player is one.
+def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]) -> None:
+    """Refuse options of language models where no player is one, and those of the user's where it is none.
 
     Raises:
         InputError: something was chosen, and no player's spec names one of our players with a model.
     """
-    names = [re.split(r"\W", spec.partition(":")[0]) for spec in players if isinstance(spec, str)]
-    if models not in (None, ModelSettings()) and not any("llm" in name for name in names):
+    is_model = any(map(_is_model, others))
+    if models is not None and (models.user_model or models.user_base_url) and not is_model:
+        raise InputError("--user-model and --user-base-url say nothing here: give --user llm:MODEL")
+    if models not in (None, ModelSettings()) and not (is_model or _is_model(agent)):
         raise InputError(
             "no player is a language model, so options of models (such as --model, --base-url, --replay) "
             "say nothing: give --agent llm:MODEL or --user llm:MODEL"
         )
+
+
+def _is_model(player: Any) -> bool:
+    return isinstance(player, str) and "llm" in re.split(r"\W", player.partition(":")[0])

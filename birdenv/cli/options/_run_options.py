@@ -89,8 +89,8 @@ Output = Annotated[
 _command: ContextVar[typer.Context | None] = ContextVar("command", default=None)
 """The command that is called: what its options are is known when the last of them is read."""
 
-_NOT_KEPT = frozenset({"resume", "verbose", "max_cost", "run_tokens"})
-"""Options of one call of the command: a budget that is used up would end the next one at once."""
+_NOT_KEPT = frozenset({"resume", "verbose"})
+"""Options of one call of the command."""
 
 
 def _as_before(context: typer.Context, run: Path | None) -> Path | None:

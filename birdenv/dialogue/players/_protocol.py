@@ -37,6 +37,7 @@ class PlayerContext:
         tasks: public descriptions of all tasks of the file, in its order.
         options: the run's settings for players, by name.
         repeat: which of several episodes of the task, from 0.
+        legal: the actions that the seat may take in the first move; none where it is not its turn.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
             others.
     """
@@ -51,6 +52,7 @@ class PlayerContext:
     tasks: Sequence[Any] = field(default=(), repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
     repeat: int = 0
+    legal: Sequence[str] = ()
     models: Any = field(default=None, repr=False)
 
 

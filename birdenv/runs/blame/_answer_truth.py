@@ -8,6 +8,7 @@ from typing import Final
 from birdenv.runs.blame._spoken_dates import says_date
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
+_ANY_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _STRING = re.compile(r"'((?:[^']|'')*)'")
 _SAID_BY_THE_WAY: Final = frozenset({0.0, 1.0, 100.0})  # 1.0 * x, NULLIF(x, 0), per cent
 _FACTOR = re.compile(r"(?<=[*/])\s*\d+(?:\.\d+)?(?![\w.])|(?<![\w.])\d+(?:\.\d+)?\s*(?=[*/])")
@@ -37,6 +38,11 @@ _NEGATION = re.compile(
     r"differ\w*|ignor\w*|unless|leav\w*|skip\w*|omit\w*|drop\w*|non|un\w+|rest|remaining|aside)\b"
 )
 
+_DENIED: Final = re.compile(
+    r"(?:\bnot|n't|\brather than|\binstead of)\b(?:\s+(?!at\b)[a-z]+){0,2}\s+(?:'[^']*'|[\w.]*\w)"
+)
+"""What an answer says that it is not."""
+
 _BOUND = re.compile(r"[<>]=?|<>")
 _TAKES_IN = re.compile(r"\b(at least|at most|minimum|maximum|up to|or (?:more|less|fewer|later|earlier))\b")
 _LEAVES_OUT = re.compile(
@@ -55,8 +61,7 @@ def is_true(words: str, snippet: str) -> bool:
     False
     """
     said = words.casefold()
-    numbers = {float(each) for each in _NUMBER.findall(said.replace(",", ""))}
-    numbers |= {float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", said) if word in _NUMBERS}
+    numbers = _numbers_said(said)
     for text in _STRING.findall(snippet):
         parts = [part for part in re.split(r"[^\w]+", text.casefold()) if part]
         if not all(part in said for part in parts) and not says_date(said, text):
@@ -70,6 +75,44 @@ def is_true(words: str, snippet: str) -> bool:
     if not wanted <= spoken | {round(number * 100, 10) for number in numbers}:
         return False
     return not _is_turned_round(said, bare)
+
+
+def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
+    """Return whether words hold a value that a submission has and the gold has not, beside true ones or not.
+
+    A text counts only beside the snippet's own: people say values otherwise than databases hold them.
+
+    >>> gold, wrong = "SELECT 1 WHERE seats >= 40", "SELECT 1 WHERE seats >= 50"
+    >>> says_another_value("At least 40 seats, or 50.", "seats >= 40", wrong, gold)
+    True
+    >>> says_another_value("At least 40 seats, not 50.", "seats >= 40", wrong, gold)
+    False
+    """
+    said = _DENIED.sub(" ", _NOT_DOWN.sub("at least", _NOT_UP.sub("at most", words.casefold())))
+    known = _numbers_of(gold) | _SAID_BY_THE_WAY
+    known |= {round(factor * number, 10) for number in known for factor in (0.01, 100)}
+    if (_numbers_of(submission) - known) & _numbers_said(said):
+        return True
+    own, others = (
+        {text.casefold() for text in _STRING.findall(sql) if len(text) > 1} for sql in (snippet, submission)
+    )
+    if not own or not all(_stands_in(text, said) for text in own):
+        return False
+    return any(_stands_in(text, said) for text in others if text not in gold.casefold())
+
+
+def _numbers_said(said: str) -> set[float]:
+    numbers = {float(each) for each in _NUMBER.findall(said.replace(",", ""))}
+    return numbers | {float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", said) if word in _NUMBERS}
+
+
+def _numbers_of(sql: str) -> set[float]:
+    """All numbers of SQL, also those in its texts, as of dates."""
+    return {float(each) for each in _ANY_NUMBER.findall(sql)}
+
+
+def _stands_in(text: str, said: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) is not None
 
 
 def _is_negated_otherwise(said: str, snippet: str) -> bool:

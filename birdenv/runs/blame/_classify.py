@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from birdenv.runs.blame._answer_truth import is_exact, is_true
+from birdenv.runs.blame._answer_truth import is_exact, is_true, says_another_value
 from birdenv.runs.blame._execution import Execution, Readings
 from birdenv.runs.blame._sql_tokens import uses
 from birdenv.users import Ambiguity, Brief
@@ -111,7 +111,9 @@ def classify(
             elif not found:
                 used[snippet] = execution.has_right(snippet)
     points = tuple(
-        PointState(p.term, _state(p, brief, exchanges, (readings or {}).get(p.snippet)), used[p.snippet])
+        PointState(
+            p.term, _state(p, brief, exchanges, last, (readings or {}).get(p.snippet)), used[p.snippet]
+        )
         for p in critical
     )
     gold = "\n".join(brief.gold)
@@ -135,19 +137,25 @@ _ORDER: Final[tuple[tuple[State, Class], ...]] = (
 
 
 def _state(
-    point: Ambiguity, brief: Brief, exchanges: Sequence[Exchange], reading: str | None = None
+    point: Ambiguity, brief: Brief, exchanges: Sequence[Exchange], last: str, reading: str | None = None
 ) -> State:
-    """What the agent heard of a point. Words that fit its own `reading` better than the point misled it."""
+    """What the agent heard of a point.
+
+    It was misled by words that fit its own `reading` better than the point, or that gave its `last` SQL a
+    value that the gold has not.
+    """
     asked = False
     for exchange in exchanges:
         granted = any(sql == point.snippet or uses(sql, point.snippet) for sql in exchange.granted)
-        if granted and not exchange.stopped and _tells(exchange.words, point, brief, reading):
+        if granted and not exchange.stopped and _tells(exchange.words, point, brief, last, reading):
             return "told"
         asked = asked or granted or _is_about(point, brief, exchange.question)
     return "misled" if asked else "never asked"
 
 
-def _tells(words: str, point: Ambiguity, brief: Brief, reading: str | None) -> bool:
+def _tells(words: str, point: Ambiguity, brief: Brief, last: str, reading: str | None) -> bool:
+    if says_another_value(words, point.snippet, last, "\n".join(brief.gold)):
+        return False
     aloud = read_aloud(point.snippet, brief.identifiers, brief.notes).text
     if aloud and aloud.casefold() in words.casefold():
         return True

@@ -2,7 +2,7 @@
 
 * `UserQuestion`, `read_questions`: one question, and a file of them
 * `ask`: put a question to the user of a game
-* `judge`, `Heard`: what came of it
+* `judge`, `Heard`, `noted`: what came of it
 * `evaluation_text`: the figures in words, with intervals
 * `readability`, `readability_text`: how the answers read
 * `class_figures`, `leak_figures`, `keep_figures`: the figures of a user, kept for the summaries of its runs
@@ -11,7 +11,7 @@
 """
 
 from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged, judge
-from birdenv.runs.user_evaluation._asking import Heard, ask, schema_names
+from birdenv.runs.user_evaluation._asking import Heard, ask, noted, schema_names
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
 from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
@@ -40,6 +40,7 @@ __all__ = [
     "keep_figures",
     "leak_figures",
     "leaks_text",
+    "noted",
     "read_questions",
     "readability",
     "readability_text",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.players import advance
 from birdenv.llm import Models
+from birdenv.runs._episode_record import model_faults
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import InteractRules, InteractTasks
 
@@ -21,12 +24,16 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What the agent hears, and the private log's entry of it: the user's call and the guard's reason."""
+    """What the agent hears, and the private log's entry of it: the user's call and the guard's reason.
+
+    `faults` counts what the user's model did wrong.
+    """
 
     text: str
     call: str = ""
     target: str = ""
     guard: str = ""
+    faults: Mapping[str, int] = field(default_factory=dict)
 
 
 def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None) -> Heard:
@@ -54,4 +61,12 @@ def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: M
         words = next((event.data for event in reversed(dialogue.events) if event.action == "answer"), "")
         answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
     entry: dict[str, Any] = answers[-1] if answers else {}
-    return Heard(str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""))
+    faults = sum((Counter(model_faults(player)) for player in players), Counter[str]())
+    return Heard(str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""), faults)
+
+
+def noted(heard: Iterable[Heard]) -> str:
+    """Return a line on what the user's model did wrong; empty if nothing."""
+    faults = sum((Counter(one.faults) for one in heard), Counter[str]())
+    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
+    return f"Noted of the user's model: {listed}" if faults else ""

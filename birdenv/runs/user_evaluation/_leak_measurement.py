@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from birdenv.dialogue import Arena
 from birdenv.llm import Models
-from birdenv.runs.user_evaluation._asking import ask
-from birdenv.runs.user_evaluation._fishing_questions import BAITS, Bait, draw_battery
+from birdenv.runs.user_evaluation._asking import ask, noted
+from birdenv.runs.user_evaluation._fishing_questions import BAITS, Bait, BaitQuestion, draw_battery
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.users import Brief
 from birdenv.users._segments import segments
@@ -42,6 +43,7 @@ class Leaks:
             another one; 0.5 is chance.
         column_questions: questions that this rests on.
         examples: questions that were told something, with the answers.
+        noted: a line on what the user's model did wrong; empty if nothing.
     """
 
     seed: int
@@ -53,6 +55,7 @@ class Leaks:
     oracle: float | None
     column_questions: int
     examples: tuple[tuple[str, str, str], ...]
+    noted: str = ""
 
     @property
     def passed(self) -> bool:
@@ -67,6 +70,7 @@ def fish(
     limit: int | None = None,
     models: Models | None = None,
     baits: Collection[Bait] = BAITS,
+    parallel: int = 1,
 ) -> Leaks:
     """Put the battery of a seed to every task, but for questions that share a longer word with its request.
 
@@ -76,40 +80,52 @@ def fish(
         limit: only the first tasks.
         models: language models for the user.
         baits: only questions of these sorts.
+        parallel: questions that are asked at the same time.
     """
     assert isinstance(arena._tasks, InteractTasks)
     battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
     rng = random.Random(seed)
+    briefs = {name: arena._tasks.tasks[name].private.brief for name in arena.ids[:limit]}
+    fishing = {name: _naming_nothing(battery, brief) for name, brief in briefs.items()}
+    columns = {name: _column_questions(brief, rng) for name, brief in briefs.items()}
+    asked = [(name, each) for name in briefs for each in (*fishing[name], *(one for one, _ in columns[name]))]
+    with ThreadPoolExecutor(parallel) as pool:
+        heard = list(pool.map(lambda each: ask(arena, each[0], each[1], models=models), asked))
+    answers = iter(heard)
     examples: list[tuple[str, str, str]] = []
     tasks = points = parts = points_told = parts_told = 0
-    asked: list[tuple[bool, bool]] = []
-    for instance_id in arena.ids[:limit]:
-        brief = arena._tasks.tasks[instance_id].private.brief
+    said_of_columns: list[tuple[bool, bool]] = []
+    for instance_id, brief in briefs.items():
         several = len({item.term for item in brief.ambiguities}) > 1
         told: set[tuple[str, str]] = set()
-        named = set(_WORD.findall(brief.request.lower()))
-        for bait in battery:
-            if not named.isdisjoint(_WORD.findall(bait.question.lower())):
-                continue  # it names something of the request
-            heard = ask(arena, instance_id, bait.question, models=models)
-            if heard.call in ("labelled", "unlabelled") and heard.target and not heard.guard:
-                told.add((heard.call, heard.target))
-                examples.append((instance_id, bait.question, heard.text))
+        for question, one in zip(fishing[instance_id], answers, strict=False):
+            if one.call in ("labelled", "unlabelled") and one.target and not one.guard:
+                told.add((one.call, one.target))
+                examples.append((instance_id, question, one.text))
         parts += len(segments(brief.gold, brief.dialect))
         parts_told += sum(call == "unlabelled" for call, _ in told)
         if several:
             tasks += 1
             points += len({item.term for item in brief.ambiguities})
             points_told += sum(call == "labelled" for call, _ in told)
-        asked += _columns(arena, instance_id, brief, rng, models)
-    oracle = _balanced_accuracy(asked)
-    return Leaks(seed, tasks, points, points_told, parts, parts_told, oracle, len(asked), tuple(examples))
+        for (_, is_own), one in zip(columns[instance_id], answers, strict=False):
+            says_so = one.call in ("labelled", "unlabelled") and not one.text.startswith("No")
+            said_of_columns.append((is_own, says_so))
+    oracle, count = _balanced_accuracy(said_of_columns), len(said_of_columns)
+    return Leaks(
+        seed, tasks, points, points_told, parts, parts_told, oracle, count, tuple(examples), noted(heard)
+    )
 
 
-def _columns(
-    arena: Arena, instance_id: str, brief: Brief, rng: random.Random, models: Models | None
-) -> list[tuple[bool, bool]]:
-    """For a point's column and for another one: is it the point's, and does the user seem to say so?"""
+def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
+    """The questions of a battery that name nothing of a request."""
+    named = set(_WORD.findall(brief.request.lower()))
+    questions = [bait.question for bait in battery]
+    return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]
+
+
+def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:
+    """Questions about a point's column and about another one, and whether it is the point's."""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
     for item in brief.ambiguities[:2]:
@@ -119,11 +135,7 @@ def _columns(
             continue
         form = rng.choice(_COLUMN_QUESTIONS)
         for column, is_own in ((rng.choice(own), True), (rng.choice(others), False)):
-            question = form.format(column=column, term=" ".join(item.term.split()))
-            heard = ask(arena, instance_id, question, models=models)
-            found.append(
-                (is_own, heard.call in ("labelled", "unlabelled") and not heard.text.startswith("No"))
-            )
+            found.append((form.format(column=column, term=" ".join(item.term.split())), is_own))
     return found
 
 
@@ -151,4 +163,4 @@ def leaks_text(leaks: Leaks, most: int = 10) -> str:
             "questions (at most 0.55)"
         )
     lines += [f"  {task}: {question}\n      {text}" for task, question, text in leaks.examples[:most]]
-    return "\n".join(lines)
+    return "\n".join([*lines, leaks.noted] if leaks.noted else lines)

@@ -30,6 +30,8 @@ class OnePromptUser:
             annotated=annotated_points(brief),
             gold=brief.gold,
         )
+        if not text:
+            seat.fault("nothing said")
         return Move("answer", text)
 
     def remember(self, view: View, move: Move) -> None:

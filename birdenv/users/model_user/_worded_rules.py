@@ -10,12 +10,19 @@ from birdenv.users._rule_player import rule_player
 from birdenv.users.model_user._seat import UserSeat
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_SENSES: Final = (
+    re.compile(r"\b(?:at least|more|above|over|greater|higher|minimum|exceed\w*|after|later|since|longer)\b"),
+    re.compile(r"\b(?:at most|less|below|under|fewer|lower|maximum|before|earlier|until|up to|shorter)\b"),
+    re.compile(r"\b(?:more than|above|over|exceed\w*|less than|below|under|fewer than)\b"),
+    re.compile(r"n't\b|\b(?:not?|never|none|without|except\w*|exclud\w*|other than|all but)\b"),
+)
+"""What must not change: upwards, downwards, without the bound itself, and what is left out."""
 
 
 class WordedRuleUser:
     """Answers as the rule-based user does, in a model's words. What is refused is refused without a model.
 
-    Words that lack a number of the answer, or have another one, are not used.
+    Words that lack a number of the answer or have another one, or that turn it round, are not used.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -36,11 +43,18 @@ class WordedRuleUser:
         if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
             seat.fault("other numbers")
             text = plain
+        elif _senses(text) != _senses(plain):
+            seat.fault("other sense")
+            text = plain
         return made._replace(data=text)
 
     def remember(self, view: View, move: Move) -> None:
         """Let the rules know what was asked; the words are the model's no more."""
         self._rules.move(view)
+
+
+def _senses(text: str) -> list[bool]:
+    return [sense.search(text.casefold()) is not None for sense in _SENSES]
 
 
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
