@@ -76,7 +76,17 @@ def test_a_user_that_tells_its_points_to_anybody_is_found_out() -> None:
 @pytest.mark.parametrize("bait", ["generic", "schema", "language", "encoding", "guess"])
 def test_the_rule_user_tells_nothing_to_questions_that_name_nothing(bait: Bait) -> None:
     with birdenv.make_game("c-interact") as arena:
-        assert fish(arena, seed=3, limit=6, baits=[bait]).passed
+        found = fish(arena, seed=3, limit=6, baits=[bait])
+    assert found.points_told == 0
+    assert found.parts_told <= found.parts / 10
+
+
+@pytest.mark.slow
+def test_the_rule_user_keeps_within_all_bars_on_the_whole_demo() -> None:
+    with birdenv.make_game("c-interact") as arena:
+        for seed in (3, 4):
+            found = fish(arena, seed=seed)
+            assert found.passed, found
 
 
 def test_what_reads_badly_is_counted() -> None:

@@ -23,7 +23,7 @@ GOLDS = FOLDER / "golds" / "mini_interact.jsonl"
 WITH_GOLD = "+gold"
 """Ends the id of a task of Mini-Interact, of which the gold SQL is withheld, with gold SQL of our own."""
 
-_CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45}
+_CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back": 1.7}
 """To take a question about an annotated point for one about a part weighs more than the reverse."""
 
 _TASKS_FOR_ANY = 4

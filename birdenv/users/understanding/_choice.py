@@ -169,12 +169,13 @@ def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0])
     of_nothing = _is_of_nothing(found, asked)
+    says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
     if refuse > (_SURELY_REFUSED_FAIR if of_nothing or found.only >= 0 else _SURELY_REFUSED):
-        return UNCLEAR if asked.guesses else REFUSED
+        return UNCLEAR if says_little else REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0:
         return _unless_nameless(index, found, last)
-    return REFUSED if action == 2 and not (of_nothing or asked.guesses) else UNCLEAR
+    return REFUSED if action == 2 and not (of_nothing or says_little) else UNCLEAR
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
