@@ -45,7 +45,7 @@ LABELLED = [
     ("Shall I rank them?", "order"),
     ("To how many digits should I round?", "decimal"),
     ("Is missing data to be left out?", "price of flour"),
-    ("What do you compare the price of flours with?", "price of flour"),
+    ("Which price of flours counts?", "price of flour"),
     ("How is CQI computed?", "Crust Quality Index (CQI)"),
     ("How is the crust quality index computed?", "Crust Quality Index (CQI)"),
     ("What goes into the index of a crust's quality?", "Crust Quality Index (CQI)"),

@@ -193,12 +193,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     kinds = question.kinds & PLAIN_KINDS
     if kinds:
         allowed = [
-            may
-            and not (
-                candidate.answer
-                and candidate.group in ("open", "said")
-                and kinds.isdisjoint(candidate.main_kinds or kinds)
-            )
+            may and not _is_of_another_kind(candidate, kinds)
             for may, candidate in zip(allowed, index.candidates, strict=True)
         ]
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
@@ -206,6 +201,14 @@ def evidence(index: Index, question: Question) -> Evidence:
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
     return Evidence(beside, allowed, lone, names)
+
+
+def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
+    """Whether a question for plain kinds of thing cannot be about a candidate, whatever words they share."""
+    if candidate.clause == "output":
+        return kinds == {"order"}
+    whole = candidate.answer and candidate.group in ("open", "said")
+    return bool(whole) and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
 class Standing(NamedTuple):
