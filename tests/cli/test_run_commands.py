@@ -125,6 +125,7 @@ def test_no_password_is_kept_for_a_resumed_run(birdenv: Command, tmp_path: Path)
     class Context:
         info_name = "bird"
         args: tuple[str, ...] = ()
+        default_map = None
         params = {"dsn": "postgresql://me:hunter2@host:5433/db", "resume": Path("x"), "db_dir": Path("a")}  # noqa: RUF012
 
     token = _command.set(Context())  # type: ignore[arg-type]

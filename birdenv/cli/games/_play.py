@@ -14,6 +14,7 @@ import typer
 
 from birdenv.cli.options._models import PairOptions
 from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
+from birdenv.cli.options._run_options import further_given
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def play(
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
-    given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
+    given = read_extra(further_given(context), found)
     players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
     evaluated = found.seat_names[found.evaluated]
     if evaluated in players:

@@ -8,6 +8,7 @@ import typer
 
 from birdenv.cli.options._models import PairOptions
 from birdenv.cli.options._option_groups import RunFolder, RunOptions, takes_groups
+from birdenv.cli.options._run_options import further_given
 from birdenv.errors import InputError
 
 _FOLDER, _MODELS = RunFolder(), PairOptions()
@@ -51,7 +52,7 @@ def selfplay(
         raise InputError(f"--players takes two players, and there is one: {players[0]}")
     if len(found.seats) != len(players):
         raise InputError(f"{found.name} has {len(found.seats)} seat(s), and --players names two players")
-    given = read_extra(context.args or (context.default_map or {}).get("further", []), found)
+    given = read_extra(further_given(context), found)
     if named := [name for name in found.seat_names if name in given]:
         raise InputError(f"--{named[0]}: --players says who plays")
     by_seat = dict(zip(found.seat_names, players, strict=True))

@@ -114,6 +114,11 @@ def _as_before(context: typer.Context, run: Path | None) -> Path | None:
     return directory.path
 
 
+def further_given(context: typer.Context) -> list[str]:
+    """The words of a game's own settings: those of the call, else those that its run was started with."""
+    return list(context.args or (context.default_map or {}).get("further", []))
+
+
 def command_given() -> dict[str, Any]:
     """The command that is called, with its options as `--resume` needs them. No password is among them."""
     context = _command.get()
@@ -127,8 +132,8 @@ def command_given() -> dict[str, Any]:
         from birdenv.databases.postgres import PostgresQueries
 
         given["dsn"] = PostgresQueries(given["dsn"]).shown  # without the password
-    if context.args:
-        given["further"] = list(context.args)
+    if further := further_given(context):
+        given["further"] = further
     return {"command": {"name": context.info_name, "options": given}}
 
 

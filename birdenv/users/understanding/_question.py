@@ -68,7 +68,7 @@ def take_apart(question: str) -> Question:
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
     stems = tuple(map(stem, all_words))
-    telling = set(content_words(all_words))
+    telling = set(content_words(words(_WORKED_OUT.sub(" ", " ".join(sentences)))))
     content = tuple(dict.fromkeys(one for one, word in zip(stems, all_words, strict=True) if word in telling))
     of_question = all_words
     if len(asked) < len(sentences):
@@ -100,6 +100,9 @@ def take_apart(question: str) -> Question:
         guesses=guesses,
     )
 
+
+_WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
+"""Asks how something is found, whatever it is: not a word of "working stations"."""
 
 _SHARPER = frozenset({"scale", "round", "tie", "threshold"})
 """Where one of these is asked for, "show" and "list" do not ask what is shown."""
