@@ -14,7 +14,7 @@ from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users._decoder import decode
 from birdenv.users.understanding._candidate_words import sibling_stems
 from birdenv.users.understanding._choice import choice_of
-from birdenv.users.understanding._features import FEATURES
+from birdenv.users.understanding._features import FEATURES, evidence
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart
 from birdenv.users.understanding._ranking import load_weights
@@ -311,3 +311,37 @@ def test_the_engine_the_exercise_and_the_world_are_out_of_scope(question: str) -
 def test_what_the_result_or_an_index_is_made_of_is_in_scope(question: str) -> None:
     said = take_apart(question).said
     assert not out_of_scope(said) and not asks_for_everything(said)
+
+
+def of_clause(brief: Brief, clause: str) -> list[str]:
+    """What is answered about a clause."""
+    return [
+        decode(choice_of(one), brief)
+        for one in index_of(brief).candidates
+        if one.clause == clause and one.group == "part"
+    ]
+
+
+def test_what_breaks_ties_after_an_annotated_order_may_be_asked_about() -> None:
+    first = Ambiguity("rank", "ORDER BY score DESC", "non_critical", "sort_ambiguity")
+    gold = "SELECT name FROM site ORDER BY s.score DESC, s.name ASC"
+    names = frozenset({"site", "name", "score"})
+    brief = Brief("", (first,), (gold,), names)
+    tie = "Where several are equal in that, I want them sorted by name in ascending order."
+    assert of_clause(brief, "tie") == [tie]
+    assert of_clause(brief, "order") == []
+    whole = Ambiguity("rank", "ORDER BY score DESC, name ASC", "non_critical", "sort_ambiguity")
+    assert of_clause(Brief("", (whole,), (gold,), names), "tie") == []
+
+
+@pytest.mark.parametrize("question", ["How is it worked out?", "How do I work that out?"])
+def test_how_something_is_worked_out_names_nothing_that_works(question: str) -> None:
+    assert "work" not in take_apart(question).content
+    assert "work" in take_apart("Which stations work?").content
+
+
+def test_a_question_for_an_order_alone_is_not_about_what_is_shown() -> None:
+    index = index_of(briefs()["bikeshare_8"])
+    shown = next(i for i, one in enumerate(index.candidates) if one.clause == "output")
+    assert not evidence(index, take_apart("What ordering do you want for the models?")).allowed[shown]
+    assert evidence(index, take_apart("Which columns do you want for the models?")).allowed[shown]
