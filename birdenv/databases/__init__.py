@@ -27,11 +27,10 @@ from birdenv.databases._results import (
     Scope,
     is_out_of_memory,
 )
-from birdenv.databases.sqlite._source import ISOLATIONS, Isolation, SqliteSource
+from birdenv.databases.sqlite._source import SqliteSource
 
 __all__ = [
     "DIALECTS",
-    "ISOLATIONS",
     "Cell",
     "Checkpoint",
     "DatabaseSource",
@@ -39,7 +38,6 @@ __all__ = [
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
-    "Isolation",
     "Limits",
     "NoAnswerError",
     "QueryError",

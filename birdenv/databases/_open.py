@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases._protocols import DatabaseSource
-from birdenv.databases.sqlite._source import Isolation, SqliteSource
+from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.errors import InputError
 
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
@@ -24,14 +24,13 @@ def open_source(
     dialect: str = "sqlite",
     *,
     dsn: str | None = None,
-    isolation: Isolation = "inline",
     tell: Callable[[str], object] | None = None,
 ) -> DatabaseSource:
     """The databases of a folder: its SQLite files as they are, or what PostgreSQL made of the folder.
 
     With `postgres` the server is `dsn`, else BIRDENV_DSN, else the embedded one, which is started; a database
     that is not loaded there yet is loaded from the folder when it is first needed, and `tell` gets a line
-    about that. `isolation` says where SQLite runs; PostgreSQL is a process of its own in any case.
+    about that.
 
     Raises `InputError` for an unknown dialect, a `dsn` without `postgres`, or where there is no folder or no
     server; `InfrastructureError` where the server does not answer.
@@ -41,7 +40,7 @@ def open_source(
     if dialect == "sqlite":
         if dsn is not None:
             raise InputError("a DSN names a PostgreSQL server: it needs the dialect postgres")
-        source = SqliteSource(folder, isolation)
+        source = SqliteSource(folder)
         dumps = dump_places(source.root)
         if dumps and not source.names():
             raise InputError(

@@ -40,7 +40,6 @@ class PostgresSource:
     """
 
     dialect: Final = "postgres"
-    isolation: Final = "server"
     """Where statements run, as a run's configuration names it."""
     image: Final = "clone"
     """How a writing episode gets a database of its own."""
@@ -91,7 +90,6 @@ class PostgresSource:
             "dialect": self.dialect,
             "server": self._server.shown,
             "engine": self.engine,
-            "isolation": self.isolation,
             "image": self.image,
         }
 

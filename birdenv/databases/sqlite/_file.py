@@ -108,10 +108,9 @@ class SqliteFile:
             raise InputError(f"{self.path} changed while it was read: run it again when nobody writes to it")
         return digest
 
-    def scope(self, limits: Limits, isolation: str = "inline") -> Scope:
+    def scope(self, limits: Limits) -> Scope:
         """What results on this version of the file depend on, besides the statement."""
-        place = "process" if self.killable else isolation
-        return Scope(f"{engine_build()}, {place}", self.version, limits, lambda: self.digest)
+        return Scope(engine_build(), self.version, limits, lambda: self.digest)
 
     def is_current(self) -> bool:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""

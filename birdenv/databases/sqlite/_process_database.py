@@ -63,7 +63,7 @@ class ProcessDatabase:
         self._file = file
         self._limits = limits
         self._episode = pickle.dumps(Episode(file.version, file.image_path, limits, image_kind))
-        self._scope = file.scope(limits, "process")
+        self._scope = file.scope(limits)
         self._worker: SharedWorker | None = None  # which holds the episode's image
         self._parked: ParkedImage | None = None  # the image, if no worker holds it
         self._start: Checkpoint | None = None  # what a lost episode goes on from

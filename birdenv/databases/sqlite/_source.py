@@ -11,7 +11,7 @@ import resource
 import sqlite3
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, TypeGuard, get_args
+from typing import Any, Final, TypeGuard
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._protocols import EpisodeDatabase
@@ -24,10 +24,6 @@ from birdenv.databases.sqlite.images._scratch import sweep_once
 from birdenv.errors import InputError
 from birdenv.files import file_errors, is_directory
 
-Isolation: TypeAlias = Literal["inline", "process"]
-"""Where statements run: in this process, or in worker processes that can be killed."""
-
-ISOLATIONS: Final = get_args(Isolation)
 _NAMES_SHOWN: Final = 8
 _DEFAULT_LIMITS: Final = Limits()
 _TABLES: Final = (
@@ -41,10 +37,6 @@ class SqliteSource:
 
     Args:
         root: the directory.
-        isolation: `inline` runs statements in this process, the fast way: every statement that can be stopped
-            is stopped in time, and values are kept so small that no single function call takes long. What
-            nothing can stop there is the compiling of SQL that is nested to multiply itself. `process` runs
-            them in worker processes: whatever a statement does, it is over a second after its deadline.
         image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `reflink`,
             `memory-map`, `deserialize` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
             for `auto`.
@@ -54,9 +46,8 @@ class SqliteSource:
 
     dialect = "sqlite"
 
-    def __init__(self, root: Path | str, isolation: Isolation = "inline", image: ImageKind = "auto") -> None:
+    def __init__(self, root: Path | str, image: ImageKind = "auto") -> None:
         self.root = Path(root).absolute()
-        self.isolation = _known("isolation", isolation, ISOLATIONS)
         self.image: ImageKind = _known("image", image, IMAGE_KINDS)
         if self.image == "auto" and "BIRDENV_SQLITE_IMAGE" in os.environ:
             self.image = _known("BIRDENV_SQLITE_IMAGE", os.environ["BIRDENV_SQLITE_IMAGE"], IMAGE_KINDS)
@@ -120,7 +111,7 @@ class SqliteSource:
 
         Raises `InputError` as `path` does.
         """
-        return self._file(db_id).scope(limits, self.isolation)
+        return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """A database for one episode, private and with the contents of the file; `limits` hold for each
@@ -128,8 +119,7 @@ class SqliteSource:
 
         Raises `InputError` as `path` does.
         """
-        kind = ProcessDatabase if self.isolation == "process" else SqliteDatabase
-        return kind(self._file(db_id), limits, self.image)
+        return ProcessDatabase(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
         """The CREATE TABLE statements, in the order in which the tables were made.
@@ -154,7 +144,6 @@ class SqliteSource:
         return {
             "db_dir": str(self.root),
             "engine": self.engine,
-            "isolation": self.isolation,
             "image": self.image,
         }
 
@@ -212,7 +201,7 @@ _MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
 
 
 class KillableSource(SqliteSource):
-    """Gives the answers of `isolation="process"`, from the very process that asks.
+    """Runs statements in the very process that asks.
 
     A statement that nothing can interrupt ends the process, by SIGPROF or SIGALRM, a second after its
     deadline. Only queries run here (`EpisodeDatabase.query` and `scan`).
@@ -223,7 +212,7 @@ class KillableSource(SqliteSource):
     """
 
     def __init__(self, root: Path, file: Path | None = None) -> None:
-        super().__init__(root, "process")
+        super().__init__(root)
         self._file_of_all = file
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -244,10 +233,10 @@ class SqliteFileSource(SqliteSource):
     Raises `InputError` if the file cannot be used.
     """
 
-    def __init__(self, file: Path | str, isolation: Isolation = "inline", image: ImageKind = "auto") -> None:
+    def __init__(self, file: Path | str, image: ImageKind = "auto") -> None:
         self.file = Path(file).absolute()
         sqlite_file(self.file)  # its own fault before any of its folder
-        super().__init__(self.file.parent, isolation, image)
+        super().__init__(self.file.parent, image)
 
     def names(self) -> list[str]:
         """The file's name without its ending."""

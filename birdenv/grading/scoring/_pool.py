@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from birdenv.databases import ISOLATIONS, Limits, QueryError
+from birdenv.databases import Limits, QueryError
 from birdenv.databases.sqlite import crash_error
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading._verdict import ExVerdict, verdict_of
@@ -18,7 +18,7 @@ from birdenv.processes._pool import Crash, WorkerGroup, WorkerPool
 from birdenv.processes._process import Process
 
 _REPLY_GRACE_SECONDS: Final = 60.0  # beyond all deadlines of a pair: comparing what it returned
-_MOST_IDLE: Final = 8  # processes that are kept between two calls, of each isolation
+_MOST_IDLE: Final = 8  # processes that are kept between two calls
 _LONGEST_REPLY: Final = 2**30
 _MOST_AHEAD: Final = 2**16  # bytes of work sent to a process that is busy: no more than its socket holds
 _MOST_STARTUP_CRASHES: Final = 3  # in a row, of processes that had not begun to work
@@ -61,8 +61,7 @@ class ScoringWorker(Process):
         self.send(packed(("rest", None)))
 
 
-pools: Final = {isolation: WorkerPool(ScoringWorker, _MOST_IDLE) for isolation in ISOLATIONS}
-"""Isolated ones have limits that the others have not."""
+pool: Final = WorkerPool(ScoringWorker, _MOST_IDLE)
 
 
 class ScoringPool:
@@ -73,9 +72,7 @@ class ScoringPool:
         self._limits = Limits(*setting.limits)
         self._startup_crashes = 0
         prepare = packed(("setting", setting.plain()))
-        self.group = WorkerGroup(
-            pools[setting.isolation], size, lambda worker: worker.send(prepare), ScoringWorker.rest
-        )
+        self.group = WorkerGroup(pool, size, lambda worker: worker.send(prepare), ScoringWorker.rest)
 
     def __enter__(self) -> ScoringPool:
         self.group.__enter__()

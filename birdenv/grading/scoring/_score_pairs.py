@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, cast
@@ -52,14 +51,12 @@ def score_pairs(
     limit ended a statement, the pair is graded once more when all others are done, alone and with twice the
     limit, before that is the verdict.
 
-    More than one
-    worker, and any number with `isolation="process"`, are processes that grade whole pairs; one that dies
-    costs its own pair only, and is replaced. Where a server runs the SQL, workers are threads. Verdicts do
+    Workers are processes that grade whole pairs; one that dies costs its own pair only, and is replaced. Where a server runs the SQL, workers are threads. Verdicts do
     not depend on the number of workers.
 
     Args:
         pairs: in any order; those on one database are graded near each other in time.
-        source: of SQLite's, directory and isolation count; a subclass's own ways do not.
+        source: of SQLite's, the directory counts; a subclass's own ways do not.
         limits: of each statement.
         clean: see `ExGrader`.
         metrics: beside EX, see `ExGrader`.
@@ -127,15 +124,11 @@ def _score(
     cache = ResultCache(store, check_every=check_every)
     if not isinstance(source, SqliteSource):
         _in_threads(distinct, source, ExGrader(source, limits, clean, metrics, cache), workers, judged)
-    elif workers == 1 and source.isolation == "inline":
-        grader = ExGrader(source, limits, clean, metrics, cache)
-        _in_this_process(distinct, _schedule(distinct, source), grader, judged)
     elif distinct:
         schedule = _schedule(distinct, source)
         setting = ScoringConfig(
             str(source.root),
             str(source.file) if isinstance(source, SqliteFileSource) else None,
-            source.isolation,
             (limits.seconds, limits.rows, limits.bytes),
             clean,
             metrics,
@@ -150,16 +143,6 @@ def _schedule(pairs: Sequence[Pair], source: SqliteSource) -> Schedule:
     """The order of grading. Raises `InputError` if a database cannot be used."""
     sizes = {name: float(source.path(name).stat().st_size) for name in sorted({p.db_id for p in pairs})}
     return Schedule([(pair.db_id, pair.golds) for pair in pairs], sizes)
-
-
-def _in_this_process(
-    pairs: Sequence[Pair], schedule: Schedule, grader: ExGrader, judged: Callable[[int, ExVerdict], None]
-) -> None:
-    while taken := schedule.take(0, 1):
-        for number in taken:
-            began = time.monotonic()
-            judged(number, without_results(grader.grade_once(*pairs[number])))
-            schedule.took(pairs[number].db_id, time.monotonic() - began)
 
 
 def _in_threads(

@@ -18,9 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases import Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases import Limits, QueryError
 from birdenv.databases.cache import ResultCache
-from birdenv.databases.sqlite import KillableSource, SqliteFileSource, map_files
+from birdenv.databases.sqlite import KillableSource, map_files
 from birdenv.errors import InputError
 from birdenv.grading._ex import ExGrader
 from birdenv.grading._result_store import ResultStore
@@ -46,7 +46,6 @@ class ScoringConfig:
 
     root: str
     file: str | None
-    isolation: Isolation
     limits: tuple[float, int, int]
     clean: bool
     metrics: tuple[Metric, ...]
@@ -107,7 +106,7 @@ class _Grading:
         self._number = -1
         self._known: Mapping[bytes, tuple[Any, ...]] = {}
         self._grader = ExGrader(
-            _source(setting.root, setting.file, setting.isolation),
+            _source(setting.root, setting.file),
             Limits(*setting.limits),
             setting.clean,
             setting.metrics,
@@ -170,7 +169,5 @@ class _Grading:
 
 
 @lru_cache(maxsize=1)  # the latest: its connections stay open from one call to the next
-def _source(root: str, file: str | None, isolation: Isolation) -> SqliteSource:
-    if isolation == "process":
-        return KillableSource(Path(root), Path(file) if file else None)
-    return SqliteFileSource(file) if file else SqliteSource(root)
+def _source(root: str, file: str | None) -> KillableSource:
+    return KillableSource(Path(root), Path(file) if file else None)
