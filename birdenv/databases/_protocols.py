@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 from birdenv.databases._fetching import RowSink
 from birdenv.databases._limits import Limits
@@ -31,9 +31,6 @@ class EpisodeDatabase(Protocol):
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one plain query that only reads, as grading does."""
 
-    def scan(self, sql: str, sink: RowSink) -> Result:
-        """As `query`, with the rows shown to the sink as they come, until it has seen enough."""
-
     def run(self, statements: Iterable[str]) -> Result:
         """Run scripts up to the first error; otherwise the result of the last statement."""
 
@@ -49,11 +46,18 @@ class EpisodeDatabase(Protocol):
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
 
-    def __enter__(self) -> EpisodeDatabase: ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+class ScannedDatabase(EpisodeDatabase, Protocol):
+    """The database of a statement whose rows are seen as they come: what graders work on."""
+
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        """As `query`, with the rows shown to the sink as they come, until it has seen enough."""
 
 
 _DEFAULT_LIMITS: Final = Limits()

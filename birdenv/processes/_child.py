@@ -1,4 +1,4 @@
-"""What a child process does to itself, before the `main` of its module and in it: limits, and a timely end.
+"""The child's side: limits and a timely end of the process, and the loop that answers its owner's calls.
 
 Imported in every child: standard library only, and little of it.
 """
@@ -9,17 +9,76 @@ import atexit
 import ctypes
 import importlib
 import os
+import pickle
 import resource
 import signal
 import socket
 import sys
-from typing import Final
+import traceback
+from collections.abc import Callable
+from typing import Any, Final
+
+from birdenv.errors import InputError
+from birdenv.processes._messages import decoded, encoded, packed, receive, send
+
+ANSWER, QUESTION, REFUSED, FAULT = b"\0", b"\1", b"\2", b"\3"
+"""First byte of a child's message. What follows is the answer to the call, something that the child asks
+before it can answer, why it cannot use what it was given, or the traceback of a fault of ours."""
+
+OUT_OF_MEMORY: Final = 77
+"""Exit code of a child that has no memory left, perhaps not even for saying so."""
 
 _PR_SET_PDEATHSIG: Final = 1
 
 
-def run(module: str, owner: int, descriptor: int, descriptors: list[int]) -> None:
-    """Run `main` of a module with the connection to the owner, and with what else it was given."""
+class Owner:
+    """The connection to the process that started this one.
+
+    Args:
+        connection: the socket.
+        sees: see `birdenv.processes._process.Sees`.
+    """
+
+    def __init__(self, connection: socket.socket, sees: str) -> None:
+        self._connection = connection
+        self._load: Callable[[bytes], Any] = decoded if sees == "nothing" else pickle.loads
+        self._dump: Callable[[Any], bytes] = packed if sees == "modules" else encoded
+
+    def serve(self, handle: Callable[..., Any]) -> None:
+        """Answer calls by `handle(*request)` until the owner closes the connection."""
+        while True:
+            try:
+                request = self.receive()
+            except (EOFError, OSError):
+                return
+            try:
+                message = ANSWER + self._dump(handle(*request))
+            except InputError as error:
+                message = REFUSED + str(error).encode(errors="backslashreplace")
+            except (EOFError, OSError):
+                return  # in asking the owner, who is gone
+            except MemoryError:
+                raise
+            except Exception:
+                message = FAULT + traceback.format_exc().encode(errors="backslashreplace")
+            send(self._connection, message)
+
+    def receive(self) -> Any:
+        """Receive one request. Raises `EOFError` or another `OSError` if the owner is gone."""
+        return self._load(receive(self._connection))
+
+    def answer(self, value: Any) -> None:
+        """Answer the request that was received last."""
+        send(self._connection, ANSWER + self._dump(value))
+
+    def ask(self, question: Any) -> Any:
+        """Ask the owner something while it waits for an answer."""
+        send(self._connection, QUESTION + self._dump(question))
+        return self.receive()
+
+
+def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: str) -> None:
+    """Run `main` of a module with its `Owner`, and with what else it was given."""
     die_with_owner()
     if os.getppid() != owner:
         return  # it died before
@@ -29,7 +88,10 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int]) -> Non
     set_limit(resource.RLIMIT_CORE, 0)
     connection = socket.socket(fileno=descriptor)
     atexit.register(connection.detach)  # the kernel closes it: who sees its end finds the exit code, too
-    importlib.import_module(module).main(connection, *descriptors)
+    try:
+        importlib.import_module(module).main(Owner(connection, sees), *descriptors)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
 
 
 def die_with_owner() -> None:

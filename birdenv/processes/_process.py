@@ -1,4 +1,4 @@
-"""A child process of ours that is made to be killed: its start, the talk with it, its end and the reason."""
+"""A child process that is made to be killed: start, call with a deadline, an answer or a death, close."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ import contextlib
 import json
 import math
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from birdenv.errors import BirdenvError, InputError
-from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send
+from birdenv.errors import BirdenvError, InfrastructureError, InputError
+from birdenv.processes._child import ANSWER, FAULT, OUT_OF_MEMORY, QUESTION, REFUSED
+from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send, unpacked
+
+T = TypeVar("T")
 
 Sees: TypeAlias = Literal["modules", "nothing", "everything"]
 """What a child process sees of its owner's surroundings.
@@ -55,22 +60,34 @@ _GRACE_SECONDS: Final = 0.2  # for a process to end by itself
 _END_SECONDS: Final = 5.0  # for one that was killed
 
 
-class WorkerCrashError(BirdenvError):
-    """A worker has ended, or had to be ended, before it answered.
+def _unread(value: Any) -> Any:
+    return value
+
+
+class _AnswerError(Exception):
+    """Answering a question of the process failed, by an error that is none of the process."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class Death(NamedTuple):
+    """How a child process ended, or had to be ended, before it answered.
 
     Attributes:
+        reason: in a few words, for people.
         was_late: time was up, by a clock; it was killed here or by the kernel.
         exit_code: what it ended with by itself, negative for a signal; None if it was killed here.
     """
 
-    def __init__(self, message: str, *, was_late: bool = False, exit_code: int | None = None) -> None:
-        super().__init__(message)
-        self.was_late = was_late
-        self.exit_code = exit_code
+    reason: str
+    was_late: bool = False
+    exit_code: int | None = None
 
 
-class Process:
-    """A process that runs `main(connection, *descriptors)` of a module, with a socket to its owner.
+class ChildProcess:
+    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes._child.Owner`).
 
     It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
     of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
@@ -78,22 +95,37 @@ class Process:
 
     Talking is for one thread at a time. Whatever goes wrong in it, Ctrl-C included, the process is killed: no
     half of a message is ever left to the next who talks.
+
+    Args:
+        module: the module.
+        descriptors: stay open for the process, and are further arguments of `main`.
+        sees: what it sees. Who sees `modules` is ours and answers in plain values; all others run code of
+            others, and answer in JSON.
+
+    Attributes:
+        at_work: a pool has leased it to somebody.
+
+    Raises:
+        InfrastructureError: no process can be started.
     """
 
+    at_work = False
+
     def __init__(self, module: str, descriptors: Sequence[int] = (), sees: Sees = "modules") -> None:
-        """Start it; `descriptors` stay open for it. Raises `InputError` if no process can be started."""
         self._owner = os.getpid()
+        self._dump: Callable[[Any], bytes] = encoded if sees == "nothing" else pickle.dumps
+        self._load: Callable[[bytes], Any] = unpacked if sees == "modules" else decoded
         our_end, child_end = socket.socketpair()
-        self.connection = TimedSocket(our_end.detach())
+        self._connection = TimedSocket(our_end.detach())
         with child_end:
             passed = [child_end.fileno(), *descriptors]
             try:
                 self._process = _in_lasting_thread(lambda: _start(module, passed, sees))
             except OSError as error:
-                self.connection.close()
-                raise InputError(f"no child process can be started: {error}") from error
+                self._connection.close()
+                raise InfrastructureError(f"no child process can be started: {error}") from error
         # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
-        self._finalizer = weakref.finalize(self, _end, self._process, self.connection, self._owner)
+        self._finalizer = weakref.finalize(self, _end, self._process, self._connection, self._owner)
 
     @property
     def pid(self) -> int:
@@ -108,52 +140,92 @@ class Process:
     def is_alive(self) -> bool:
         return self.is_ours and self._process.poll() is None
 
-    def send(self, data: bytes, deadline: float = math.inf) -> None:
-        """Send one frame by `deadline` (`time.monotonic`). Raises `WorkerCrashError`."""
-        self._check_ours()
+    def call(
+        self,
+        request: Any,
+        *,
+        seconds: float = math.inf,
+        most_bytes: float = math.inf,
+        read: Callable[[Any], T] = _unread,
+        answer: Callable[[Any], Any] | None = None,
+    ) -> T | Death:
+        """Send a request and return the answer of the process, or how it died.
+
+        Args:
+            request: what the process is to answer.
+            seconds: that the process may take for each message, by the wall clock.
+            most_bytes: of one message of the process.
+            read: takes the answer apart. Where it raises `ValueError` or `TypeError`, the answer made no
+                sense, and the process is killed.
+            answer: answers the questions of the process, which waits for it without a time limit. A
+                `MessageError` says that the question made no sense; every other exception ends the process
+                and is passed on.
+
+        Raises:
+            InputError: the process says that something it was given cannot be used.
+            BirdenvError: a fault of ours in the process.
+        """
+        if not self.is_ours:
+            self.close()
+            return Death("it belongs to the process that this one was forked from")
         try:
-            send(self.connection, data, deadline)
-        except BaseException as error:
-            self._fail(error)
+            kind, body = self._exchange(request, seconds, most_bytes, answer)
+            if kind == ANSWER:
+                return read(self._load(body))
+        except TimeoutError:
+            return self.end("it did not answer", was_late=True)
+        except (EOFError, OSError):
+            return self.end()
+        except (ValueError, TypeError) as error:
+            return self.end(f"its answer made no sense: {error}")
+        except _AnswerError as error:
+            self.kill()
+            raise error.cause from None
+        except BaseException:  # Ctrl-C: nobody waits for this answer any more
+            self.kill()
             raise
+        text = body.decode(errors="replace")
+        if kind == REFUSED:
+            raise InputError(text)
+        if kind == FAULT:
+            raise BirdenvError(f"a worker process failed:\n{text}")
+        return self.end("its answer made no sense: it is of no known kind")
 
-    def receive(self, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
-        """Receive the next frame, whole by `deadline`. Raises `WorkerCrashError`, also if it is too long."""
-        self._check_ours()
-        try:
-            return receive(self.connection, most_bytes, deadline)
-        except BaseException as error:
-            self._fail(error)
-            raise
+    def _exchange(
+        self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
+    ) -> tuple[bytes, bytes]:
+        """Send a request, answer questions, and return kind and body of the last message."""
+        send(self._connection, self._dump(request), time.monotonic() + seconds)
+        while True:
+            message = receive(self._connection, most_bytes, time.monotonic() + seconds)
+            kind, body = message[:1], message[1:]
+            if kind != QUESTION or answer is None:
+                return kind, body
+            question = self._load(body)
+            try:
+                reply = answer(question)
+            except MessageError:
+                raise
+            except Exception as error:
+                raise _AnswerError(error) from error
+            send(self._connection, self._dump(reply), time.monotonic() + seconds)
 
-    def send_json(self, value: Any, deadline: float = math.inf) -> None:
-        """Send one value as `_messages.encoded` has it, by `deadline`. Raises `WorkerCrashError`."""
-        self.send(encoded(value), deadline)
-
-    def receive_json(self, most_bytes: float = math.inf, deadline: float = math.inf) -> Any:
-        """Receive the next value, whole by `deadline`. Raises `WorkerCrashError`, also if it is none."""
-        data = self.receive(most_bytes, deadline)
-        try:
-            return decoded(data)
-        except MessageError as error:
-            self._fail(error)
-            raise
-
-    def crash(self, reason: str = "", *, was_late: bool = False) -> WorkerCrashError:
-        """End the process, and give the error that says why; without a `reason`, that of its exit code."""
+    def end(self, reason: str = "", *, was_late: bool = False) -> Death:
+        """Kill the process and return how it died: for a `reason`, or else by its exit code."""
         self.kill()
         if reason:
-            return WorkerCrashError(reason, was_late=was_late)
+            return Death(reason, was_late)
         with contextlib.suppress(subprocess.TimeoutExpired):  # another thread may be ending it, too
             self._process.wait(_END_SECONDS)
         code = self._process.returncode
         if code is None:
-            return WorkerCrashError("it does not end")
+            return Death("it does not end")
+        if code == OUT_OF_MEMORY:
+            return Death("it ran out of memory", exit_code=code)
         if code >= 0:
-            return WorkerCrashError(f"it ended with exit code {code}", exit_code=code)
+            return Death(f"it ended with exit code {code}", exit_code=code)
         name = signal.Signals(-code).name
-        was_late = name in ("SIGALRM", "SIGPROF")
-        return WorkerCrashError(f"it was ended by {name}", was_late=was_late, exit_code=code)
+        return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def strike(self) -> None:
         """Kill the process with its group, without waiting for its end."""
@@ -172,28 +244,13 @@ class Process:
         """Close the connection, on which a worker ends, and kill one that does not. Closing again is fine."""
         self._finalizer()
 
-    def _check_ours(self) -> None:
-        if not self.is_ours:
-            self.close()
-            raise WorkerCrashError("it belongs to the process that this one was forked from")
-
-    def _fail(self, error: BaseException) -> None:
-        """End the process after an error in talking, and raise what it comes to, if it is the process's."""
-        if isinstance(error, TimeoutError):
-            raise self.crash("it did not answer", was_late=True) from None
-        if isinstance(error, MessageError):
-            raise self.crash(f"its answer made no sense: {error}") from error
-        if isinstance(error, (EOFError, OSError)):
-            raise self.crash() from None
-        self.kill()  # Ctrl-C: nobody waits for this answer any more
-
 
 def _start(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen[bytes]:
     packages, path = {}, None if sees == "nothing" else sys.path
     if sees != "everything":
         parts = module.split(".")[:-1] if module.startswith("birdenv.") else ["birdenv"]
         packages = {".".join(parts[:n]): str(_ROOT.joinpath(*parts[:n])) for n in range(1, len(parts) + 1)}
-    arguments = (module, os.getpid(), passed[0], passed[1:])
+    arguments = (module, os.getpid(), passed[0], passed[1:], sees)
     with contextlib.ExitStack() as stack:
         folder: str | None = None
         if sees == "nothing":  # a folder that is gone as soon as it runs: there nothing can ever be made

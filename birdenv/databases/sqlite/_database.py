@@ -29,11 +29,11 @@ from birdenv.databases.sqlite._connection import GuardedConnection, text_fault
 from birdenv.databases.sqlite._error_kinds import kind_and_message
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._preparation import connect_virtual_tables
+from birdenv.databases.sqlite._readers import readers_of
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
 from birdenv.databases.sqlite.guard._authorizer_rules import OTHER_THAN_QUERIES
 from birdenv.databases.sqlite.guard._deadline import Deadline
 from birdenv.databases.sqlite.images import open_image
-from birdenv.databases.sqlite.images._parked import MOST_BYTES, ParkedImage, read_counters, set_counters
 from birdenv.databases.sqlite.images._protocol import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
@@ -48,6 +48,7 @@ class SqliteDatabase:
 
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
         self._file = file
+        self._readers = readers_of(file)
         self._limits = limits
         self._image_kind: ImageKind = image_kind
         self._image: Image | None = None
@@ -127,18 +128,16 @@ class SqliteDatabase:
         self._check_open()
         deadline = self._deadline_in_all()
         if self._image is None or self._private is None:
-            reader = self._file.borrow()
+            reader = self._readers.borrow()
             try:
                 return self._state(reader, like, deadline)
             finally:
-                self._file.give_back(reader)
+                self._readers.give_back(reader)
         failure = self._private.within(_roll_back, self._allowance_until(deadline))
         if isinstance(failure, QueryError):
             return failure
         try:
-            connection = GuardedConnection(
-                self._image.committed(), private=True, killable=self._file.killable, file=self._image.file
-            )
+            connection = GuardedConnection(self._image.committed(), private=True, file=self._image.file)
         except (sqlite3.Error, MemoryError) as error:
             return QueryError(*kind_and_message(error))
         try:
@@ -180,38 +179,6 @@ class SqliteDatabase:
         self._drop_image()
         return self._make_private(checkpoint) if checkpoint.size else None
 
-    @property
-    def can_park(self) -> bool:
-        """Whether the episode is nothing but an image that can be put aside."""
-        return self._private is not None and self._private.is_only_its_image
-
-    def park(self) -> ParkedImage | QueryError:
-        """Let go of the image, and give what `unpark` goes on from, here or elsewhere.
-
-        An error where that cannot be; then the episode goes on here.
-        """
-        if self._image is None or self._private is None or not self.can_park:
-            return QueryError("engine", "the episode has no image, or more than that")
-        counters = self._private.ours(read_counters)
-        if isinstance(counters, QueryError):
-            return counters
-        try:
-            size, pages = self._image.changes(min(self._limits.bytes, MOST_BYTES))
-        except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
-            return QueryError("too_large", f"the image cannot be put aside: {error}")
-        self._drop_image()
-        return ParkedImage(Checkpoint(self._file.version, size, pages), counters)
-
-    def unpark(self, parked: ParkedImage) -> QueryError | None:
-        """Go on from an image that was put aside."""
-        failure = self.restore(parked.start)
-        if failure is None and self._private is not None:
-            failed = self._private.ours(lambda connection: set_counters(connection, parked.counters))
-            if isinstance(failed, QueryError):
-                self._drop_image()
-                return failed
-        return failure
-
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
         self._drop_image()
@@ -247,7 +214,7 @@ class SqliteDatabase:
     def _deadline_in_all(self) -> Deadline:
         """Of several statements together, the first of which starts now."""
         limits = self._limits
-        return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all, of_process=self._file.killable)
+        return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all)
 
     def _allowance_until(self, deadline: Deadline) -> Allowance:
         """What the next of several statements may cost, if there is a deadline for all of them."""
@@ -262,18 +229,17 @@ class SqliteDatabase:
         )
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
-        fault = text_fault(sql, killable=self._file.killable)
+        fault = text_fault(sql)
         if fault is not None:
             return fault
         if self._private is None:
-            file = self._file
-            reader = file.borrow()
+            reader = self._readers.borrow()
             try:
                 result = reader.execute(sql, allowance, reading=True)
                 if type(result) is QueryResult or not reader.needs_copy:
                     return result
             finally:
-                file.give_back(reader)
+                self._readers.give_back(reader)
             failure = self._make_private(None)
             if failure is not None:
                 return failure
@@ -281,7 +247,7 @@ class SqliteDatabase:
         return self._private.execute(sql, allowance, reading=False)
 
     def _query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        fault = text_fault(sql, killable=self._file.killable)
+        fault = text_fault(sql)
         if fault is not None:
             return fault
         keyword = first_keyword(sql)
@@ -293,19 +259,17 @@ class SqliteDatabase:
             if isinstance(connected, QueryError):
                 return connected
             return self._private.execute(sql, allowance, reading=True, sink=sink)
-        reader = self._file.borrow()
+        reader = self._readers.borrow()
         try:
             return reader.execute(sql, allowance, reading=True, sink=sink)
         finally:
-            self._file.give_back(reader)
+            self._readers.give_back(reader)
 
     def _make_private(self, start: Checkpoint | None) -> QueryError | None:
         try:
             image = open_image(self._file.image_path, self._image_kind, start)
             try:
-                self._private = GuardedConnection(
-                    image.connection, private=True, killable=self._file.killable, file=image.file
-                )
+                self._private = GuardedConnection(image.connection, private=True, file=image.file)
             except BaseException:
                 image.close()
                 raise

@@ -32,7 +32,6 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = (
         "too_large",
     ),
 )
-_LONG_PATTERN = "LIKE or GLOB pattern too complex"
 _BIND_MARKER = "bind markers (?, :name, @name, $name) have no value here: write the value itself"
 _ONE_STATEMENT = "one statement at a time: this text holds more than one"
 _OF_A_CALLBACK: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_AUTH})
@@ -44,16 +43,6 @@ def is_from_callback(error: BaseException) -> bool:
     """Whether a callback of Python's stopped the statement, by its answer or because it failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
-
-
-def is_too_big(error: BaseException) -> bool:
-    """Whether a text, blob or row was longer than the connection's bound."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG or "too big" in str(error)
-
-
-def is_long_pattern(error: BaseException) -> bool:
-    """Whether a pattern of LIKE or GLOB was longer than the connection's bound."""
-    return str(error) == _LONG_PATTERN
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:

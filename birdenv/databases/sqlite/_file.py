@@ -1,11 +1,4 @@
-"""One version of a database file, and the connections of this process that only read it, by `mmap` if told.
-
-A reading connection keeps nothing of what ran on it, so any number of episodes take turns on a few of them,
-statement by statement; their pages are in memory once.
-
-Memory maps take a fifth to a third off a large scan. A file that is cut short while it is mapped ends the
-process that reads it (SIGBUS). So this is only for processes that are made to be killed.
-"""
+"""One version of a database file: known to be a database, with all its contents in one place."""
 
 from __future__ import annotations
 
@@ -15,48 +8,16 @@ import shutil
 import sqlite3
 import threading
 import weakref
-from collections import deque
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Scope
-from birdenv.databases.sqlite._connection import GuardedConnection
 from birdenv.databases.sqlite._file_id import FileId, look_at, with_journals
 from birdenv.databases.sqlite.images._scratch import new_folder, remove_folder
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.files import file_digest, file_errors
-
-MAPPED_BYTES: Final = 2 * 2**30
-"""Of address space that the maps of one process take, at most."""
-
-_map_lock = threading.Lock()
-_left = 0
-
-
-def map_files() -> None:
-    """From here on this process maps the files that it opens, as far as `MAPPED_BYTES` go."""
-    global _left
-    _left = MAPPED_BYTES
-
-
-def map_file(connection: sqlite3.Connection, size: int) -> int:
-    """Let a new connection read its file, of so many bytes, through a map; the room that this takes, to be
-    given back when the connection is gone."""
-    global _left
-    with _map_lock:
-        if size > _left:
-            return 0
-        _left -= size
-    connection.execute(f"PRAGMA mmap_size = {size}").close()
-    return size
-
-
-def give_room_back(size: int) -> None:
-    global _left
-    with _map_lock:
-        _left += size
 
 
 @cache
@@ -80,22 +41,20 @@ _ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody
 
 
 class SqliteFile:
-    """A file that is known to be a database, and a pool of connections that read it."""
+    """A version of a file that is known to be a database.
 
-    def __init__(self, version: FileId, image_path: Path, killable: bool, in_wal_mode: bool = False) -> None:
-        """`image_path`: the file that has all the contents; not `version.path` if a journal belongs to it.
+    Args:
+        version: which file, as it was when it was looked at.
+        image_path: the file that has all the contents; not `version.path` if a journal belongs to it.
+        in_wal_mode: the file may change without being written to, by a `-wal` file beside it.
+    """
 
-        `in_wal_mode`: the file may change without being written to, by a `-wal` that comes to be beside it.
-        """
+    def __init__(self, version: FileId, image_path: Path, in_wal_mode: bool = False) -> None:
         self.version = version
         self._in_wal_mode = in_wal_mode
         self.path = Path(version.path)
         self._folder = str(self.path.parent)
         self.image_path = image_path
-        self.killable = killable
-        self._idle: deque[GuardedConnection] = deque()
-        self._unused: deque[sqlite3.Connection] = deque()  # open, and nobody's yet
-        weakref.finalize(self, _close_all, self._idle)  # a connection and its guard hold each other
 
     @cached_property
     def digest(self) -> str:
@@ -132,83 +91,12 @@ class SqliteFile:
         """Whether files have come or gone beside this one."""
         return os.stat(self._folder).st_mtime_ns != self.version.folder_modified_ns  # noqa: PTH116
 
-    def check(self) -> None:
-        """Raise `InputError` unless SQLite can read the schema; what stands in it is not run."""
-        self._unused.append(self._open())
 
-    def borrow(self) -> GuardedConnection:
-        """A reading connection, to be given back after the statement.
-
-        Raises `InputError` if none can be made, `InfrastructureError` if there is no memory for it.
-        """
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
-
-    def give_back(self, reader: GuardedConnection) -> None:
-        if reader.is_spoilt:
-            reader.close()
-        else:
-            self._idle.append(reader)
-
-    def _connect(self) -> GuardedConnection:
-        try:
-            connection = self._unused.pop()
-        except IndexError:
-            connection = self._open()
-        try:
-            mapped = map_file(connection, self.version.size)  # while nothing is refused
-            reader = GuardedConnection(connection, private=False, killable=self.killable)
-            weakref.finalize(reader, give_room_back, mapped)
-            return reader
-        except BaseException as error:
-            connection.close()
-            raise self._fault(error) from error
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            connection = sqlite3.connect(
-                f"{self.image_path.as_uri()}?mode=ro&immutable=1",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-                cached_statements=0,  # the guard asks what each compiles to; and new SQL is compiled sooner
-            )
-            try:
-                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            except BaseException:
-                connection.close()
-                raise
-        except (sqlite3.Error, MemoryError) as error:
-            raise self._fault(error) from error
-        return connection
-
-    def _fault(self, error: BaseException) -> BaseException:
-        if isinstance(error, MemoryError):
-            return InfrastructureError(f"SQLite has no memory left in this process to open {self.path}")
-        is_sqlites = isinstance(error, sqlite3.Error)
-        return InputError(f"{self.path} cannot be opened by SQLite: {error}") if is_sqlites else error
-
-    def forget_connections(self) -> None:
-        """In a forked child: leave the parent's connections alone, without closing them."""
-        _of_the_parent.extend(self._idle)
-        self._idle.clear()
-        _of_the_parent.extend(self._unused)
-        self._unused.clear()
-
-
-def _close_all(readers: deque[GuardedConnection]) -> None:
-    while readers:
-        readers.pop().close()
-
-
-_files: weakref.WeakValueDictionary[tuple[FileId, bool], SqliteFile] = weakref.WeakValueDictionary()
+_files: weakref.WeakValueDictionary[FileId, SqliteFile] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
-_of_the_parent: list[GuardedConnection | sqlite3.Connection] = []
 
 
-def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
+def sqlite_file(path: Path) -> SqliteFile:
     """The database at an absolute path as it is now; one object in a process for each version of a file.
 
     Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
@@ -216,19 +104,48 @@ def sqlite_file(path: Path, *, killable: bool = False) -> SqliteFile:
     """
     with file_errors(path), _lock:
         version = with_journals(path, look_at(path))
-        found = _files.get((version, killable))
+        found = _files.get(version)
         if found is None:
             with path.open("rb") as file:
                 head = file.read(64)
             _check_head(path, head)
             image_path = path if version.is_settled else _settled(path, version)
-            found = SqliteFile(version, image_path, killable, _WAL_MODE in head[_FORMAT_VERSIONS])
+            found = SqliteFile(version, image_path, _WAL_MODE in head[_FORMAT_VERSIONS])
             if not version.is_settled:
                 weakref.finalize(found, remove_folder, image_path.parent)
-            found.check()
-            _files[version, killable] = found
+            open_reader(found).close()
+            _files[version] = found
         found.version = version  # the folder's time may be another
     return found
+
+
+def open_reader(file: SqliteFile) -> sqlite3.Connection:
+    """Open a connection without a guard that can only read the file, and read its schema.
+
+    Nothing that stands in the schema is run.
+
+    Raises:
+        InputError: SQLite cannot open the file.
+        InfrastructureError: there is no memory for it.
+    """
+    try:
+        connection = sqlite3.connect(
+            f"{file.image_path.as_uri()}?mode=ro&immutable=1",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=0,  # the guard asks what each compiles to; and new SQL is compiled sooner
+        )
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+    except MemoryError as error:
+        raise InfrastructureError(f"SQLite has no memory left in this process to open {file.path}") from error
+    except sqlite3.Error as error:
+        raise InputError(f"{file.path} cannot be opened by SQLite: {error}") from error
+    return connection
 
 
 def _settled(path: Path, version: FileId) -> Path:
@@ -276,8 +193,6 @@ def _check_head(path: Path, head: bytes) -> None:
 def _in_forked_child() -> None:
     global _lock
     _lock = threading.Lock()
-    for file in list(_files.values()):
-        file.forget_connections()
 
 
 os.register_at_fork(after_in_child=_in_forked_child)

@@ -7,22 +7,21 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite.guard._value_bounds import LARGEST_VALUE, LONGEST_PATTERN
+from birdenv.databases.sqlite.guard._statement_guard import LARGEST_VALUE
 from birdenv.sql import LONGEST_SQL, quoted
 
-EXPLAIN: Final = "EXPLAIN "
-"""What has to fit in before the longest statement."""
+_LONGEST_PATTERN: Final = 500  # bytes of a pattern of LIKE or GLOB
 
 # Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
 # published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
 _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: len(EXPLAIN) + LONGEST_SQL,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
     sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 100,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LONGEST_PATTERN,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _LONGEST_PATTERN,
     sqlite3.SQLITE_LIMIT_ATTACHED: 4,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
@@ -74,33 +73,6 @@ def bound_attached(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
-def store_put_off(connection: sqlite3.Connection) -> None:
-    """Make modules of virtual tables store now, in a transaction, what they have put off until later."""
-    connection.execute("SAVEPOINT stored").close()
-    connection.execute("RELEASE stored").close()
-
-
-def confine_files(connection: sqlite3.Connection, most: int) -> dict[str, int] | None:
-    """Let no database of a connection grow beyond `most` bytes; the bounds from before, for `set_growth`.
-    None if one is larger already."""
-    before = {}
-    for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
-        pages, size, bound = (
-            connection.execute(f"PRAGMA {quoted(name)}.{about}").fetchone()[0]
-            for about in ("page_count", "page_size", "max_page_count")
-        )
-        if pages * size > most:
-            return None
-        before[name] = bound, most // size
-    set_growth(connection, {name: small for name, (_, small) in before.items()})
-    return {name: bound for name, (bound, _) in before.items()}
-
-
-def set_growth(connection: sqlite3.Connection, pages: dict[str, int]) -> None:
-    for name, most in pages.items():
-        connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {most}").close()
-
-
 def modules_of(connection: sqlite3.Connection) -> list[str]:
     """The modules of the schema's virtual tables."""
     declared = connection.execute(
@@ -110,19 +82,11 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
     return [match[1] if match else "" for match in found]
 
 
-def views_of(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """The names of all views that a statement can read, and what made them."""
-    found: list[tuple[bytes, bytes]] = []
-    for _, database, _ in connection.execute("PRAGMA database_list").fetchall():
-        found += connection.execute(
-            "SELECT CAST(name AS BLOB), CAST(sql AS BLOB)"
-            f" FROM {quoted(database)}.sqlite_schema WHERE type = 'view' AND sql IS NOT NULL"
-        ).fetchall()
-    return [(name.decode(errors="replace"), sql.decode(errors="replace")) for name, sql in found]
-
-
 def use_table_functions(connection: sqlite3.Connection) -> None:
-    """Table functions come to be at their first use, which a guard would refuse: use each once before it."""
+    """Call every table-valued function once.
+
+    SQLite registers them on first use, and the guard would refuse that registration.
+    """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)
 

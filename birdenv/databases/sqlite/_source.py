@@ -1,31 +1,35 @@
 """A directory of SQLite databases in BIRD's layout: `<db_id>/<db_id>.sqlite`.
 
-`SqliteSource` is the directory. `KillableSource` is for a process that is made to be killed: statements run
-in it, and the kernel ends late ones. `SqliteFileSource` is one file of any name, with a single database.
+`SqliteSource` is the directory. `LocalSource` is the same inside a worker, where statements run.
+`SqliteFileSource` is one file of any name, with a single database.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 from collections.abc import Hashable
+from contextlib import closing
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._protocols import EpisodeDatabase
-from birdenv.databases._results import QueryError, Scope
+from birdenv.databases._results import Scope
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, sqlite_file
+from birdenv.databases.sqlite._file import SqliteFile, open_reader, sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
+from birdenv.databases.sqlite._worker import limit_process
 from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep_once
 from birdenv.errors import InputError
 from birdenv.files import file_errors, is_directory
 
 _NAMES_SHOWN: Final = 8
+_IMAGES_AT_ONCE: Final = 2  # in a worker that grades: of the prediction, and of the gold
 _DEFAULT_LIMITS: Final = Limits()
+_TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _TABLES: Final = (
     "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
     "ORDER BY rowid"
@@ -37,8 +41,8 @@ class SqliteSource:
 
     Args:
         root: the directory.
-        image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `reflink`,
-            `memory-map`, `deserialize` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
+        image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `memory-map` or
+            `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
             for `auto`.
 
     Raises `InputError` if `root` is not a directory, or a setting is unknown.
@@ -129,11 +133,13 @@ class SqliteSource:
         version = self.version(db_id)
         text = self._schemas.get(version)
         if text is None:
-            with self.open(db_id) as database:
-                result = database.query(_TABLES)
-            if isinstance(result, QueryError):
-                raise InputError(f"{db_id}: the schema cannot be read: {result.message}")
-            text = self._schemas[version] = "\n\n".join(f"{row[0]};" for row in result.rows)
+            with closing(open_reader(self._file(db_id))) as connection:
+                connection.text_factory = _TOLERANT
+                try:
+                    rows = connection.execute(_TABLES).fetchall()
+                except sqlite3.Error as error:
+                    raise InputError(f"{db_id}: the schema cannot be read: {error}") from error
+            text = self._schemas[version] = "\n\n".join(f"{sql};" for (sql,) in rows)
         return text
 
     def close(self) -> None:
@@ -197,34 +203,29 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
     return value
 
 
-_MEMORY_BYTES: Final = 4 * 2**30 + MAPPED_BYTES  # of address space
-
-
-class KillableSource(SqliteSource):
-    """Runs statements in the very process that asks.
+class LocalSource(SqliteSource):
+    """Runs statements in the very process that asks: for workers, which are made to be killed.
 
     A statement that nothing can interrupt ends the process, by SIGPROF or SIGALRM, a second after its
-    deadline. Only queries run here (`EpisodeDatabase.query` and `scan`).
+    deadline.
 
     Args:
         root: the directory, as of `SqliteSource`.
         file: the one file that every id means, as of `SqliteFileSource`.
+        image: as of `SqliteSource`.
     """
 
-    def __init__(self, root: Path, file: Path | None = None) -> None:
-        super().__init__(root)
+    def __init__(self, root: Path, file: Path | None, image: ImageKind) -> None:
+        super().__init__(root, image)
         self._file_of_all = file
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = _MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_MEMORY_BYTES, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> SqliteDatabase:
-        return SqliteDatabase(self._file(db_id), limits)
+        file = self._file(db_id)
+        limit_process(file.version.size, _IMAGES_AT_ONCE)
+        return SqliteDatabase(file, limits, self.image)
 
     def _look_up(self, db_id: str) -> SqliteFile:
-        path = self._file_of_all or super()._look_up(db_id).path
-        return sqlite_file(path, killable=True)
+        return super()._look_up(db_id) if self._file_of_all is None else sqlite_file(self._file_of_all)
 
 
 class SqliteFileSource(SqliteSource):

@@ -1,9 +1,7 @@
 """What runs in a worker process: one episode's statements at a time, under limits that the kernel enforces.
 
-The process holds nothing but the databases' files; it is made to be killed. Every statement sets alarms
-that end the process a second after the statement's deadline, by processor time or by the wall clock, so that
-even one function call that nothing can interrupt is over then, whether or not the process that owns this one
-is still there.
+The process holds nothing but the databases' files; it is made to be killed. Even one function call that
+nothing can interrupt is over a second after the statement's deadline: the kernel ends the process then.
 
 What it sends is taken apart without trusting it: plain values only (a hostile database cannot make its reader
 run anything), then checked for their shape.
@@ -11,46 +9,30 @@ run anything), then checked for their shape.
 
 from __future__ import annotations
 
-import math
 import pickle
 import resource
-import socket
-import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from birdenv.databases._limits import Limits
-from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result, Row
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import MAPPED_BYTES, SqliteFile, map_files
+from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._file_id import FileId
-from birdenv.databases.sqlite.guard._watchdog import alarms
-from birdenv.databases.sqlite.images._parked import Counters, ParkedImage
+from birdenv.databases.sqlite._readers import MAPPED_BYTES
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, ImageKind
-from birdenv.errors import InputError
-from birdenv.processes._child import set_limit
-from birdenv.processes._messages import MessageError, packed, receive, send, unpacked
+from birdenv.processes._child import Owner, set_limit
 
-Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | ParkedImage | None
+Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
 
-
-def encoded(answer: Answer) -> bytes:
-    """An answer as plain values, packed."""
-    return packed(_plain(answer))
+_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides images and mapped files
+_FILE_BYTES: Final = 2**31  # of any file that this process writes, besides an image; the guard allows half
 
 
-def decoded(data: bytes) -> Answer:
-    """What `encoded` was given. Raises `MessageError` for anything else."""
-    try:
-        return _value(unpacked(data))
-    except (ValueError, TypeError) as error:  # the latter: a checkpoint of too few parts
-        raise MessageError(f"not an answer of a worker: {error}") from error
-
-
-def _plain(answer: Answer) -> tuple[Any, ...]:
+def plain(answer: Answer) -> tuple[Any, ...]:
+    """Return an answer as plain values."""
     match answer:
         case None:
             return ("none",)
@@ -60,17 +42,14 @@ def _plain(answer: Answer) -> tuple[Any, ...]:
             return ("error", kind, message, elapsed, repeatable)
         case Checkpoint(version, size, pages):
             return ("checkpoint", astuple(version), size, pages)
-        case ParkedImage(start, counters):
-            return ("parked", _plain(start), tuple(counters))
         case DatabaseState(schema, contents, definitions):
-            tables = {name: _plain(content) for name, content in contents.items()}
+            tables = {name: plain(content) for name, content in contents.items()}
             return ("state", {name: dict(item) for name, item in schema.items()}, tables, definitions)
 
 
-def _value(plain: Any) -> Answer:
-    match plain:
-        case ("none",):
-            return None
+def answer_of(values: Any) -> Answer:
+    """Return what `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
+    match values:
         case (
             "result",
             tuple() as columns,
@@ -83,45 +62,35 @@ def _value(plain: Any) -> Answer:
             return QueryResult(columns, rows, truncated, affected, elapsed, repeatable)
         case ("error", str() as kind, str() as message, float() as elapsed, bool() as repeatable):
             return QueryError(kind, message, elapsed, repeatable)  # type: ignore[arg-type]
+        case ("none",):
+            return None
         case ("checkpoint", tuple() as version, int() as size, dict() as pages):
             return Checkpoint(FileId(*version), size, pages)
-        case ("parked", ("checkpoint", tuple(), int(), dict()) as start, (int(), int(), int()) as counters):
-            return ParkedImage(cast(Checkpoint, _value(start)), Counters(*counters))
         case ("state", dict() as schema, dict() as tables, tuple() as definitions):
             return DatabaseState(schema, _contents(tables), definitions)
-    raise MessageError("of no known kind")
+    raise ValueError("of no known kind")
 
 
 def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
     contents: dict[str, Result] = {}
     for name, table in tables.items():
-        content = _value(table)
+        content = answer_of(table)
         if not isinstance(content, QueryResult | QueryError):
-            raise MessageError(f"no contents of {name}")
+            raise ValueError(f"no contents of {name}")
         contents[name] = content
     return contents
 
 
-ANSWERED, UNUSABLE = b"\0", b"\1"
-"""First byte of a reply: what follows is an answer, or why the database cannot be used."""
+def limit_process(image_bytes: int, images: int = 1) -> None:
+    """Limit the memory and the files of this process.
 
-SHARES, HAS_IMAGE, IS_BOUND = range(3)
-"""Second byte of a reply: the episode has nothing of its own in this process, an image that can be put aside
-(`park`), or more than that."""
-
-BEGINS, ROWS = b"\2", b"\3"
-"""First byte of a message ahead of the answer to a `scan`: the columns, as the statement begins, or rows."""
-
-GO_ON, STOP = b"\1", b"\0"
-"""What the owner says to rows."""
-
-REPLY_GRACE_SECONDS: Final = 60.0
-"""Beyond all limits of a request: for making an image, moving rows, and an owner that is slow. Then either
-side gives the worker up."""
-
-_MOST_FILES: Final = 32  # whose connections are kept open
-_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides the episode's image and mapped files
-_FILE_BYTES: Final = 2**31  # of any file that this process writes, besides the image; the guard allows half
+    Args:
+        image_bytes: the size of the database's file.
+        images: how many private images of it may be open together.
+    """
+    image_bytes += GROWTH_BYTES
+    set_limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + images * image_bytes)
+    set_limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, image_bytes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,93 +103,46 @@ class Episode:
     image_kind: ImageKind
 
 
-def main(connection: socket.socket) -> None:
+def main(owner: Owner) -> None:
     """Answer requests until the owner closes the connection."""
-    map_files()
-    worker = _Worker(connection)
-    while True:
-        try:
-            request = receive(connection)
-        except (EOFError, OSError):
-            return
-        try:
-            reply = ANSWERED + worker.answer(*pickle.loads(request))
-        except InputError as error:
-            reply = UNUSABLE + b"\0" + str(error).encode()
-        send(connection, reply)
+    owner.serve(_Worker().answer)
 
 
 class _Worker:
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._files: OrderedDict[tuple[FileId, Path], SqliteFile] = OrderedDict()
+    def __init__(self) -> None:
         self._database: SqliteDatabase | None = None
         self._episode: bytes | None = None  # to which the database belongs while nothing is written
-        self._seconds = 0.0  # of wall time, that a request may take by its limits
 
-    def answer(self, episode: bytes | None, method: str, arguments: tuple[Any, ...]) -> bytes:
-        """Call a method of the episode's database; `episode`, an `Episode`, is None where it goes on.
+    def answer(
+        self, episode: bytes | None, method: str, arguments: tuple[Any, ...]
+    ) -> tuple[bool, tuple[Any, ...]]:
+        """Call a method of the episode's database.
 
-        While nothing is written, one of the same file and limits is as good as another.
+        Args:
+            episode: an `Episode`; None where the episode goes on that this worker holds. While nothing is
+                written, one of the same file and limits is as good as another.
+            method: its name.
+            arguments: its arguments.
+
+        Returns:
+            Whether the episode has something of its own in this process now, and the plain answer.
         """
         if episode is not None and episode != self._episode:
-            self._begin_episode(episode)
+            self._begin(episode)
         assert self._database is not None
-        alarms.watch_all(time.monotonic() + self._seconds + REPLY_GRACE_SECONDS)
-        try:
-            return self._answer(method, arguments)
-        finally:
-            alarms.watch_all(math.inf)
-
-    def _answer(self, method: str, arguments: tuple[Any, ...]) -> bytes:
-        assert self._database is not None
-        if method == "scan":
-            (sql,) = arguments
-            answer: Answer = self._database.scan(sql, _OwnersSink(self._connection))
-        else:
-            answer = getattr(self._database, method)(*arguments)
-        place = SHARES
-        if self._database.is_private:
-            place = HAS_IMAGE if self._database.can_park else IS_BOUND
-        if place != SHARES or method == "close":
+        answer = plain(getattr(self._database, method)(*arguments))
+        is_private = self._database.is_private
+        if is_private or method == "close":
             self._episode = None
-        return bytes([place]) + encoded(answer)
+        return is_private, answer
 
-    def _begin_episode(self, pickled: bytes) -> None:
-        self._end_episode()
-        episode: Episode = pickle.loads(pickled)
-        self._seconds = episode.limits.wall_seconds_in_all
-        self._database = SqliteDatabase(self._file(episode), episode.limits, episode.image_kind)
-        self._episode = pickled
-
-    def _end_episode(self) -> None:
+    def _begin(self, pickled: bytes) -> None:
         self._episode = None
         if self._database is not None:
             self._database.close()
             self._database = None
-
-    def _file(self, episode: Episode) -> SqliteFile:
-        key = (episode.version, episode.image_path)
-        file = self._files.pop(key, None)
-        if file is None:
-            file = SqliteFile(episode.version, episode.image_path, killable=True)
-        self._files[key] = file
-        if len(self._files) > _MOST_FILES:
-            self._files.popitem(last=False)
-        set_limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + episode.version.size + GROWTH_BYTES)
-        set_limit(resource.RLIMIT_FSIZE, max(_FILE_BYTES, episode.version.size + GROWTH_BYTES))
-        return file
-
-
-class _OwnersSink:
-    """Sends rows to the owner, a batch at a time, and waits for its word before the next."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-
-    def begin(self, columns: tuple[str, ...]) -> None:
-        send(self._connection, BEGINS + packed(columns))
-
-    def see(self, rows: list[Row]) -> bool:
-        send(self._connection, ROWS + packed(rows))
-        return receive(self._connection) == GO_ON
+        episode: Episode = pickle.loads(pickled)
+        limit_process(episode.version.size)
+        file = SqliteFile(episode.version, episode.image_path)
+        self._database = SqliteDatabase(file, episode.limits, episode.image_kind)
+        self._episode = pickled

@@ -1,4 +1,4 @@
-"""Which actions need no second look: those that every connection may do and that say nothing of a statement.
+"""The actions that need no second look: every connection may do them, and every statement repeats them.
 
 SQLite asks about every column of every statement, so the names that were met are remembered.
 """
@@ -9,8 +9,6 @@ import sqlite3
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import is_repeatable, outside_a_copy
-from birdenv.databases.sqlite.guard._module_storage import LONG_LISTS
-from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 
 LIST_OF_FILES: Final = "pragma_database_list"
 """The table whose rows are paths of the host, for some connections."""
@@ -20,12 +18,17 @@ _MOST_NAMES: Final = 4_096
 
 
 class AuthorizerCache:
-    """The plain actions on databases whose virtual tables are `varying`: reading one of those is none.
+    """Actions that are always allowed, and names that were met in them.
 
-    What a virtual table compiles for itself SQLite asks about when that happens, which may be once for many
-    statements: so such a table may give other rows each time, and nobody is told.
+    Reading a virtual table is not one of them: SQLite asks about what the table compiles for itself when that
+    happens, perhaps once for many statements, so nobody is told whether its rows may change.
 
-    `tables` and `functions` are names that were met in plain actions, of what was read and what was called.
+    Args:
+        varying: names of the virtual tables, in lower case.
+
+    Attributes:
+        tables: names of tables that were read.
+        functions: names of functions that were called.
     """
 
     def __init__(self, varying: frozenset[str] = frozenset()) -> None:
@@ -40,12 +43,8 @@ class AuthorizerCache:
         if outside_a_copy(action, first, second):
             return False
         if action == sqlite3.SQLITE_READ:
-            if (first or "").lower().endswith(LONG_LISTS):
-                return False
             _remember(self.tables, first)
         elif action == sqlite3.SQLITE_FUNCTION:
-            if kind_of_work(second or "") not in ("cheap", "proportional"):
-                return False
             _remember(self.functions, second)
         return True
 

@@ -65,13 +65,6 @@ _SCHEMA_TABLES = _words("sqlite_master sqlite_schema sqlite_temp_master sqlite_t
 _READING = frozenset(
     [sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE]
 )
-CHANGES_OF_SCHEMA = frozenset(
-    code
-    for name, code in vars(sqlite3).items()
-    if name.startswith(("SQLITE_CREATE_", "SQLITE_DROP_", "SQLITE_ALTER_", "SQLITE_ATTACH", "SQLITE_DETACH"))
-)
-"""The actions after which the same text may mean something else."""
-
 _CHANGES = {
     sqlite3.SQLITE_INSERT: "insert into {}",
     sqlite3.SQLITE_UPDATE: "update {}",
@@ -133,10 +126,3 @@ def beyond_reading(action: int, first: str | None) -> str:
     if (first or "").lower() in _SCHEMA_TABLES:
         what = "change the schema"
     return f"only reading is allowed here, and this statement would {what}"
-
-
-def stays_in_session(action: int, first: str | None, second: str | None, database: str | None) -> bool:
-    """Whether an action may leave something in the connection itself: temporary, attached, or a setting."""
-    if action == sqlite3.SQLITE_PRAGMA:
-        return second is not None and (first or "").lower() not in READING_PRAGMAS
-    return database == "temp" or action == sqlite3.SQLITE_ATTACH

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
-ImageKind: TypeAlias = Literal["auto", "reflink", "memory-map", "deserialize", "copy"]
+ImageKind: TypeAlias = Literal["auto", "memory-map", "copy"]
 IMAGE_KINDS: Final = get_args(ImageKind)
 
 GROWTH_BYTES = 2**30

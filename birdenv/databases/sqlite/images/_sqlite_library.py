@@ -8,7 +8,6 @@ hidden), `library()` is None and images are made another way.
 from __future__ import annotations
 
 import ctypes
-import os
 import sqlite3
 import sys
 import threading
@@ -27,7 +26,6 @@ _NEEDED = (
     "sqlite3_db_config",
     "sqlite3_deserialize",
     "sqlite3_libversion",
-    "sqlite3_memory_used",
     "sqlite3_serialize",
 )
 _NO_COPY = 1  # SQLITE_SERIALIZE_NOCOPY
@@ -41,15 +39,6 @@ _opened = threading.local()  # the handle of the connection that this thread ope
 def _remember(handle: int, _message: int, _routines: int) -> int:
     _opened.handle = handle
     return 0
-
-
-def _renew_lock() -> None:
-    """In a forked child: whoever held it is not there."""
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
 
 
 _hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to call it
@@ -71,15 +60,8 @@ def library() -> ctypes.CDLL | None:
     return found if is_the_same else None
 
 
-def memory_used() -> int:
-    """The bytes that SQLite takes in this process now, without images; 0 where it cannot be asked."""
-    found = library()
-    return 0 if found is None else int(found.sqlite3_memory_used())
-
-
 def _declare(found: ctypes.CDLL) -> None:
     found.sqlite3_libversion.restype = c_char_p
-    found.sqlite3_memory_used.restype = c_int64
     found.sqlite3_deserialize.argtypes = [c_void_p, c_char_p, c_void_p, c_int64, c_int64, c_uint]
     found.sqlite3_deserialize.restype = c_int
     found.sqlite3_serialize.argtypes = [c_void_p, c_char_p, ctypes.POINTER(c_int64), c_uint]

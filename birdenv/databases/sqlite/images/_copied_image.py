@@ -1,15 +1,11 @@
-"""Images in files: clones by the file system, or plain copies, in the scratch folder."""
+"""Images that are plain copies of the file, in the scratch folder."""
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
 import io
-import os
 import shutil
 import sqlite3
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from birdenv.databases._results import Checkpoint
@@ -25,23 +21,17 @@ from birdenv.databases.sqlite.images._protocol import (
 from birdenv.databases.sqlite.images._scratch import new_folder, remove_folder
 from birdenv.databases.sqlite.images._sqlite_library import connect_privately
 
-_FICLONE = 0x40049409
 
+class CopiedImage:
+    kind: ImageKind = "copy"
 
-class FileImage:
-    """A file of its own in the scratch folder."""
-
-    def __init__(
-        self, path: Path, start: Checkpoint | None, kind: ImageKind, copy: Callable[[Path, Path], None]
-    ) -> None:
-        self.kind = kind
-        self._process = os.getpid()
+    def __init__(self, path: Path, start: Checkpoint | None) -> None:
         self._source = path
         self._folder = new_folder()
         self.file: Path | None = self._folder / path.name
         self._file = self.file
         try:
-            copy(path, self._file)
+            shutil.copyfile(path, self._file)
             with self._file.open("r+b") as file:
                 for offset, page in (start.pages if start else {}).items():
                     file.seek(offset)
@@ -92,25 +82,9 @@ class FileImage:
         return connection
 
     def close(self) -> None:
-        if self._process != os.getpid():
-            # In a forked child the file is still the parent's, and so is a transaction that is open in it:
-            # closing the connection would roll that back. So it stays open until the child ends.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.connection))
-            return
         self.connection.close()
         remove_folder(self._folder)
 
     def __del__(self) -> None:
         if hasattr(self, "connection"):
             self.close()
-
-
-def reflink(path: Path, to: Path) -> None:
-    if sys.platform != "linux":
-        raise OSError("files can be cloned on Linux only")
-    with path.open("rb") as source, to.open("xb") as target:
-        fcntl.ioctl(target, _FICLONE, source.fileno())
-
-
-def copy(path: Path, to: Path) -> None:
-    shutil.copyfile(path, to)

@@ -1,9 +1,8 @@
-"""Images in memory: a file mapped privately, whose pages are copied when they are written, or read whole."""
+"""Images in memory: the file mapped privately, whose pages are copied when they are written."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 from birdenv.databases._results import Checkpoint
@@ -11,16 +10,12 @@ from birdenv.databases.sqlite.images._memory_map import PrivateMemory, is_suppor
 from birdenv.databases.sqlite.images._protocol import (
     CONNECT_OPTIONS,
     GROWTH_BYTES,
-    PIECE,
     WAL_FORMAT,
     ImageKind,
-    bound_growth,
-    in_memory,
     within,
 )
 from birdenv.databases.sqlite.images._sqlite_library import (
     READ_ONLY,
-    connect_privately,
     connect_with_handle,
     defend,
     deserialize,
@@ -76,44 +71,3 @@ class MappedImage:
     def __del__(self) -> None:
         if hasattr(self, "connection"):
             self.close()
-
-
-class DeserializedImage:
-    kind: ImageKind = "deserialize"
-    file: Path | None = None
-
-    def __init__(self, path: Path, start: Checkpoint | None) -> None:
-        data = bytearray(path.read_bytes())
-        if not data:
-            raise OSError("an empty file cannot be deserialized")
-        self._original = bytes(data)
-        if start is not None:
-            data = data[: start.size].ljust(start.size, b"\0")
-            for offset, page in start.pages.items():
-                data[offset : offset + len(page)] = page
-        data[WAL_FORMAT] = b"\1\1"
-        self.connection = connect_privately()
-        try:
-            self.connection.deserialize(data)
-            bound_growth(self.connection, self._original, len(self._original))
-        except BaseException:
-            self.connection.close()
-            raise
-
-    def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        now = self.connection.serialize()
-        original = self._original
-
-        def pieces() -> Iterator[tuple[int, bytes]]:
-            for start in range(0, len(now), PIECE):
-                piece = now[start : start + PIECE]
-                if piece != original[start : start + PIECE]:
-                    yield start, piece
-
-        return len(now), within(most_bytes, pieces())
-
-    def committed(self) -> sqlite3.Connection:
-        return in_memory(self.connection.serialize())
-
-    def close(self) -> None:
-        self.connection.close()
