@@ -7,7 +7,14 @@ Gymnasium, as soon as Gymnasium is imported. Everything else is imported when it
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+if sys.platform == "win32":
+    raise ImportError(
+        "birdenv does not run on Windows itself: it needs processes that a POSIX kernel can limit and end. "
+        "Install it in WSL, the Windows Subsystem for Linux (wsl --install)"
+    )
 
 from birdenv._registration import register_environments
 

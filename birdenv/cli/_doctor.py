@@ -51,7 +51,7 @@ def doctor(
     for kind, fault in health.images.items():
         mark = "chosen" if kind == health.chosen else "works" if not fault else "no"
         print(f"  {kind:<12}{mark:<8}{_IMAGES[kind]}{f': {fault}' if fault else ''}")
-    print(f"\nWorker processes (isolation=process): {health.worker or 'work'}")
+    print(f"\nWorker processes: {health.worker or 'work'}")
     print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
     if health.swept:
         print(f"Removed what {len(health.swept)} killed process(es) had left there")

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
 from birdenv.cli.options._run_options import RunDir, RunsRoot, find_run
@@ -120,7 +119,6 @@ def evaluate(
             "auto stops.",
         ),
     ] = "auto",
-    isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
     ] = 1,
@@ -167,7 +165,7 @@ def evaluate(
         db, dialect = _of_run(folder, dialect)
     console = Console(stderr=True)
     with opened_cache(cache, paranoid) as known:
-        database = pair_database(dialect, dsn, db, pairs, limits, isolation, rules, known)
+        database = pair_database(dialect, dsn, db, pairs, limits, rules, known)
         config = _config(folder, database, exec_timeout, allow_truncate, rules)
         grader = PairGrader(database.run, database.dialect, rules)
         versions = {"engine": database.engine} if database.engine else {}

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
@@ -45,7 +44,6 @@ def regrade(
     reasons: Annotated[
         bool, typer.Option("--reasons", help="Print why verdicts differ. Quotes the gold.")
     ] = False,
-    isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
     ] = 1,
@@ -67,7 +65,6 @@ def regrade(
     """
     directory = RunDirectory.existing(run_folder(run))
     game = directory.read_config(hint="").get("game")
-    where = options.isolation_for(isolation, "predictions")
     if game == "c-interact":
         if clean:
             raise InputError("--clean is for bird, and this is a run of c-interact")
@@ -81,7 +78,6 @@ def regrade(
             [PROFILES[name] for name in dict.fromkeys(profile or PROFILES)],
             folder=data_dir,
             task_file=data,
-            isolation=where,
             allow_changed=allow_changed,
             parallel=parallel,
         )
@@ -96,7 +92,6 @@ def regrade(
                 clean=clean,
                 data_file=data,
                 db_dir=data_dir,
-                isolation=where,
                 allow_changed=allow_changed,
                 parallel=parallel,
                 cache=known,

@@ -47,7 +47,6 @@ def _run_line(path: Path) -> str:
 
 
 _NOT_OF_THE_GAME = {
-    "isolation",
     "image",
     "data",
     "data_dir",

@@ -54,7 +54,6 @@ def score(
     r_ves_runs: RVesRuns = R_VES_RUNS,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
-    isolation: options.Isolation = "auto",
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Processes that score pairs at the same time.")
     ] = 1,
@@ -76,7 +75,7 @@ def score(
     """
     asked = asked_for(metrics)
     records = read_records(pairs, "pairs")
-    source = databases_in(db_dir, dialect, dsn, isolation, "predictions")
+    source = databases_in(db_dir, dialect, dsn)
     for number, record in enumerate(records, 1):
         _check(record, f"{pairs}: record {number}")
     for name in sorted({record["db_id"] for record in records}):
@@ -246,7 +245,6 @@ def score_official(
             "profile": profile,
             "dialect": dialect,
             "dsn": dsn,
-            "isolation": options.isolation_on("auto", "predictions", dialect),
         }
         made = grade_official(results, records, parallel=parallel, **settings)
     else:

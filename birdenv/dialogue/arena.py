@@ -111,13 +111,14 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
     """
     from pydantic import ValidationError
 
-    known = list(game.settings.model_fields)
-    for name in values:
-        if name not in known:
-            raise InputError(f"{game.name} has no setting {name!r}; its settings: {', '.join(known)}")
     try:
         return game.settings(**values)
     except ValidationError as error:
+        known = list(game.settings.model_fields)
+        for name in values:
+            if name not in known:
+                listing = ", ".join(known)
+                raise InputError(f"{game.name} has no setting {name!r}; its settings: {listing}") from None
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         why = str(cause) if cause is not None else first["msg"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import gymnasium
 from gymnasium import spaces
@@ -214,11 +214,6 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self._dialogue.close()
 
 
-INLINE: Final = {"isolation": "inline"}
-"""Where these environments run SQL unless told otherwise: in this process, which is fast and for policies of
-one's own. What no deadline stops there is in `docs/isolation.md`."""
-
-
 class CInteractEnv(DialogueEnv):
     """c-Interact: an ambiguous request, clarified with a user, answered in SQL; then a follow-up request.
 
@@ -227,13 +222,12 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `isolation` (default `inline`:
-    statements run in this process, which is fast, and stopped in time but for the cases in
-    `docs/isolation.md`; `process` stops everything), `dialect`, `dsn`; see `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `dialect`, `dsn`; see
+    `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("c-interact", seat, render_mode, **INLINE | settings)
+        super().__init__("c-interact", seat, render_mode, **settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 
@@ -248,7 +242,7 @@ class AInteractEnv(DialogueEnv):
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("a-interact", seat, render_mode, **INLINE | settings)
+        super().__init__("a-interact", seat, render_mode, **settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 
@@ -259,11 +253,11 @@ class BirdSqlEnv(DialogueEnv):
     accuracy: 1 or 0, at the submission.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
-    `ungraded`, `strict_data`, `isolation` (as of `CInteractEnv`), `dialect`, `dsn`.
+    `ungraded`, `strict_data`, `dialect`, `dsn`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("bird", seat, render_mode, **INLINE | settings)
+        super().__init__("bird", seat, render_mode, **settings)
         EzPickle.__init__(self, render_mode, seat, **settings)
 
 

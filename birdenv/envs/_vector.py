@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 
-from birdenv.envs._gymnasium import INLINE, DialogueEnv
+from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._seat_spaces import batch
 from birdenv.errors import InputError
 
@@ -154,18 +154,18 @@ class CInteractVectorEnv(DialogueVectorEnv):
     """A batch of `CInteractEnv`."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
-        super().__init__("c-interact", num_envs, **INLINE | arguments)
+        super().__init__("c-interact", num_envs, **arguments)
 
 
 class AInteractVectorEnv(DialogueVectorEnv):
     """A batch of `AInteractEnv`."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
-        super().__init__("a-interact", num_envs, **INLINE | arguments)
+        super().__init__("a-interact", num_envs, **arguments)
 
 
 class BirdSqlVectorEnv(DialogueVectorEnv):
     """A batch of `BirdSqlEnv`."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
-        super().__init__("bird", num_envs, **INLINE | arguments)
+        super().__init__("bird", num_envs, **arguments)

@@ -192,7 +192,21 @@ class RunDirectory:
             raise InputError(f"{error}{hint}") from None
         if not isinstance(config, dict):
             raise InputError(f"{path}: expected a JSON object{hint}")
-        return config
+        return _without_isolation(config)
+
+
+def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run without where its SQL ran: earlier versions kept that, and had a choice."""
+    config.pop("isolation", None)
+    match config.get("command"):
+        case {"options": {"further": [*words]} as options}:
+            left = iter(words)
+            options["further"] = [
+                word
+                for word in left
+                if not (word == "--isolation" and next(left, "")) and not str(word).startswith("--isolation=")
+            ]
+    return config
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:

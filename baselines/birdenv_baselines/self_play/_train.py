@@ -59,7 +59,7 @@ def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[
         "question_price": prices.question_price,
         "disclosure_price": prices.disclosure_price,
     }
-    with make_game("c-interact", **{"isolation": "inline", **paid, **(settings or {})}) as arena:
+    with make_game("c-interact", **{**paid, **(settings or {})}) as arena:
         yield arena
 
 

@@ -125,7 +125,7 @@ def _verify(
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
     source = None
     if folder is not None and oracle != "none":
-        source = databases_in(folder, dialect, dsn, "auto", "oracle")
+        source = databases_in(folder, dialect, dsn)
     console = Console(stderr=True)
     steps = track(
         range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal

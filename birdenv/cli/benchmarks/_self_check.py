@@ -41,7 +41,6 @@ def self_check(
     out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
-    isolation: options.Isolation = "auto",
     cache: Cache = None,
     paranoid: Paranoid = 0,
 ) -> None:
@@ -58,7 +57,7 @@ def self_check(
     if sql_timeout <= 0:
         raise InputError("--sql-timeout must be more than 0 seconds")
     settings = SqlSettings(databases=tuple(database) if database else None, limit=limit)
-    source = databases_in(db_dir, dialect, dsn, isolation, "predictions")
+    source = databases_in(db_dir, dialect, dsn)
     tasks = select(load_tasks(data_file, source.dialect), settings)
     for name in sorted({task.public.db_id for task in tasks}):
         source.check(name)

@@ -86,7 +86,7 @@ def bird(
     asked = asked_for(metrics)
     settings = (
         selection.settings()
-        | databases.settings(run.agent)
+        | databases.settings()
         | {
             "data_file": None if data_file is None else str(data_file),
             "db_dir": None if db_dir is None else str(db_dir),

@@ -111,7 +111,7 @@ def a_interact(
     """
     from birdenv.cli.games._running import run_game
 
-    settings = selection.settings() | databases.settings(run.agent)
+    settings = selection.settings() | databases.settings()
     settings |= {"profile": profile, "patience": patience, "user_style": user_style}
     arena = load("a-interact", data_dir, data, run.agent, settings)
     run_game(arena, run, {"user": user}, models=models.settings())
@@ -163,7 +163,7 @@ def c_interact(
 
     if official_files and execute_sql:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = selection.settings() | databases.settings(run.agent)
+    settings = selection.settings() | databases.settings()
     settings |= {"profile": profile, "patience": patience, "user_style": user_style}
     settings |= {"execute_sql": execute_sql}
     arena = load("c-interact", data_dir, data, run.agent, settings)

@@ -62,16 +62,10 @@ class DatabaseOptions:
 
     dialect: options.Dialect = "sqlite"
     dsn: options.Dsn = None
-    isolation: options.Isolation = "auto"
 
-    def settings(self, agent: str) -> dict[str, Any]:
-        """Return them as settings of a game that `agent` plays.
-
-        Raises:
-            InputError: the options do not fit together.
-        """
-        isolation = options.isolation_on(self.isolation, agent, self.dialect)
-        return {"isolation": isolation, "dialect": self.dialect, "dsn": self.dsn}
+    def settings(self) -> dict[str, Any]:
+        """Return them as settings of a game."""
+        return {"dialect": self.dialect, "dsn": self.dsn}
 
 
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:

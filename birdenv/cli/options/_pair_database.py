@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._run_options import databases_in
 from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
 from birdenv.databases.cache import ResultCache
@@ -74,13 +73,11 @@ def pair_database(
     db: Path | None,
     pairs: Sequence[ScoredPair],
     limits: Limits,
-    isolation: str,
     rules: PairRules,
     cache: ResultCache | None,
 ) -> PairDatabase:
     """What the options name. Raises `InputError` for options that do not fit together, or a database that
     cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
-    where = options.isolation_for(isolation, "predictions")
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
@@ -105,7 +102,7 @@ def pair_database(
         return PairDatabase(None, chosen, "", str(db))
     source: DatabaseSource
     if is_directory(db):
-        source = databases_in(db, chosen, dsn, isolation, "predictions")
+        source = databases_in(db, chosen, dsn)
         nameless = next((pair for pair in pairs if not pair.db_id), None)
         if nameless is not None:
             raise InputError(
@@ -116,7 +113,7 @@ def pair_database(
     elif chosen == "postgres":
         raise InputError(f"--dialect postgres loads databases from a folder: {db} is none")
     else:
-        source = SqliteFileSource(db, where)
+        source = SqliteFileSource(db)
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
     return PairDatabase(queries_on(source, limits, cache), chosen, source.engine, str(db), source)

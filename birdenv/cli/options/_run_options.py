@@ -1,4 +1,4 @@
-"""Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`, `--isolation`.
+"""Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
 
 `databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,24 +37,19 @@ Dsn = Annotated[
 ]
 
 
-def databases_in(
-    folder: Path, dialect: str, dsn: str | None, isolation: str, agent: str
-) -> databases.DatabaseSource:
-    """The databases of a folder by the options `--dialect`, `--dsn` and `--isolation`; tells what it loads.
+def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
+    """The databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
 
-    Raises `InputError` for options that do not fit together, and as `open_source` does.
+    Raises as `open_source` does.
     """
     from birdenv.databases import open_source
 
-    where = isolation_on(isolation, agent, dialect)
-    return open_source(folder, dialect, dsn=dsn, isolation=where, tell=_tell)
+    return open_source(folder, dialect, dsn=dsn, tell=_tell)
 
 
 def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
-
-_OF_OTHERS = ("predictions", "llm", "llm-markup")  # agents of ours that hand in what others wrote
 
 Agent = Annotated[
     str,
@@ -152,14 +147,6 @@ Repeats = Annotated[
     typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
-Isolation = Annotated[
-    str,
-    typer.Option(
-        "--isolation",
-        help="Where SQL runs: process (workers that can be killed), inline (in this process), or auto: "
-        "inline for birdenv's own agents, process for SQL of others.",
-    ),
-]
 MoveTimeout = Annotated[
     float,
     typer.Option(
@@ -169,30 +156,6 @@ MoveTimeout = Annotated[
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
-
-
-def isolation_for(option: str, agent: str) -> databases.Isolation:
-    """What `--isolation` means for this agent. Raises `InputError` for an unknown value."""
-    from birdenv.databases import ISOLATIONS
-    from birdenv.dialogue.players import PlayerSpec
-
-    if option == "auto":
-        trusted = PlayerSpec(agent).is_ours and agent.partition(":")[0] not in _OF_OTHERS
-        return "inline" if trusted else "process"
-    for known in ISOLATIONS:
-        if option == known:
-            return cast("databases.Isolation", known)
-    raise InputError(f"--isolation {option!r} is unknown; known: auto, {', '.join(ISOLATIONS)}")
-
-
-def isolation_on(option: str, agent: str, dialect: str) -> databases.Isolation:
-    """Return the isolation of a run. Raises `InputError` for options that do not fit together."""
-    where = isolation_for(option, agent)
-    if dialect != "sqlite" and option != "auto":
-        raise InputError(
-            f"--isolation is about SQLite, it says nothing about --dialect {dialect}: leave it out"
-        )
-    return where
 
 
 RunDir = Annotated[

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.dialogue import Arena, make_game
-from birdenv.envs._gymnasium import INLINE
 from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.envs.candidates._predictions import Candidates, read_candidates
 from birdenv.envs.candidates._user import answers_alone
@@ -76,7 +75,7 @@ class CandidateSetting:
         self.refusals = float(refusals)
         self.questions = questions
         self.layout = Layout(max_spans, max_candidates)
-        chosen = {"user": answers_alone, "execute_sql": True, **INLINE, **settings}
+        chosen = {"user": answers_alone, "execute_sql": True, **settings}
         self.arena: Arena = make_game(GAME, questions=questions, **chosen)
         try:
             recorded = read_candidates(candidates)

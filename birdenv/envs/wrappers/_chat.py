@@ -14,7 +14,6 @@ from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
 from birdenv.envs._text_vectorisation import SpaceAsText
-from birdenv.envs.wrappers._inline_warning import warn_of_inline
 
 Json = dict[str, Any]
 
@@ -82,8 +81,7 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     `messages` is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the
     schemas of the actions that are legal now. Action: the assistant's message with one tool call in it, or
     the tool call alone. A reply without exactly one valid tool call is played as an illegal action, and
-    stands in `messages` by its words, with the environment's reply as a user's message after it. Warns where
-    the SQL runs in this process (`isolation="inline"`).
+    stands in `messages` by its words, with the environment's reply as a user's message after it.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -91,7 +89,6 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         gymnasium.Wrapper.__init__(self, env)
         inner = env.unwrapped
         assert isinstance(inner, DialogueEnv)
-        warn_of_inline(inner)
         self._inner = inner
         self._seat = inner._seat
         self.observation_space = ChatPrompts(self._seat)

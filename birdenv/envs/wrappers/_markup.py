@@ -10,7 +10,6 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
-from birdenv.envs.wrappers._inline_warning import warn_of_inline
 from birdenv.tasks import SENDERS, clarify, submit_sql
 from birdenv.tasks.sql._markup_reading import (
     TURN,
@@ -38,7 +37,6 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     The published markup has these two tags only. Where a game has other actions, their names are tags, too:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
-    Warns where the SQL runs in this process (`isolation="inline"`).
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -52,7 +50,6 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._legal: tuple[str, ...] = ()
         inner = env.unwrapped
         assert isinstance(inner, DialogueEnv)
-        warn_of_inline(inner)
         self._kinds = inner.kinds
         self._has_user = len(inner._arena.game.seats) > 1
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import Isolation
 from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
@@ -50,7 +49,6 @@ def regrade_bird(
     clean: bool = False,
     data_file: Path | None = None,
     db_dir: Path | None = None,
-    isolation: Isolation = "process",
     allow_changed: bool = False,
     parallel: int = 1,
     cache: ResultCache | None = None,
@@ -63,7 +61,7 @@ def regrade_bird(
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
     file = place_of(config, "data_file", "--data", data_file)
-    source = source_of(config, place_of(config, "db_dir", "--data-dir", db_dir), isolation)
+    source = source_of(config, place_of(config, "db_dir", "--data-dir", db_dir))
     tasks = {task.public.instance_id: task for task in load_tasks(file, source.dialect)}
     runs = directory.read("runs")
     there = {name: run for name, run in runs.items() if run["instance_id"] in tasks}

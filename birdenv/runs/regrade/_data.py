@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases import DatabaseSource, Isolation, Limits, open_source
+from birdenv.databases import DatabaseSource, Limits, open_source
 from birdenv.errors import BirdenvError, InputError
 from birdenv.files import exists, file_digest
 
@@ -27,9 +27,9 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
 
-def source_of(config: Mapping[str, Any], folder: Path, isolation: Isolation) -> DatabaseSource:
+def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
     """The databases of a folder on the engine of the run; on the server that `open_source` finds."""
-    return open_source(folder, str(config.get("dialect", "sqlite")), isolation=isolation)
+    return open_source(folder, str(config.get("dialect", "sqlite")))
 
 
 def check_unchanged(

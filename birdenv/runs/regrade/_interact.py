@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from birdenv.databases import Isolation
 from birdenv.grading.interact import GradingJob, InteractGrader
 from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory
@@ -100,7 +99,6 @@ def regrade_c_interact(
     *,
     folder: Path | None = None,
     task_file: Path | None = None,
-    isolation: Isolation = "process",
     allow_changed: bool = False,
     parallel: int = 1,
 ) -> Regrade:
@@ -117,7 +115,7 @@ def regrade_c_interact(
     benchmark = load_benchmark(
         root,
         data_file,
-        source=source_of(config, root, isolation),
+        source=source_of(config, root),
         select=lambda record: record.instance_id in wanted,
     )
     tasks = {task.public.instance_id: task for task in benchmark.tasks}

@@ -165,9 +165,7 @@ def load_interact(
     """
     folder, file = settings.place()
     check_task_file(file)
-    source = open_source(
-        folder, settings.dialect, dsn=settings.dsn, isolation=settings.isolation, tell=_logger.info
-    )
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
     try:
         benchmark = load_benchmark(folder, file, source=source)
         chosen, notes = playable(benchmark.tasks, settings, source)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from birdenv.databases import ISOLATIONS, DatabaseSource, Isolation, Limits
+from birdenv.databases import DatabaseSource, Limits
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.arena import listed
 from birdenv.dialogue.games import Settings
@@ -17,7 +17,7 @@ from birdenv.files import exists
 
 
 class SqlSettings(Settings):
-    """Which tasks are played, and where their SQL runs."""
+    """Which tasks are played, and on which databases."""
 
     difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
     databases: tuple[str, ...] | None = Field(None, description="Only tasks on these databases.")
@@ -28,13 +28,17 @@ class SqlSettings(Settings):
         "skip", description="Leave tasks without gold SQL out, or play them without grading."
     )
     strict_data: bool = Field(False, description="Refuse if any task cannot be played.")
-    isolation: Isolation = Field(
-        "process", description="Where SQLite runs: in processes that can be killed, or inline."
-    )
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
     explain: bool = Field(False, description="Work out how wrong answers differ, for private records.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_isolation(cls, values: Any) -> Any:
+        if "isolation" in values:
+            raise SettingError("isolation", "= is gone: SQL always runs in worker processes, so leave it out")
+        return values
 
     @field_validator("databases", "instances", mode="before")
     @classmethod
@@ -42,13 +46,6 @@ class SqlSettings(Settings):
         if isinstance(value, str):
             raise SettingError(info.field_name, f" must be a list of names, got the text {value!r}")
         return None if value is None else tuple(value)
-
-    @field_validator("isolation", mode="before")
-    @classmethod
-    def _is_isolation(cls, value: Any) -> Any:
-        if value not in ISOLATIONS:
-            raise SettingError("isolation", f" {value!r} is unknown; known: {', '.join(ISOLATIONS)}")
-        return value
 
     @field_validator("ungraded", mode="before")
     @classmethod

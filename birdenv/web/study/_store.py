@@ -55,13 +55,17 @@ class Store(Database):
     def game(self) -> dict[str, Any]:
         """Return the name of the study's game and its settings (`game`, `settings`).
 
+        Where SQL ran is left out: studies of earlier versions kept that, and it is no setting any more.
+
         Raises:
             InputError: nobody has taken part yet.
         """
         rows = self.rows("SELECT value FROM study WHERE name = 'game'")
         if not rows:
             raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
-        return dict(self.parsed(rows[0][0]))
+        told: dict[str, Any] = self.parsed(rows[0][0])
+        told["settings"].pop("isolation", None)
+        return told
 
     def setting(self, name: str, value: str) -> str:
         """Return what is kept under a name; keep `value` where there is nothing yet."""

@@ -83,7 +83,8 @@ def keep_settings(arena: Arena, store: Store) -> None:
     """
     settings = arena.settings.model_dump(mode="json")
     told = json.dumps({"game": arena.game.name, "settings": settings}, sort_keys=True)
-    begun = json.loads(store.setting("game", told))
+    store.setting("game", told)
+    begun = store.game()
     before = begun["settings"]
     if begun["game"] != arena.game.name:
         why = f"{begun['game']}, not {arena.game.name}"
