@@ -15,7 +15,7 @@ import pytest
 from cpu_gate import HEAVY
 
 MARK: Final = "contains"
-_PLACES: Final = ("attacked", "profile", "isolation")
+_PLACES: Final = ("attacked", "profile")
 """Parameters of tests that say on which door a case was tried."""
 
 _OUTCOMES: Final = {
@@ -164,8 +164,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     parameters = (
         item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     )
-    values = [parameters[place] for place in _PLACES if place in parameters]
-    door = " ".join(part for value in values for part in ([value] if isinstance(value, str) else value))
+    door = " ".join(str(parameters[place]) for place in _PLACES if place in parameters)
     for mark in item.iter_markers(MARK):
         item.user_properties.append((MARK, [*mark.args, door]))
 

@@ -19,7 +19,7 @@ def leaky():
 
 @pytest.mark.slow
 @pytest.mark.contains("P01")
-@pytest.mark.parametrize("attacked", ["grading", ("inline", "agent")])
+@pytest.mark.parametrize("attacked", ["grading", "agent"])
 def test_contained(attacked, record_property):
     record_property("outcome", "ok" if attacked == "grading" else "denied")
 
@@ -68,7 +68,7 @@ def told(folder: Path, *options: str) -> list[str]:
 def test_each_case_is_told_as_it_ended(tmp_path: Path, processes: str) -> None:
     lines = told(tmp_path, "-n", processes)
     for line in (
-        "P01 COPY to and from programs denied 1, stays inside 1 | grading, inline agent",
+        "P01 COPY to and from programs denied 1, stays inside 1 | agent, grading",
         "P02 COPY to and from the server's files FAILED: 1 of 2 tests",
         "P03 COPY to and from the client FAILED: 1 of 1 tests",
         "P04 functions that read the server's files not run",

@@ -21,6 +21,14 @@ def loaded_by(program: str) -> set[str]:
     return set(printed.splitlines()[-1].split()[1:])
 
 
+def test_windows_is_told_about_wsl() -> None:
+    program = "import sys; sys.platform = 'win32'; import birdenv"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: birdenv does not run on Windows itself: ") and "WSL" in last
+
+
 HEAVY = {
     *("gymnasium", "numpy", "pettingzoo", "sqlglot", "pydantic", "rich", "typer", "sqlite3", "psycopg"),
     *("torch", "openai"),

@@ -41,14 +41,12 @@ def test_the_oracle_on_the_demo(birdenv: Command, tmp_path: Path, which: tuple[o
     assert "Budget used per task" in ran.out and "get_knowledge_definition" in ran.out
 
 
-@pytest.mark.parametrize("isolation", ["inline", "process"])
-def test_both_isolations_give_the_same(birdenv: Command, tmp_path: Path, isolation: str) -> None:
-    ran = birdenv("a-interact", "--agent", "random", "-n", 4, "--isolation", isolation, "-o", tmp_path)
+def test_the_figure_is_the_mean_of_the_rewards(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("a-interact", "--agent", "random", "-n", 4, "-o", tmp_path)
     assert ran.code == 0
     assert overall(tmp_path)["figures"]["reward"]["value"] == pytest.approx(
         sum(record["reward"] for record in records(tmp_path)) / 4
     )
-    assert json.loads((tmp_path / "latest" / "config.json").read_text())["isolation"] == isolation
 
 
 def test_patience_is_a_setting(birdenv: Command, tmp_path: Path) -> None:
@@ -171,7 +169,6 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--agent", "no_such_file:agent"), "no module 'no_such_file' in this folder"),
         (("--user-style", "loud"), "--user-style"),
         (("--user-style", "terse", "--profile", "adk"), "needs the profile strict"),
-        (("--isolation", "moon"), "--isolation 'moon' is unknown"),
         (("--instance", "nope"), "no instance 'nope' in the task file; it has library_1, library_2"),
         (("/no/such/folder",), "no such directory"),
     ],

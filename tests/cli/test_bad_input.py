@@ -409,3 +409,11 @@ def test_partial_is_suggested_only_where_it_helps(birdenv: Command, copy: Path, 
     assert "use --partial" not in ran.out
     assert "must be 'Query' or 'Management'" in ran.out
     assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["bird", "c-interact", "a-interact", "score", "self-check", "regrade", "evaluate"]
+)
+def test_where_sql_runs_is_no_option(birdenv: Command, command: str) -> None:
+    ran = birdenv(command, "--isolation", "process")
+    assert (ran.code, "No such option: --isolation" in ran.err) == (2, True)

@@ -98,7 +98,6 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
     [
         (("--dialect", "mysql"), "--dialect 'mysql' is unknown; known: sqlite, postgres"),
         (("--dsn", "postgresql:///x"), "a DSN names a PostgreSQL server: it needs the dialect postgres"),
-        (("--dialect", "postgres", "--isolation", "process"), "--isolation is about SQLite"),
         (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a connection string of PostgreSQL"),
     ],
 )

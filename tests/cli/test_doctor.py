@@ -1,8 +1,7 @@
-"""`birdenv doctor` and `--isolation`."""
+"""`birdenv doctor`."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +32,7 @@ def test_doctor_says_what_was_tried_on_the_largest_database(
     assert done.out.count("chosen") == 1
     for kind in ("reflink", "memory-map", "deserialize", "copy"):
         assert f"  {kind}" in done.out
-    assert "(isolation=process): work\n" in done.out
+    assert "\nWorker processes: work\n" in done.out
 
 
 def test_doctor_reports_what_does_not_work(
@@ -151,61 +150,6 @@ def test_doctor_names_the_server_of_the_variable(
     ran = birdenv("doctor")
     assert postgres_lines(ran)[0].startswith(f"PostgreSQL (--dialect postgres): {says}")
     assert "hunter2" not in ran.out + ran.err
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("agent", "option", "isolation"),
-    [
-        ("oracle", (), "inline"),
-        ("oracle", ("--isolation", "process"), "process"),
-        ("birdenv_agents.candidates:random", (), "process"),
-        ("birdenv_agents.candidates:random", ("--isolation", "inline"), "inline"),
-    ],
-)
-@pytest.mark.parametrize("game", ["bird", "c-interact"])
-def test_sql_of_others_runs_in_worker_processes(
-    birdenv: Callable[..., Any],
-    tmp_path: Path,
-    game: str,
-    agent: str,
-    option: tuple[str, ...],
-    isolation: str,
-) -> None:
-    done = birdenv(game, "--agent", agent, "-n", "2", "--output", tmp_path, *option)
-    assert done.code == 0, done.err
-    config = json.loads(next(tmp_path.glob("run-*/config.json")).read_text())
-    assert config["isolation"] == isolation
-    assert config["engine"] == f"SQLite {sqlite3.sqlite_version}"
-
-
-def test_recorded_sql_runs_in_worker_processes_too(birdenv: Callable[..., Any], tmp_path: Path) -> None:
-    lines = tmp_path / "predictions.jsonl"
-    lines.write_text('{"instance_id": "library_1", "sql": ["SELECT 1"]}\n')
-    done = birdenv("c-interact", "--agent", f"predictions:{lines}", "-n", "2", "--output", tmp_path)
-    assert done.code == 0, done.err
-    assert json.loads(next(tmp_path.glob("run-*/config.json")).read_text())["isolation"] == "process"
-
-
-@pytest.mark.parametrize("command", ["bird", "c-interact"])
-def test_an_unknown_isolation_is_told(birdenv: Callable[..., Any], command: str) -> None:
-    done = birdenv(command, "--isolation", "jail")
-    assert (done.code, done.err) == (
-        2,
-        "Error: --isolation 'jail' is unknown; known: auto, inline, process\n",
-    )
-
-
-def test_the_figures_are_the_same_wherever_statements_run(
-    birdenv: Callable[..., Any], tmp_path: Path
-) -> None:
-    runs = {}
-    for isolation in ("inline", "process"):
-        out = tmp_path / isolation
-        done = birdenv("bird", "--agent", "never-asks", "--isolation", isolation, "--output", out, "-p", "2")
-        assert done.code == 0, done.err
-        runs[isolation] = next(out.glob("run-*/runs.jsonl")).read_bytes()
-    assert runs["inline"] == runs["process"]
 
 
 def test_where_benchmark_data_are_looked_for(birdenv: Callable[..., Any], demo: Path) -> None:

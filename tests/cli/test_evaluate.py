@@ -171,7 +171,7 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     folder = make_run(tmp_path / "r", pairs)
 
     def buckets(*options: str) -> list[str]:
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--isolation", "inline", *options)
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, *options)
         assert ran.code == 0, ran
         return [record["bucket"] for record in details(folder)]
 
@@ -182,9 +182,7 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     assert buckets("--em_level", "folded", "--etm")[3] == "ok"
     assert [record["em"] for record in details(folder)] == [False, False, False, True]
     assert [record["etm"] for record in details(folder)] == [False, False, False, True]
-    ran = birdenv(
-        "evaluate", "--run_dir", folder, "--db", database, "--etm", "--no_em", "--isolation", "inline"
-    )
+    ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--etm", "--no_em")
     assert "\nEM  - not computed (--no_em)\n" in ran.out
     assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
 
@@ -198,7 +196,7 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
     folder = make_run(tmp_path / "r", pairs)
 
     def passed(*options: str) -> list[bool]:
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--isolation", "inline", *options)
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, *options)
         assert ran.code == 0, ran
         assert not any(record["modes"]["bird"] for record in details(folder)), "the set rule stays exact"
         return [record["esm"] for record in details(folder)]
@@ -243,7 +241,7 @@ def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: 
     ran = birdenv("bird", "--agent", "oracle", "-n", "5", "-o", tmp_path / "out", "--export-pairs", folder)
     assert ran.code == 0, ran
     assert f"birdenv evaluate --run_dir {folder} --db {demo}" in ran.out
-    ran = birdenv("evaluate", "--runs_root", tmp_path / "run", "--db", demo, "--isolation", "inline")
+    ran = birdenv("evaluate", "--runs_root", tmp_path / "run", "--db", demo)
     assert ran.code == 0, ran
     assert "\nESM - 5/5 100.0% (of attempted: 5/5 100.0%)\n" in ran.out
     assert all(record["db_id"] and record["instance_id"] for record in details(folder))
@@ -254,7 +252,7 @@ def test_a_run_of_birdenv_is_a_folder_of_pairs(birdenv: Command, tmp_path: Path)
     assert birdenv("bird", "--agent", "oracle", "-n", "3", "-o", results).code == 0
     run = results / (results / "latest").readlink()
     for named in (results, run):
-        ran = birdenv("evaluate", "--run_dir", named, "--isolation", "inline")
+        ran = birdenv("evaluate", "--run_dir", named)
         assert ran.code == 0, ran
         assert f"run_dir: {run}\n" in ran.out
         assert "\nESM - 3/3 100.0% (of attempted: 3/3 100.0%)\n" in ran.out
@@ -384,13 +382,11 @@ def test_published_predictions(birdenv: Command, shared_data: Path, tmp_path: Pa
         databases,
         "--database",
         "superhero",
-        "--isolation",
-        "inline",
     ]
     ran = birdenv("bird", *tasks, "--agent", agent, "-o", tmp_path, "--export-pairs", folder)
     assert ran.code == 0, ran
     for db in (databases, databases / "superhero" / "superhero.sqlite"):
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", db, "--isolation", "inline")
+        ran = birdenv("evaluate", "--run_dir", folder, "--db", db)
         assert ran.code == 0, ran
         assert "\nESM - 41/52 78.8% (of attempted: 41/52 78.8%)\n" in ran.out
         assert summary(folder)["modes"]["bird"] == 40

@@ -89,8 +89,7 @@ def test_what_a_run_on_postgres_exports(
 
 
 def test_sql_of_postgres_on_sqlite_is_told(birdenv: Command, demo: Path, run_dir: Path) -> None:
-    options = ("--isolation", "inline", "--exec_timeout", "0.2")
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, *options)
+    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, "--exec_timeout", "0.2")
     assert ran.code == 0
     assert [record["bucket"] for record in details(run_dir)][:2] == ["gold_fail", "gold_fail"]
     assert ran.err.count("\n") == 1
@@ -116,7 +115,7 @@ def test_only_words_of_postgres_that_sqlite_does_not_compile_are_told(
     birdenv: Command, demo: Path, tmp_path: Path, gold: str, pred: str, is_told: bool
 ) -> None:
     write_records(tmp_path / "pairs.jsonl", [{"db_id": "library", "gold_sql": gold, "predicted_sql": pred}])
-    ran = birdenv("evaluate", "--run_dir", tmp_path, "--db", demo, "--isolation", "inline")
+    ran = birdenv("evaluate", "--run_dir", tmp_path, "--db", demo)
     assert (ran.code, ran.err.count("\n")) == (0, is_told)
     assert ran.err.startswith("Note: 1 of 1 pairs") == is_told
 
@@ -144,7 +143,6 @@ def test_without_queries_the_dialect_counts_and_no_server(
         (["--dialect", "mysql"], "--dialect 'mysql' is unknown; known: sqlite, postgres"),
         (["--dialect", "sqlite", "--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dsn", "postgresql:///x"], "--dialect postgres"),
-        (["--dialect", "postgres", "--isolation", "process"], "--isolation is about SQLite"),
         (["--dialect", "postgres", "--db", "FILE"], "loads databases from a folder"),
         (["--dialect", "postgres", "--dsn", "nonsense"], "not a connection string"),
     ],

@@ -28,7 +28,7 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     figures = json.loads((run_folder / "regraded.json").read_text())["figures"]
     assert figures["strict"] == figures["as played"]
     again_all = birdenv("regrade", run_folder)
-    again = birdenv("regrade", run_folder, "--profile", "strict", "--isolation", "inline")
+    again = birdenv("regrade", run_folder, "--profile", "strict")
     assert "All submissions are judged alike." in again.out
     assert birdenv("regrade", run_folder.parent).out == again_all.out, "the folder above means its latest run"
 
@@ -38,7 +38,6 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     [
         (["--profile", "strictly"], "known: strict, shell, adk"),
         (["--clean"], "--clean is for bird"),
-        (["--isolation", "none"], "--isolation"),
         (["--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
 )

@@ -45,7 +45,7 @@ class Commands:
         self.run = Path()
 
     def call(self, *arguments: object) -> None:
-        ran = self.birdenv(*arguments, "--isolation", "inline")
+        ran = self.birdenv(*arguments)
         assert ran.code == 0, ran
 
     def bird(self, *tasks: object) -> dict[str, Verdict]:

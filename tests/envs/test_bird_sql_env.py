@@ -132,28 +132,6 @@ def test_observations_share_nothing_that_can_change(bird: Make) -> None:
     assert env.step(execute_sql("SELECT 1"))[0]["action_mask"].tolist() == [0, 1, 1]
 
 
-def test_isolation_changes_nothing_that_the_agent_sees(bird: Make) -> None:
-    actions = (
-        execute_sql("SELECT * FROM items"),
-        execute_sql("CREATE TEMP TABLE t AS SELECT 1"),
-        execute_sql("SELECT * FROM t"),
-        execute_sql("SELEC"),
-        submit_sql(GOLD_BIRD),
-    )
-    seen = {}
-    for isolation in ("inline", "process"):
-        env = bird(isolation=isolation)
-        first, _ = env.reset(options={"instance_id": "7"})
-        seen[isolation] = [first["message"], *(env.step(action)[0]["message"] for action in actions)]
-        env.close()
-    assert seen["inline"] == seen["process"]
-
-
-def test_an_unknown_isolation_is_told(bird: Make) -> None:
-    with pytest.raises(InputError, match="isolation 'jail' is unknown; known: inline, process"):
-        bird(isolation="jail")
-
-
 def test_without_the_schema_there_is_the_question_alone(bird: Make) -> None:
     shown, hidden = bird(), bird(show_schema=False)
     full, bare = (env.reset(options={"instance_id": "7"})[0]["instruction"] for env in (shown, hidden))

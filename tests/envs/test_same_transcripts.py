@@ -55,7 +55,7 @@ def _through_a_batch(task: str, moves: Sequence[Move], settings: dict[str, str])
 
 
 def _through_pettingzoo(task: str, moves: Sequence[Move], settings: dict[str, str]) -> Any:
-    env = c_interact_v0.raw_env(isolation="inline", **settings)
+    env = c_interact_v0.raw_env(**settings)
     env.reset(seed=0, options={"instance_id": task})
     dialogue, left = env._dialogue, iter(moves)
     _, user = env._arena.seat_players(dialogue, task, but=0)
@@ -81,7 +81,7 @@ def test_equal_through_every_driver(seeds: range, settings: dict[str, dict[str, 
         assert not dialogue.open and dialogue.rewards
         for other in (_through_a_batch, _through_pettingzoo):
             assert _written(other(task, moves, settings[NAME])) == written
-        with make_game("c-interact", isolation="inline", **settings[NAME]) as arena:
+        with make_game("c-interact", **settings[NAME]) as arena:
             again = replay(arena._tasks.start(task), dialogue.events)
         assert _written(again) == written and again.rewards == dialogue.rewards
     assert len(lengths) > 2
@@ -95,7 +95,6 @@ def test_a_run_writes_the_same(seeds: range, settings: dict[str, dict[str, str]]
         result = run_episodes(
             "c-interact",
             lambda view, left=left: next(left),
-            isolation="inline",
             instances=(task,),
             **settings[NAME],
         )

@@ -88,7 +88,6 @@ def main() -> int:
     parser.add_argument(
         "--corpus", type=Path, help="a folder where interesting inputs are kept for the next time"
     )
-    parser.add_argument("--isolation", choices=["inline", "process"], default="inline")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="birdenv-fuzz-"))
     try:
@@ -113,7 +112,6 @@ def run(folder: Path, arguments: argparse.Namespace) -> int:
     environment = {
         **os.environ,
         "BIRDENV_FUZZ_FOLDER": str(folder),
-        "BIRDENV_FUZZ_ISOLATION": arguments.isolation,
         "BIRDENV_SCRATCH": str(scratch),
         "TMPDIR": str(scratch),
     }
@@ -147,7 +145,7 @@ def fuzz() -> None:
 
     with atheris.instrument_imports(include=["birdenv.databases"]):
         import birdenv.databases  # noqa: F401
-    target = Target(Path(os.environ["BIRDENV_FUZZ_FOLDER"]), os.environ["BIRDENV_FUZZ_ISOLATION"])
+    target = Target(Path(os.environ["BIRDENV_FUZZ_FOLDER"]))
     atheris.Setup([sys.argv[0], *sys.argv[2:]], target.one_input)
     atheris.Fuzz()
 
@@ -155,11 +153,11 @@ def fuzz() -> None:
 class Target:
     """One source; `one_input` is an episode on it, and now and then a look at everything around."""
 
-    def __init__(self, folder: Path, isolation: str) -> None:
+    def __init__(self, folder: Path) -> None:
         from birdenv.databases import Limits, QueryResult, SqliteSource
 
         self._folder = folder
-        self._source = SqliteSource(folder / "databases", isolation=isolation)  # type: ignore[arg-type]
+        self._source = SqliteSource(folder / "databases")
         self._path = self._source.path("town")
         self._limits = Limits(seconds=LIMIT_SECONDS, rows=1000, bytes=2**22)
         self._calm = Limits(seconds=60)  # the checks must not fail because the machine is busy

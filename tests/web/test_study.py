@@ -360,7 +360,7 @@ def test_what_was_sent_is_kept_beside_what_was_heard_and_a_restart_shows_what_wa
 ) -> None:
     config = StudyConfig(partners={"human": Partner()})
     path = tmp_path / "study.sqlite"
-    settings = {"limit": 1, "leak_guard": "filter", "execute_sql": True, "isolation": "inline"}
+    settings = {"limit": 1, "leak_guard": "filter", "execute_sql": True}
     with study_arena("c-interact", config, settings) as arena, monkeypatch.context() as broken:
         study = Study(arena, config, Store(path), rng=Random(1))
         for name in "ab":

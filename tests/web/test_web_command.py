@@ -13,9 +13,9 @@ import pytest
 from test_study import World
 
 from birdenv.cli import main
-from birdenv.dialogue import Move, replay
+from birdenv.dialogue import Move, make_game, replay
 from birdenv.dialogue.cocoa import read_dataset
-from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena, study_rows
+from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena, study_game, study_rows
 
 
 def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -159,6 +159,19 @@ def test_what_a_running_study_exports_is_a_dataset_that_replays_to_the_same_end(
         assert list(again.rewards) == stored.rewards and again.terminated == (stored.status == "completed")
     store.close()
     world.arena.close()
+
+
+def test_a_study_that_kept_where_its_sql_runs_goes_on(tmp_path: Path) -> None:
+    """Studies of earlier versions kept `isolation` among the settings of their game."""
+    with study_arena("c-interact", StudyConfig(), {"limit": 1}) as arena:
+        store = open_store(tmp_path)
+        Study(arena, StudyConfig(), store)
+        store.rows("UPDATE study SET value = json_set(value, '$.settings.isolation', 'inline')")
+        assert '"isolation":"inline"' in store.setting("game", "")
+        Study(arena, StudyConfig(), store)
+        store.close()
+        game, settings = study_game(tmp_path)
+        assert make_game(game, **settings).settings == arena.settings
 
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:

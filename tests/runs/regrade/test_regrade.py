@@ -81,7 +81,7 @@ def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirect
 
 def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
     chosen = [PROFILES[name] for name in profiles or PROFILES]
-    return regrade_c_interact(directory, chosen, isolation="inline", **options)
+    return regrade_c_interact(directory, chosen, **options)
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def played_bird(folder: Path) -> RunDirectory:
 
 
 def bird_again(directory: RunDirectory, **options: Any) -> BirdRegrade:
-    return regrade_bird(directory, isolation="inline", **options)
+    return regrade_bird(directory, **options)
 
 
 def test_bird_is_graded_again(tmp_path: Path, opened: list[str]) -> None:

@@ -16,7 +16,7 @@ TELLS = "By 'roomy branches' I mean that the seats are at least 40."
 
 def _played(scheme: str, answer: str = TELLS, **prices: Any) -> tuple[float, float]:
     """The seats' rewards after one question, its answer and the oracle's SQL; a replay earns the same."""
-    arena = make_game("c-interact", isolation="inline", reward_scheme=scheme, **prices)
+    arena = make_game("c-interact", reward_scheme=scheme, **prices)
     dialogue = arena.start(TASK)
     dialogue.apply(0, Move("clarify", "What do you mean by 'roomy branches'?"))
     dialogue.apply(1, Move("answer", answer))
@@ -48,10 +48,10 @@ def test_only_what_is_told_is_paid_and_only_once() -> None:
 
 
 def test_the_seats_are_told_the_prices() -> None:
-    arena = make_game("c-interact", isolation="inline", reward_scheme="user_cost", **PRICES)
+    arena = make_game("c-interact", reward_scheme="user_cost", **PRICES)
     assert "Each question takes 0.05 from your reward." in arena.instruction(TASK)
     assert "takes 0.1 from it" in arena.instruction(TASK, "user")
-    plain = make_game("c-interact", isolation="inline")
+    plain = make_game("c-interact")
     assert "reward" not in plain.instruction(TASK, "user")
 
 

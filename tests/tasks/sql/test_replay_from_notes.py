@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.dialogue import Dialogue, Move, make_game, replay
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
@@ -44,18 +43,20 @@ def test_no_statement_runs_again_but_what_was_written_is_there(
     game: str, moves: list[Move], total: int, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[str] = []
-    execute = SqliteDatabase.execute
-
-    def watched(self: SqliteDatabase, sql: str, rows: int | None = None) -> Any:
-        ran.append(sql)
-        return execute(self, sql, rows)
-
-    with make_game(game, limit=1, isolation="inline", sql_timeout=0.1, **settings) as arena:
+    with make_game(game, limit=1, sql_timeout=0.1, **settings) as arena:
         [instance_id] = arena.ids
+        with arena._tasks.source.open(arena._tasks.public(instance_id).database) as database:  # type: ignore[attr-defined]
+            kind = type(database)
+        execute = kind.execute
+
+        def watched(self: Any, sql: str, rows: int | None = None) -> Any:
+            ran.append(sql)
+            return execute(self, sql, rows)
+
         dialogue = arena.start(instance_id)
         noted = played(dialogue, moves)
         assert "timeout" in str(noted)
-        monkeypatch.setattr(SqliteDatabase, "execute", watched)
+        monkeypatch.setattr(kind, "execute", watched)
 
         rules: Any = arena.start(instance_id).rules
         grader, rules._grader = rules._grader, None
