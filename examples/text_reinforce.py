@@ -9,7 +9,6 @@ attempt. From that alone it learns the form of a tool call, and which SQL answer
 import json
 import re
 import sys
-import warnings
 from zlib import crc32
 
 import gymnasium as gym
@@ -19,7 +18,6 @@ from birdenv.envs.wrappers import ChatMessages, TurnCost
 
 EPISODES = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
 LONGEST, HASHED, RATE = 3, 512, 0.5
-warnings.simplefilter("ignore")  # the SQL is ours: it may run in this process
 
 env = gym.make("birdenv/CInteract-v0", instances=["library_4", "coop_6"], questions=2)
 env = TurnCost(ChatMessages(env), 0.05)
