@@ -110,6 +110,7 @@ class ChildProcess:
     """
 
     at_work = False
+    _seconds = _most_bytes = math.inf
 
     def __init__(self, module: str, descriptors: Sequence[int] = (), sees: Sees = "modules") -> None:
         self._owner = os.getpid()
@@ -195,6 +196,7 @@ class ChildProcess:
         self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
     ) -> tuple[bytes, bytes]:
         """Send a request, answer questions, and return kind and body of the last message."""
+        self._seconds, self._most_bytes = seconds, most_bytes
         send(self._connection, self._dump(request), time.monotonic() + seconds)
         while True:
             message = receive(self._connection, most_bytes, time.monotonic() + seconds)
@@ -204,11 +206,22 @@ class ChildProcess:
             question = self._load(body)
             try:
                 reply = answer(question)
-            except MessageError:
+            except (MessageError, OSError, EOFError):
                 raise
             except Exception as error:
                 raise _AnswerError(error) from error
             send(self._connection, self._dump(reply), time.monotonic() + seconds)
+
+    def put(self, part: Any) -> Any:
+        """Send a part of the answer to a question of the process, and return its next question.
+
+        Only while `answer` of a `call` runs. Raises `OSError`, `EOFError` or `MessageError`.
+        """
+        send(self._connection, self._dump(part), time.monotonic() + self._seconds)
+        message = receive(self._connection, self._most_bytes, time.monotonic() + self._seconds)
+        if message[:1] != QUESTION:
+            raise MessageError("it does not ask")
+        return self._load(message[1:])
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
         """Kill the process and return how it died: for a `reason`, or else by its exit code."""
