@@ -11,7 +11,7 @@ from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
 from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.errors import BirdenvError
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.grading.sandbox import parse_test_cases
 from birdenv.tasks import as_script, in_dialect
 from birdenv.tasks.c_interact import (

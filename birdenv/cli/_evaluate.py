@@ -21,8 +21,9 @@ from birdenv.cli.options._run_options import RunDir, RunsRoot, find_run
 from birdenv.databases import Limits
 from birdenv.errors import InputError
 from birdenv.files import exists
+from birdenv.grading import PairGrader
 from birdenv.grading.compare import Normalisation
-from birdenv.grading.em_esm import EM_LEVELS, PairGrader, PairRules
+from birdenv.grading.em_esm import EM_LEVELS, PairRules
 from birdenv.runs import RunDirectory
 from birdenv.runs.em_esm import (
     SOURCES,

@@ -1,100 +1,66 @@
-"""Execution accuracy (EX): does a predicted query return what a gold query returns?"""
+"""The rules of execution accuracy (EX): does a predicted query return what a gold query returns?"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError
-from birdenv.databases.cache import ResultCache, result_cache
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult
+from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets, are_same_multisets
-from birdenv.grading._fetched_rows import FetchedRows, GoldRows
-from birdenv.grading._second_run import is_late, with_memory, with_second_run
+from birdenv.grading._fetched_rows import LEAST_FETCHED, FetchedRows, GoldRows
+from birdenv.grading._second_run import is_late, with_memory
+from birdenv.grading._statements import Statements
 from birdenv.grading._verdict import ExStatus, ExVerdict
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._multiset import Comparison
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
-from birdenv.grading.statements import Statements, Watch
 
-_DEFAULT_LIMITS: Final = Limits()
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _Fetched = FetchedRows | QueryError
 _EQUAL: Final = Comparison(True, "")
 _DIFFERENT: Final = Comparison(False, "")
 
 
-class ExGrader:
-    """Grades predictions against golds, every query on its own freshly opened database.
-
-    Golds run before predictions. What the engine calls repeatable, and takes more than a millisecond, is not
-    executed again as long as the `cache` has it: the one of this process, if none is given. `watch` gets
-    every statement before it is executed, and may give an error to take for its result. `clean` takes away
-    what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out. Without `explain` a
-    verdict says whether two results agree, not how they differ (`reason`, `flags`, `expected` and `returned`
-    are empty then), which takes longer to find out. One grader may be used by several threads.
+class LocalExGrader:
+    """Grades predictions against golds in the process that asks, which is a worker.
 
     A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
     one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
     those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
-    one of the golds' is not run. Where a time limit ended a statement, the pair is graded once more, alone
-    and with twice the limit, before that is the verdict.
+    one of the golds' is not run.
+
+    Args:
+        source: the databases.
+        limits: of each statement.
+        clean: see `ExGrader`, as for the other two.
+        metrics: of this grader.
+        explain: say how results differ.
     """
 
     def __init__(
-        self,
-        source: DatabaseSource,
-        limits: Limits = _DEFAULT_LIMITS,
-        clean: bool = False,
-        metrics: Sequence[Metric] = (),
-        cache: ResultCache | None = None,
-        watch: Watch | None = None,
-        *,
-        explain: bool = True,
+        self, source: DatabaseSource, limits: Limits, clean: bool, metrics: Sequence[Metric], explain: bool
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
         self._explain = explain
-        self._limits = limits
-        self._statements_under = lru_cache(maxsize=2)(
-            lambda limits: Statements(source, limits, cache or result_cache, watch)
-        )
+        self._statements = Statements(source, limits, result_cache)
         self._needs_all_rows = needs_all_rows(self._metrics)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """Whether the prediction returns what any of the golds returns.
-
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. Values
-        that are nested too deeply to be compared are an error of the prediction's.
-
-        Raises:
-            InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for a gold or for comparing, nor was after a garbage
-                collection.
-        """
-        return with_second_run(
-            lambda limits: self._safely(db_id, golds, prediction, limits),
-            self._limits,
-            lambda verdict: verdict.was_late,
-        )
-
-    def grade_once(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """As `grade`, without a second run: for callers who see to it themselves (`ExVerdict.was_late`)."""
-        return self._safely(db_id, golds, prediction, self._limits)
-
-    def _safely(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
+        """See `ExGrader.grade`; without a second run."""
         try:
-            return with_memory(lambda: self._grade(db_id, golds, prediction, limits))
+            return with_memory(lambda: self._grade(db_id, golds, prediction))
         except RecursionError:
             return self._ungraded(NESTED_TOO_DEEPLY, "sql_error", ())
 
-    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None, limits: Limits) -> ExVerdict:
-        statements = self._statements_under(limits)
+    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
+        statements = self._statements
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
         steps = cleaned.steps if cleaned else ()
@@ -144,8 +110,8 @@ class ExGrader:
             gold_seconds=seconds,
             pred_seconds=pred.elapsed,
             was_late=any(map(is_late, (*failed, pred, submitted))),
-            gold_result=gold.result,
-            pred_result=fetched.result if fetched else None,
+            gold_result=_shown(gold.result),
+            pred_result=_shown(fetched.result) if fetched else None,
         )
 
     def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
@@ -176,6 +142,13 @@ class ExGrader:
         return ExVerdict(
             False, False, reason, status, error, metrics=scores, clean_steps=steps, gold_seconds=seconds
         )
+
+
+def _shown(result: QueryResult) -> QueryResult:
+    """Return the first rows of a result: more than can be shown of it, and few enough to be sent."""
+    if len(result.rows) <= LEAST_FETCHED + 1:
+        return result
+    return replace(result, rows=result.rows[: LEAST_FETCHED + 1], truncated=True)
 
 
 def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result
-from birdenv.databases.cache import ResultCache
 from birdenv.grading._fetched_rows import whole
 from birdenv.grading._limit_ties import cut_tie
 from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
-from birdenv.grading.statements import cached_query
-
-_DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +35,16 @@ class GoldCheck:
         return not self.failures
 
 
-def check_gold(
-    source: DatabaseSource,
-    db_id: str,
-    sql: str,
-    limits: Limits = _DEFAULT_LIMITS,
-    cache: ResultCache | None = None,
-) -> GoldCheck:
-    """Run a gold twice, each time on a fresh database, and compare it with itself in every mode.
-
-    What the `cache` knows is not run: the engine has called it repeatable.
-
-    `superset` is left out where the result is empty: it never agrees there. Values that are nested too deeply
-    to be compared are a failure under `gold`. Raises `InputError` if the database cannot be opened.
-    """
+def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
+    """See `check_gold`; in the process that asks, which is a worker, and without a second run."""
     try:
-        return _check(source, db_id, sql, limits, cache)
+        return _check(source, db_id, sql, limits)
     except RecursionError:
         return GoldCheck({"gold": NESTED_TOO_DEEPLY}, 0.0, reads_clock=reads_clock(sql))
 
 
-def _check(
-    source: DatabaseSource, db_id: str, sql: str, limits: Limits, cache: ResultCache | None
-) -> GoldCheck:
-    first, second = (whole(_run(source, db_id, limits, cache, sql)) for _ in range(2))
+def _check(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
+    first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):
         if isinstance(result, QueryError):
@@ -83,9 +64,10 @@ def _check(
         is_empty=all(cell is None for row in first.rows for cell in row),
         reads_clock=clock,
         has_changed=list(first.rows) != list(second.rows),
-        tie=cut_tie(sql, source.dialect, first, partial(_run, source, db_id, limits, cache)),
+        tie=cut_tie(sql, source.dialect, first, partial(_run, source, db_id, limits)),
     )
 
 
-def _run(source: DatabaseSource, db_id: str, limits: Limits, cache: ResultCache | None, sql: str) -> Result:
-    return cached_query(source, db_id, sql, limits, cache)
+def _run(source: DatabaseSource, db_id: str, limits: Limits, sql: str) -> Result:
+    with source.open(db_id, limits) as database:
+        return database.query(sql)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from birdenv.databases import DatabaseSource, DatabaseState, EpisodeDatabase, Limits, QueryError
+from birdenv.databases import DatabaseState, Limits, QueryError
 from birdenv.errors import InfrastructureError
 from birdenv.processes._one_at_a_time import alone
 
@@ -67,50 +67,3 @@ def with_memory(run: Callable[[], _T]) -> _T:
         return run()
     except MemoryError as error:
         raise NoMemoryError from error
-
-
-class NotedSource:
-    """Databases of a source, and whether a time limit ended anything on them.
-
-    Attributes:
-        was_late: a statement was ended.
-        state_was_late: the reading of a state was ended.
-    """
-
-    def __init__(self, source: DatabaseSource) -> None:
-        self._source = source
-        self.was_late = self.state_was_late = False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
-
-    def open(self, db_id: str, limits: Limits) -> Any:
-        return _NotedDatabase(self._source.open(db_id, limits), self)
-
-
-class _NotedDatabase:
-    def __init__(self, database: EpisodeDatabase, notes: NotedSource) -> None:
-        self._database = database
-        self._notes = notes
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._database, name)
-        return method if name not in ("run", "query", "state") else self._noting(name, method)
-
-    def __enter__(self) -> _NotedDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
-
-    def _noting(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            result = method(*arguments, **named)
-            if is_late(result):
-                if name == "state":
-                    self._notes.state_was_late = True
-                else:
-                    self._notes.was_late = True
-            return result
-
-        return call

@@ -14,7 +14,7 @@ import pickle
 import socket
 import struct
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -23,6 +23,9 @@ _LENGTH_BYTES: Final = 8
 _AT_A_TIME: Final = 2**20
 _SENT_AT_A_TIME: Final = 2**16
 _ABOUT: Final = 1.01  # times as long as it was to be may a wait take
+
+
+_NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
@@ -113,16 +116,30 @@ def packed(plain: Any) -> bytes:
     return file.getvalue()
 
 
-def unpacked(data: bytes) -> Any:
-    """Give what `packed` was given; the caller checks its shape. Raises `MessageError` for anything else."""
+def unpacked(data: bytes, classes: Mapping[tuple[str, str], type] = _NO_CLASSES) -> Any:
+    """Return what `packed` was given; the caller checks its shape.
+
+    Args:
+        data: the bytes.
+        classes: records that may be among the values, by module and name; making one runs no code of others.
+
+    Raises:
+        MessageError: the bytes are something else.
+    """
     try:
-        return _PlainUnpickler(io.BytesIO(data)).load()
+        return _PlainUnpickler(data, classes).load()
     except Exception as error:  # unpickling nonsense raises almost anything
         raise MessageError(f"not plain values: {error}") from error
 
 
 class _PlainUnpickler(pickle.Unpickler):
+    def __init__(self, data: bytes, classes: Mapping[tuple[str, str], type]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._classes = classes
+
     def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in self._classes:
+            return self._classes[module, name]
         raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
 
 

@@ -15,9 +15,9 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
@@ -101,6 +101,7 @@ class ChildProcess:
         descriptors: stay open for the process, and are further arguments of `main`.
         sees: what it sees. Who sees `modules` is ours and answers in plain values; all others run code of
             others, and answer in JSON.
+        classes: frozen records that may be among the plain values.
 
     Attributes:
         at_work: a pool has leased it to somebody.
@@ -112,10 +113,19 @@ class ChildProcess:
     at_work = False
     _seconds = _most_bytes = math.inf
 
-    def __init__(self, module: str, descriptors: Sequence[int] = (), sees: Sees = "modules") -> None:
+    def __init__(
+        self,
+        module: str,
+        descriptors: Sequence[int] = (),
+        sees: Sees = "modules",
+        classes: Iterable[type] = (),
+    ) -> None:
         self._owner = os.getpid()
         self._dump: Callable[[Any], bytes] = encoded if sees == "nothing" else pickle.dumps
-        self._load: Callable[[bytes], Any] = unpacked if sees == "modules" else decoded
+        self._load: Callable[[bytes], Any] = decoded
+        if sees == "modules":
+            by_name = {(each.__module__, each.__qualname__): each for each in classes}
+            self._load = partial(unpacked, classes=by_name)
         our_end, child_end = socket.socketpair()
         self._connection = TimedSocket(our_end.detach())
         with child_end:

@@ -11,7 +11,7 @@ from samples import sampled
 
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
 from birdenv.dialogue import Dialogue, Move, make_game
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM

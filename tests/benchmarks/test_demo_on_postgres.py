@@ -11,7 +11,7 @@ import pytest
 from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
 from birdenv.dialogue import Dialogue, Move, make_game
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import CInteractRules, CInteractTask, load_benchmark

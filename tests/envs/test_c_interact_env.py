@@ -16,7 +16,7 @@ from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs import CInteractEnv
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InputError
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import KINDS, SENDERS
 from birdenv.tasks.c_interact import GAME, CInteractRules, load_benchmark
 from birdenv.tasks.interact._user_seat import briefs_of

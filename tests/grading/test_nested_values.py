@@ -20,7 +20,8 @@ from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.errors import InfrastructureError
 from birdenv.grading import ExGrader, check_gold, compare, measure_speed
 from birdenv.grading.em_esm import PairGrader
-from birdenv.grading.interact import GRADING_RULES, GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GRADING_RULES, GradingJob
 
 DEEP = "SELECT 'deep'"
 GOLD = "SELECT 'gold'"

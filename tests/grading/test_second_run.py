@@ -12,7 +12,8 @@ import pytest
 
 from birdenv.databases import Limits, QueryError, SqliteSource
 from birdenv.grading import ExGrader, ExVerdict, Pair, score_pairs
-from birdenv.grading.interact import GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GradingJob
 from birdenv.grading.statements import cached_query
 from birdenv.processes._one_at_a_time import alone
 

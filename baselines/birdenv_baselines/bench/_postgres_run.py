@@ -15,7 +15,7 @@ from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.dialogue import Arena, Move, Player, PlayerContext, Rules, View
 from birdenv.dialogue.players import PlayerSpec
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.tasks.c_interact import (
     GAME,

@@ -13,7 +13,7 @@ from birdenv.dialogue import Dialogue, Move
 from birdenv.dialogue.players import advance
 from birdenv.envs.candidates import MAX_SPANS, phrases, question_about
 from birdenv.errors import InputError
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import CInteractRules, CInteractTask, DatabaseNotes, parse_record, split_record
 from birdenv.users import RulePlayer

@@ -1,15 +1,14 @@
-"""The EM/ESM pipeline's grader: exact match and structural match of SQL texts."""
+"""The rules of EM and ESM, exact match and execution match; `birdenv.grading.PairGrader` applies them."""
 
 from birdenv.grading.em_esm._etm import structural_match
 from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
-from birdenv.grading.em_esm._grader import BUCKETS, Bucket, PairGrader, PairRules, PairVerdict, RunQuery
+from birdenv.grading.em_esm._pair_rules import BUCKETS, Bucket, PairRules, PairVerdict, RunQuery
 
 __all__ = [
     "BUCKETS",
     "EM_LEVELS",
     "Bucket",
     "EmLevel",
-    "PairGrader",
     "PairRules",
     "PairVerdict",
     "RunQuery",

@@ -1,6 +1,5 @@
-"""Grading BIRD-Interact: jobs, Management, and the reference evaluators' rules."""
+"""The rules of grading BIRD-Interact, and its jobs; `birdenv.grading.InteractGrader` does them."""
 
-from birdenv.grading.interact._grader import InteractGrader
 from birdenv.grading.interact._job import (
     GRADING_RULES,
     STRICT_RULES,
@@ -19,5 +18,4 @@ __all__ = [
     "GradeStatus",
     "GradingJob",
     "GradingRules",
-    "InteractGrader",
 ]

@@ -8,7 +8,8 @@ from itertools import combinations, product
 from typing import Final, TypeAlias
 
 from birdenv.errors import BirdenvError
-from birdenv.grading.interact import GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GradingJob
 from birdenv.runs.blame._readings import Reading, readings_of, replaced
 
 _MOST_RUNS: Final = 40

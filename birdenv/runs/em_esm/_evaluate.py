@@ -16,8 +16,8 @@ from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
 from birdenv.databases.cache import ResultCache, StaleResultError
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
-from birdenv.grading import GRADER_VERSION
-from birdenv.grading.em_esm import BUCKETS, PairGrader, PairVerdict, RunQuery
+from birdenv.grading import GRADER_VERSION, PairGrader
+from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.grading.statements import cached_query
 from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
 from birdenv.runs.em_esm._postgres_note import postgres_note

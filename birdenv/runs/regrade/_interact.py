@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from birdenv.grading.interact import GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GradingJob
 from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.official._phase_counts import EpisodeScore, count_phases

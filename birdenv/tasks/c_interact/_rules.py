@@ -9,7 +9,8 @@ from typing import Any, Final
 from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
 from birdenv.dialogue.chat import NO_CALL
-from birdenv.grading.interact import Grade, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import Grade
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask

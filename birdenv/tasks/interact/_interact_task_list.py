@@ -17,7 +17,7 @@ from birdenv.databases import open_source
 from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
 from birdenv.files import file_identity
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
 from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme

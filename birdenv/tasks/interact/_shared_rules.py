@@ -10,8 +10,8 @@ from typing import Any, Final
 from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.errors import BenchmarkError
-from birdenv.grading import reward
-from birdenv.grading.interact import Grade, InteractGrader
+from birdenv.grading import InteractGrader, reward
+from birdenv.grading.interact import Grade
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
 from birdenv.tasks.interact._profile import PATIENCE, PROFILES, Profile

@@ -13,7 +13,8 @@ from postgres_server import start_postgres
 
 from birdenv.databases import Limits, NoAnswerError, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases.postgres import PostgresQueries
-from birdenv.grading.em_esm import BUCKETS, PairGrader, PairRules, PairVerdict
+from birdenv.grading import PairGrader
+from birdenv.grading.em_esm import BUCKETS, PairRules, PairVerdict
 
 ONE, TWO = QueryResult(("x",), [(1,)]), QueryResult(("x",), [(2,)])
 LATE = QueryError("timeout", "stopped after 1 s")

@@ -11,7 +11,8 @@ import pytest
 
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.grading.compare import Conditions
-from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob
 
 ORDER = Conditions(order=True)
 PASS, FAIL = "passed", "wrong_result"

@@ -7,7 +7,8 @@ import pytest
 
 from birdenv.databases import Limits, cache
 from birdenv.grading.compare import Conditions
-from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"

@@ -17,7 +17,8 @@ from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, 
 from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.dialogue.chat import chat_messages
-from birdenv.grading.interact import Grade, GradingJob, InteractGrader
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import Grade, GradingJob
 from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
 from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
 from birdenv.tasks.c_interact import load_benchmark

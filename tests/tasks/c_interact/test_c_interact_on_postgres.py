@@ -12,7 +12,7 @@ import pytest
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 

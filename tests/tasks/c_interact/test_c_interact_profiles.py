@@ -8,7 +8,7 @@ import pytest
 from toy_tasks import MANAGEMENT, QUERY, RIGHT, start, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import as_script
 from birdenv.tasks.c_interact import PROFILES, CInteractTask, grading_job, load_benchmark
 

@@ -13,7 +13,7 @@ from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, 
 
 from birdenv.dialogue import DialogueOver, Move
 from birdenv.dialogue._seat import MAX_TEXT
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 from birdenv.tasks.c_interact import _messages as messages

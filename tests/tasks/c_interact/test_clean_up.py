@@ -10,7 +10,7 @@ import pytest
 from toy_tasks import MANAGEMENT, QUERY, Played, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 

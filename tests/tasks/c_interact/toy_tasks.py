@@ -10,7 +10,7 @@ from prepared_databases import copy_database
 
 from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Dialogue, View
-from birdenv.grading.interact import InteractGrader
+from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark
 from birdenv.users import RulePlayer

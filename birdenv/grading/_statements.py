@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias, cast
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope, is_out_of_memory
+from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases.cache import Key, ResultCache
 from birdenv.grading._fetched_rows import (
     FetchedRows,
@@ -15,12 +16,11 @@ from birdenv.grading._fetched_rows import (
     rows_needed,
     whole,
 )
-from birdenv.grading._second_run import NoMemoryError, is_late, with_second_run
+from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading._volatile_gold import reads_clock
 
 _Gold: TypeAlias = GoldRows | QueryError
 _Fetched: TypeAlias = FetchedRows | QueryError
-Watch: TypeAlias = Callable[[str], QueryError | None]
 
 
 class Statements:
@@ -32,14 +32,10 @@ class Statements:
         source: the databases.
         limits: of each statement.
         cache: what is known already.
-        watch: asked before a statement is executed; an error that it gives is the answer.
     """
 
-    def __init__(
-        self, source: DatabaseSource, limits: Limits, cache: ResultCache, watch: Watch | None = None
-    ) -> None:
+    def __init__(self, source: DatabaseSource, limits: Limits, cache: ResultCache) -> None:
         self._source = source
-        self._watch = watch
         self._limits = limits
         self._cache = cache
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
@@ -94,9 +90,6 @@ class Statements:
         return result if isinstance(result, QueryError) else GoldRows(sql, result)
 
     def _query(self, db_id: str, sql: str) -> _Fetched:
-        said = None if self._watch is None else self._watch(sql)
-        if said is not None:
-            return said
         with self._source.open(db_id, self._limits) as database:
             result: Result = database.query(sql)
         if is_out_of_memory(result):
@@ -104,47 +97,13 @@ class Statements:
         return result if isinstance(result, QueryError) else fetched_rows(result)
 
     def _scan(self, db_id: str, sql: str, collector: RowCollector) -> _Fetched:
-        said = None if self._watch is None else self._watch(sql)
-        if said is not None:
-            return said
         with self._source.open(db_id, self._limits) as database:
-            end = database.scan(sql, collector)
+            end = cast(ScannedDatabase, database).scan(sql, collector)
         if isinstance(end, QueryError):
             return end
         return collector.fetched(
             end.columns, is_whole=not end.truncated, elapsed=end.elapsed, repeatable=end.repeatable
         )
-
-
-def cached_query(
-    source: DatabaseSource, db_id: str, sql: str, limits: Limits, cache: ResultCache | None
-) -> Result:
-    """Give what a query returns on a fresh database, from the cache where it is known.
-
-    A query that a limit ended has a second run (`with_second_run`).
-
-    Raises `InputError` if the database cannot be opened.
-    """
-
-    def run(limits: Limits) -> _Fetched:
-        with source.open(db_id, limits) as database:
-            result = database.query(sql)
-        return result if isinstance(result, QueryError) else fetched_rows(result)
-
-    def run_graded() -> _Fetched:
-        return with_second_run(run, limits, is_late)
-
-    if cache is None:
-        found = run_graded()
-    else:
-        scope = source.scope(db_id, limits)
-        found = cache.get(
-            Key(scope, "query", None, sql),
-            run_graded,
-            reuse=_if_whole,
-            is_current=lambda: source.scope(db_id, limits) == scope,
-        )
-    return found if isinstance(found, QueryError) else found.result
 
 
 def _lasts(gold: _Gold) -> bool:

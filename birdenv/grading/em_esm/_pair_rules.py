@@ -29,8 +29,6 @@ BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 RunQuery: TypeAlias = Callable[[str, str], Result]
 """(SQL, database id) -> what one plain query gives, under the caller's limits."""
 
-_NONE: Final = "None"
-
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
@@ -51,6 +49,11 @@ class PairRules:
     order: Literal["auto", "ignore"] = "auto"
     relax_single: bool = False
     normalisation: Normalisation = EXACT
+
+    @property
+    def nones(self) -> frozenset[str]:
+        """The spellings of the answer that there is none in SQL."""
+        return self.none_aliases | {"None"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,41 +88,18 @@ class PairVerdict:
         return not self.pred.sql
 
 
-class PairGrader:
-    """Grades pairs; may be used by several threads if `run` may.
-
-    `run` may be None where neither `esm` nor a schema for `etm` is wanted.
-
-    `dialect`: `sqlite` or `postgres`.
-    """
+class LocalPairGrader:
+    """Grades pairs in the process that asks, which is a worker; see `PairGrader`."""
 
     def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
         self.rules = rules or PairRules()
         self.dialect = dialect
         self._run = run
-        self._nones = {_NONE} | self.rules.none_aliases
+        self._nones = self.rules.nones
         self._schemas: dict[str, dict[str, dict[str, str]]] = {}
-        if self.rules.esm and run is None:
-            raise ValueError("ESM needs a database")
-
-    def is_none(self, cleaned: Cleaned) -> bool:
-        """Whether a side says that the question has no answer in SQL."""
-        return cleaned.sql in self._nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """The verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys equal):
-
-        1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
-        4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /
-        skipped. 7 gold no single query: key / - / non_select. 8 prediction no single query: key / fail /
-        non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail. 11 prediction too
-        slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result too large: key / -
-        or fail by side / other_error. 14 no answer: key / - / other_error. 15 results agree: key / pass / ok.
-        16 results differ: key / fail / mismatch.
-
-        A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
-        runs first; the database says that something is no plain query with the error kind `denied`.
-        """
+        """See `PairGrader.grade`."""
         sides = self._cleaned(gold), self._cleaned(pred)
         cleaned = verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         try:
@@ -142,7 +122,7 @@ class PairGrader:
 
     def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
         """Rows 1 to 5, which need neither keys nor a database."""
-        gold_none, pred_none = self.is_none(pair.gold), self.is_none(pair.pred)
+        gold_none, pred_none = pair.gold.sql in self._nones, pair.pred.sql in self._nones
         if gold_none and pred_none:
             return _decided(pair, "ok", "both_unanswerable", passes=True)
         if pair.is_empty:

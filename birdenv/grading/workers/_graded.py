@@ -1,0 +1,78 @@
+"""The records that go between a grading worker and its owner: settings, jobs, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from birdenv.databases import Limits, QueryError
+from birdenv.databases.sqlite.images._protocol import ImageKind
+from birdenv.grading.compare._metrics import Metric
+from birdenv.grading.em_esm._pair_rules import PairRules
+
+COMPARING_SECONDS: Final = 30.0
+"""Of processor time that the work between two statements may take: comparing what they returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """SQLite databases, as of `LocalSource`."""
+
+    root: Path
+    file: Path | None
+    image: ImageKind
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Databases that the owner answers for, in their dialect."""
+
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExSettings:
+    """Of `ExGrader`."""
+
+    clean: bool
+    metrics: tuple[Metric, ...]
+    explain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairSettings:
+    """Of `PairGrader`, whose queries the owner runs; `number` tells graders of equal rules apart."""
+
+    rules: PairRules
+    has_database: bool
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One way of grading; `grader` is its kind, or the settings of that kind."""
+
+    source: Files | Server
+    limits: Limits
+    grader: ExSettings | PairSettings | Literal["interact", "gold"]
+
+
+Job: TypeAlias = tuple[int, tuple[Any, ...], Mapping[bytes, QueryError]]
+"""A number, the arguments of the grader, and errors to take for what some statements give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What came of a job.
+
+    Attributes:
+        found: what the grader gave; None if it had no memory.
+        was_late: a time limit ended a statement.
+        state_was_late: a time limit ended the reading of a state.
+    """
+
+    found: Any
+    was_late: bool = False
+    state_was_late: bool = False

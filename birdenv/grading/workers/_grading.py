@@ -1,0 +1,199 @@
+"""The owner's side of grading: jobs go to workers, and one that ends its worker costs only itself."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from mmap import PAGESIZE
+from typing import Any, Final, TypeAlias
+
+from birdenv.databases import DatabaseSource, QueryError, SqliteSource
+from birdenv.databases._results import Checkpoint, QueryResult
+from birdenv.databases.sqlite import FileId, SqliteFileSource, crash_error
+from birdenv.errors import BirdenvError
+from birdenv.grading._answer_cleaning import Cleaned
+from birdenv.grading._gold_check import GoldCheck
+from birdenv.grading._second_run import NoMemoryError
+from birdenv.grading._verdict import ExVerdict
+from birdenv.grading.em_esm._pair_rules import PairVerdict
+from birdenv.grading.interact._job import Grade
+from birdenv.grading.workers._graded import COMPARING_SECONDS, Files, Graded, Server, Settings
+from birdenv.grading.workers._page import NO_STATEMENT, Page
+from birdenv.grading.workers._server_source import AnsweringSource, Token
+from birdenv.processes._pool import ProcessPool
+from birdenv.processes._process import ChildProcess, Death
+
+Uncompared: TypeAlias = Callable[[str], Any]
+"""Makes, of a reason, what the grader gives where the rows could not be compared."""
+
+_WORKERS: Final = os.cpu_count() or 1
+_WAITING_WORKERS: Final = 4 * _WORKERS  # that ask a server, or the owner, for what they compare
+_STATEMENTS: Final = 40  # of one job, whose wall-clock limits are waited for; the worker has its own limits
+_GRACE_SECONDS: Final = 60.0
+_LONGEST_ANSWER: Final = 2**30
+_MOST_DEATHS: Final = 8  # of workers over one job: more than it has statements that can kill
+_MOST_STARTUP_DEATHS: Final = 3  # in a row, of workers that had not begun a job
+_CLASSES: Final = frozenset(
+    {
+        Checkpoint,
+        Cleaned,
+        ExVerdict,
+        FileId,
+        GoldCheck,
+        Grade,
+        Graded,
+        PairVerdict,
+        QueryError,
+        QueryResult,
+        Token,
+    }
+)
+
+
+class GradingProcess(ChildProcess):
+    """A worker, and the page in which it says what it does."""
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryFile() as file:
+            file.truncate(PAGESIZE)
+            self.page = Page(file.fileno())
+            super().__init__("birdenv.grading.workers._worker", [file.fileno()], classes=_CLASSES)
+
+
+_pool: Final = ProcessPool(GradingProcess, _WORKERS)
+_waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
+
+
+def places_of(source: DatabaseSource) -> Files | Server:
+    """Return where a worker finds the databases of a source."""
+    if isinstance(source, SqliteSource):
+        file = source.file if isinstance(source, SqliteFileSource) else None
+        return Files(source.root, file, source.image)
+    return Server(source.dialect)
+
+
+class Grading:
+    """Does jobs of one kind; may be used by several threads.
+
+    Args:
+        settings: how to grade.
+        source: where a server runs the SQL, its databases.
+        answer: answers what the worker asks, where that is not about databases of `source`.
+        uncompared: what a job gives whose worker died, or took too long, while no statement ran.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        uncompared: Uncompared,
+        source: DatabaseSource | None = None,
+        answer: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._settings = pickle.dumps(settings)
+        self._limits = settings.limits
+        self._uncompared = uncompared
+        self._source = source if isinstance(settings.source, Server) else None
+        self._answer = answer
+        self._at_work: set[GradingProcess] = set()
+        self._is_stopped = False
+        self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
+
+    def stop(self) -> None:
+        """End the workers that do jobs now, in other threads; nothing more is graded."""
+        self._is_stopped = True
+        for process in list(self._at_work):
+            process.strike()
+        self._pool.look_again()
+
+    def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
+        """Do jobs, given as arguments of the grader, and return what came of each; nothing after `stop`.
+
+        Where a statement ends the worker, its job is done again with that statement's error.
+
+        Raises:
+            InputError: a database cannot be opened.
+            InfrastructureError: no worker can be started, a server is lost, or there is no memory.
+        """
+        known: list[dict[bytes, QueryError]] = [{} for _ in jobs]
+        given_up: dict[int, Graded] = {}
+        startup_deaths = 0
+        while not self._is_stopped:
+            left = [number for number in range(len(jobs)) if number not in given_up]
+            found = self._try([(number, jobs[number], known[number]) for number in left])
+            if isinstance(found, list):
+                done = given_up | dict(zip(left, found, strict=True))
+                return [_with_memory(done[number]) for number in range(len(jobs))]
+            death, number, statement = found
+            if number is None or number not in left:
+                startup_deaths += 1
+                if startup_deaths >= _MOST_STARTUP_DEATHS and not self._is_stopped:
+                    raise BirdenvError(f"worker processes die before they do anything: {death.reason}")
+            elif statement in (NO_STATEMENT, *known[number]) or len(known[number]) >= _MOST_DEATHS:
+                given_up[number] = Graded(self._uncompared(_why(death)))
+            else:
+                known[number][statement] = crash_error(death, self._limits)
+        return []
+
+    def _try(self, jobs: list[Any]) -> list[Graded] | tuple[Death, int | None, bytes]:
+        if not jobs:
+            return []
+        process = self._pool.lease(lambda: not self._is_stopped)
+        if process is None:
+            return Death("grading was stopped"), None, NO_STATEMENT
+        self._at_work.add(process)
+        seconds = _GRACE_SECONDS + len(jobs) * _STATEMENTS * self._limits.wall_seconds
+        try:
+            if self._source is None:
+                found = process.call(
+                    (self._settings, jobs),
+                    seconds=seconds,
+                    most_bytes=_LONGEST_ANSWER,
+                    read=_read,
+                    answer=self._answer,
+                )
+            else:
+                found = self._with_server(process, self._source, jobs, seconds)
+            return (found, *process.page.read()) if isinstance(found, Death) else found
+        finally:
+            self._at_work.discard(process)
+            self._pool.release(process)
+
+    def _with_server(
+        self, process: GradingProcess, source: DatabaseSource, jobs: list[Any], seconds: float
+    ) -> list[Graded] | Death:
+        """Make the call, with tokens for the checkpoints that belong to this process."""
+        with AnsweringSource(source, process) as databases:
+            sent = [
+                (number, tuple(databases.with_token(argument) for argument in arguments), known)
+                for number, arguments, known in jobs
+            ]
+            found = process.call(
+                (self._settings, sent),
+                seconds=seconds,
+                most_bytes=_LONGEST_ANSWER,
+                read=_read,
+                answer=databases.answer,
+            )
+            if isinstance(found, Death):
+                return found
+            return [databases.without_token(graded) for graded in found]
+
+
+def _read(values: Any) -> list[Graded]:
+    if isinstance(values, list) and all(isinstance(value, Graded) for value in values):
+        return values
+    raise ValueError("not what came of jobs")
+
+
+def _with_memory(graded: Graded) -> Graded:
+    if graded.found is None:
+        raise NoMemoryError
+    return graded
+
+
+def _why(death: Death) -> str:
+    if death.was_late:
+        return f"the rows could not be compared within {COMPARING_SECONDS:g} s of CPU time"
+    return f"the rows could not be compared: the process that did it died: {death.reason}"

@@ -1,0 +1,212 @@
+"""Databases of a server, for a worker: it asks its owner, who holds the connections.
+
+`AskedSource` is the worker's side, `AnsweringSource` the owner's. Checkpoints stay with the owner; the worker
+gets tokens for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, cast
+
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    DatabaseState,
+    EpisodeDatabase,
+    Limits,
+    QueryError,
+    Result,
+    Row,
+    Scope,
+)
+from birdenv.databases._fetching import RowSink
+from birdenv.databases._protocols import ScannedDatabase
+from birdenv.databases._results import ContentId
+from birdenv.grading.interact._job import Grade, GradingJob
+from birdenv.grading.workers._graded import Graded
+from birdenv.processes._child import Owner
+from birdenv.processes._messages import MessageError
+from birdenv.processes._process import ChildProcess
+
+
+@dataclass(frozen=True, slots=True)
+class Token(ContentId):
+    """A checkpoint that the owner keeps, by its number."""
+
+    number: int
+
+
+class AskedSource:
+    """The databases of the owner's source, in a worker."""
+
+    def __init__(self, owner: Owner, dialect: str) -> None:
+        self._owner = owner
+        self.dialect = dialect
+
+    def scope(self, db_id: str, limits: Limits) -> Scope:
+        return cast(Scope, self._owner.ask(("scope", db_id, *_plain(limits))))
+
+    def open(self, db_id: str, limits: Limits) -> EpisodeDatabase:
+        return cast(EpisodeDatabase, _AskedDatabase(self._owner, ("open", db_id, *_plain(limits))))
+
+
+def _plain(limits: Limits) -> tuple[float, int, int]:
+    return limits.seconds, limits.rows, limits.bytes
+
+
+class _AskedDatabase:
+    def __init__(self, owner: Owner, question: tuple[Any, ...]) -> None:
+        self._owner = owner
+        self._number = owner.ask(question)
+        self._is_closed = False
+
+    @property
+    def is_private(self) -> bool:
+        return bool(self._ask("is_private"))
+
+    @property
+    def scope(self) -> Scope | None:
+        return cast("Scope | None", self._ask("scope"))
+
+    def execute(self, sql: str, rows: int | None = None) -> Result:
+        return cast(Result, self._ask("execute", sql, rows))
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        return cast(Result, self._ask("query", sql, rows))
+
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        kind, part = self._ask("scan", sql)
+        while kind != "end":
+            if kind == "begin":
+                sink.begin(part)
+                kind, part = self._owner.ask(None)
+            else:
+                kind, part = self._owner.ask(sink.see(part))
+        return cast(Result, part)
+
+    def run(self, statements: Iterable[str]) -> Result:
+        return cast(Result, self._ask("run", list(statements)))
+
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        # The schemas are compared here: sending one costs no less than reading a state.
+        found = self._ask("state")
+        if isinstance(found, DatabaseState) and like is not None and like.schema != found.schema:
+            return replace(found, contents={})
+        return cast("DatabaseState | QueryError", found)
+
+    def checkpoint(self) -> Checkpoint | QueryError:
+        return cast("Checkpoint | QueryError", self._ask("checkpoint"))
+
+    def restore(self, checkpoint: Checkpoint) -> QueryError | None:
+        assert isinstance(checkpoint.version, Token)
+        return cast("QueryError | None", self._ask("restore", checkpoint.version.number))
+
+    def close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._ask("close")
+
+    def __enter__(self) -> _AskedDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        return self._owner.ask((method, self._number, *arguments))
+
+
+class AnsweringSource:
+    """Answers the questions of one worker in one call; a context manager that closes what it opened."""
+
+    def __init__(self, source: DatabaseSource, process: ChildProcess) -> None:
+        self._source = source
+        self._process = process
+        self._open: dict[int, ScannedDatabase] = {}
+        self._kept: list[Checkpoint] = []
+
+    def __enter__(self) -> AnsweringSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def token(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Keep a checkpoint and return what the worker gets for it."""
+        self._kept.append(checkpoint)
+        return Checkpoint(Token(len(self._kept) - 1), checkpoint.size, {})
+
+    def kept(self, token: Checkpoint) -> Checkpoint:
+        """Return the checkpoint for which the worker got this."""
+        assert isinstance(token.version, Token)
+        return self._kept[token.version.number]
+
+    def with_token(self, argument: Any) -> Any:
+        """Return an argument of a grader with a token in place of the checkpoint that it starts from."""
+        if isinstance(argument, GradingJob) and argument.start is not None:
+            return replace(argument, start=self.token(argument.start))
+        return argument
+
+    def without_token(self, graded: Graded) -> Graded:
+        """Return what came of a job with the checkpoint in place of its token."""
+        grade = graded.found
+        if isinstance(grade, Grade) and grade.left is not None:
+            return replace(graded, found=replace(grade, left=self.kept(grade.left)))
+        return graded
+
+    def answer(self, question: Any) -> Any:
+        """Answer a question of `AskedSource`. Raises `MessageError` for anything else."""
+        match question:
+            case ("scope", str() as db_id, seconds, rows, size):
+                scope = self._source.scope(db_id, Limits(seconds, rows, size))
+                return Scope(scope.engine, scope.contents, scope.limits)
+            case ("open", str() as db_id, seconds, rows, size):
+                number = len(self._open)
+                self._open[number] = cast(
+                    ScannedDatabase, self._source.open(db_id, Limits(seconds, rows, size))
+                )
+                return number
+            case (str() as method, int() as number, *arguments) if number in self._open:
+                return self._asked(method, number, arguments)
+        raise MessageError("not a question about databases")
+
+    def _asked(self, method: str, number: int, arguments: list[Any]) -> Any:
+        database = self._open[number]
+        match method, *arguments:
+            case ["is_private"]:
+                return database.is_private
+            case ["scope"]:
+                scope = database.scope
+                return scope and Scope(scope.engine, scope.contents, scope.limits)
+            case ["scan", str() as sql]:
+                return "end", database.scan(sql, _PassedOn(self._process))
+            case ["checkpoint"]:
+                made = database.checkpoint()
+                return self.token(made) if isinstance(made, Checkpoint) else made
+            case ["restore", int() as kept] if 0 <= kept < len(self._kept):
+                return database.restore(self._kept[kept])
+            case ["close"]:
+                database.close()
+                return None
+            case ["execute" | "query" | "run" | "state", *given]:
+                return getattr(database, method)(*given)
+        raise MessageError("not a question about a database")
+
+
+class _PassedOn:
+    """A sink whose rows the worker sees, and decides upon."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
+
+    def begin(self, columns: tuple[str, ...]) -> None:
+        self._process.put(("begin", columns))
+
+    def see(self, rows: list[Row]) -> bool:
+        return bool(self._process.put(("rows", rows)))

@@ -1,0 +1,120 @@
+"""Databases whose statements are announced before they run; those that have killed a worker do not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TypeVar, cast
+
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseSource,
+    DatabaseState,
+    Limits,
+    QueryError,
+    Result,
+    Scope,
+)
+from birdenv.databases._fetching import RowSink
+from birdenv.databases._protocols import ScannedDatabase
+from birdenv.grading._second_run import is_late
+from birdenv.grading.workers._page import Page, statement_digest
+
+T = TypeVar("T")
+
+
+class WatchedSource:
+    """The databases of a source, for one job after the other.
+
+    Attributes:
+        known: errors to take for the results of statements that have ended a worker, by digest.
+        was_late: a time limit ended a statement of this job.
+        state_was_late: a time limit ended the reading of a state.
+    """
+
+    def __init__(self, source: DatabaseSource, page: Page) -> None:
+        self._source = source
+        self.page = page
+        self.begin({})
+
+    def begin(self, known: Mapping[bytes, QueryError]) -> None:
+        """Start another job."""
+        self.known = known
+        self.was_late = self.state_was_late = False
+
+    @property
+    def dialect(self) -> str:
+        return self._source.dialect
+
+    def scope(self, db_id: str, limits: Limits) -> Scope:
+        return self._source.scope(db_id, limits)
+
+    def open(self, db_id: str, limits: Limits) -> WatchedDatabase:
+        return WatchedDatabase(self._source.open(db_id, limits), self)  # type: ignore[arg-type]
+
+
+class WatchedDatabase:
+    """One database of a `WatchedSource`."""
+
+    def __init__(self, database: ScannedDatabase, source: WatchedSource) -> None:
+        self._database = database
+        self._source = source
+
+    @property
+    def is_private(self) -> bool:
+        return self._database.is_private
+
+    @property
+    def scope(self) -> Scope | None:
+        return self._database.scope
+
+    def execute(self, sql: str, rows: int | None = None) -> Result:
+        return self._run((sql,), lambda: self._database.execute(sql, rows))
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        return self._run((sql,), lambda: self._database.query(sql, rows))
+
+    def scan(self, sql: str, sink: RowSink) -> Result:
+        return self._run((sql,), lambda: self._database.scan(sql, sink))
+
+    def run(self, statements: Iterable[str]) -> Result:
+        scripts = tuple(statements)
+        return self._run(scripts, lambda: self._database.run(scripts))
+
+    def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
+        found = self._announced(("state",), lambda: self._database.state(like))
+        self._source.state_was_late |= is_late(found)
+        return found
+
+    def checkpoint(self) -> Checkpoint | QueryError:
+        return self._announced(("checkpoint",), self._database.checkpoint)
+
+    def restore(self, checkpoint: Checkpoint) -> QueryError | None:
+        return self._announced(("restore",), lambda: self._database.restore(checkpoint))
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> WatchedDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, texts: tuple[str, ...], run: Callable[[], Result]) -> Result:
+        result = self._announced(texts, run)
+        self._source.was_late |= is_late(result)
+        return result
+
+    def _announced(self, texts: tuple[str, ...], run: Callable[[], T]) -> T:
+        digest = statement_digest(*texts)
+        known = self._source.known.get(digest) if self._source.known else None
+        if known is not None:
+            return cast(T, known)
+        self._source.page.start_statement(digest)
+        try:
+            return run()
+        finally:
+            self._source.page.finish_statement()

@@ -1,0 +1,107 @@
+"""What runs in a worker that grades: SQL and comparisons, so that no rows of others leave it.
+
+It may be killed at any time, by the kernel where a statement or a comparison is late.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from birdenv.databases import DatabaseSource, QueryError, Result
+from birdenv.databases.sqlite import LocalSource
+from birdenv.databases.sqlite._worker import limit_process
+from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.grading._ex import LocalExGrader
+from birdenv.grading._gold_check import check_gold_here
+from birdenv.grading._second_run import NoMemoryError
+from birdenv.grading.em_esm._pair_rules import LocalPairGrader
+from birdenv.grading.interact._rules import LocalInteractGrader
+from birdenv.grading.workers._graded import (
+    COMPARING_SECONDS,
+    ExSettings,
+    Files,
+    Graded,
+    Job,
+    PairSettings,
+    Settings,
+)
+from birdenv.grading.workers._page import Page
+from birdenv.grading.workers._server_source import AskedSource
+from birdenv.grading.workers._watched_source import WatchedSource
+from birdenv.processes._child import Owner
+
+_MOST_SETTINGS: Final = 4  # whose graders are kept
+
+
+def main(owner: Owner, page: int) -> None:
+    """Grade until the owner closes the connection."""
+    limit_process(0)
+    owner.serve(_Worker(owner, Page(page)).answer)
+
+
+class _Worker:
+    def __init__(self, owner: Owner, page: Page) -> None:
+        self._owner = owner
+        self._page = page
+        self._graders: OrderedDict[bytes, tuple[WatchedSource, Callable[..., Any]]] = OrderedDict()
+
+    def answer(self, settings: bytes, jobs: list[Job]) -> list[Graded]:
+        """Do jobs under one choice of `Settings`."""
+        source, grade = self._grader(settings)
+        watchdog.limit_between(COMPARING_SECONDS)
+        try:
+            return [self._graded(source, grade, *job) for job in jobs]
+        finally:
+            watchdog.limit_between(0.0)
+            self._page.clear()
+
+    def _graded(
+        self,
+        source: WatchedSource,
+        grade: Callable[..., Any],
+        number: int,
+        arguments: tuple[Any, ...],
+        known: Mapping[bytes, QueryError],
+    ) -> Graded:
+        self._page.begin(number)
+        source.begin(known)
+        try:
+            found = grade(*arguments)
+        except NoMemoryError:
+            return Graded(None)
+        return Graded(found, source.was_late, source.state_was_late)
+
+    def _grader(self, pickled: bytes) -> tuple[WatchedSource, Callable[..., Any]]:
+        found = self._graders.pop(pickled, None)
+        if found is None:
+            found = self._made(pickle.loads(pickled))
+        self._graders[pickled] = found
+        if len(self._graders) > _MOST_SETTINGS:
+            self._graders.popitem(last=False)
+        return found
+
+    def _made(self, settings: Settings) -> tuple[WatchedSource, Callable[..., Any]]:
+        places, limits = settings.source, settings.limits
+        databases: DatabaseSource
+        if isinstance(places, Files):
+            databases = LocalSource(places.root, places.file, places.image)
+        else:
+            databases = cast(DatabaseSource, AskedSource(self._owner, places.dialect))
+        watched = WatchedSource(databases, self._page)
+        source = cast(DatabaseSource, watched)
+        match settings.grader:
+            case ExSettings(clean, metrics, explain):
+                return watched, LocalExGrader(source, limits, clean, metrics, explain).grade
+            case PairSettings(rules, has_database, _):
+                run = self._ask_owner if has_database else None
+                return watched, LocalPairGrader(run, databases.dialect, rules).grade
+            case "interact":
+                return watched, LocalInteractGrader(source, limits).grade
+            case "gold":
+                return watched, lambda db_id, sql: check_gold_here(source, db_id, sql, limits)
+
+    def _ask_owner(self, sql: str, db_id: str) -> Result:
+        return cast(Result, self._owner.ask((sql, db_id)))
