@@ -111,7 +111,7 @@ class ChildProcess:
     """
 
     at_work = False
-    _seconds = _most_bytes = math.inf
+    _deadline = _most_bytes = math.inf
 
     def __init__(
         self,
@@ -164,13 +164,12 @@ class ChildProcess:
 
         Args:
             request: what the process is to answer.
-            seconds: that the process may take for each message, by the wall clock.
+            seconds: for the whole exchange, by the wall clock.
             most_bytes: of one message of the process.
             read: takes the answer apart. Where it raises `ValueError` or `TypeError`, the answer made no
                 sense, and the process is killed.
-            answer: answers the questions of the process, which waits for it without a time limit. A
-                `MessageError` says that the question made no sense; every other exception ends the process
-                and is passed on.
+            answer: answers the questions of the process. A `MessageError` says that a question made no
+                sense; every other exception ends the process and is passed on.
 
         Raises:
             InputError: the process says that something it was given cannot be used.
@@ -206,10 +205,10 @@ class ChildProcess:
         self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
     ) -> tuple[bytes, bytes]:
         """Send a request, answer questions, and return kind and body of the last message."""
-        self._seconds, self._most_bytes = seconds, most_bytes
-        send(self._connection, self._dump(request), time.monotonic() + seconds)
+        self._deadline, self._most_bytes = time.monotonic() + seconds, most_bytes
+        send(self._connection, self._dump(request), self._deadline)
         while True:
-            message = receive(self._connection, most_bytes, time.monotonic() + seconds)
+            message = receive(self._connection, most_bytes, self._deadline)
             kind, body = message[:1], message[1:]
             if kind != QUESTION or answer is None:
                 return kind, body
@@ -220,15 +219,15 @@ class ChildProcess:
                 raise
             except Exception as error:
                 raise _AnswerError(error) from error
-            send(self._connection, self._dump(reply), time.monotonic() + seconds)
+            send(self._connection, self._dump(reply), self._deadline)
 
     def put(self, part: Any) -> Any:
         """Send a part of the answer to a question of the process, and return its next question.
 
         Only while `answer` of a `call` runs. Raises `OSError`, `EOFError` or `MessageError`.
         """
-        send(self._connection, self._dump(part), time.monotonic() + self._seconds)
-        message = receive(self._connection, self._most_bytes, time.monotonic() + self._seconds)
+        send(self._connection, self._dump(part), self._deadline)
+        message = receive(self._connection, self._most_bytes, self._deadline)
         if message[:1] != QUESTION:
             raise MessageError("it does not ask")
         return self._load(message[1:])

@@ -18,9 +18,8 @@ from birdenv.databases.cache import ResultCache
 from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.errors import InfrastructureError
-from birdenv.grading import ExGrader, check_gold, compare, measure_speed
+from birdenv.grading import ExGrader, InteractGrader, check_gold, compare, measure_speed
 from birdenv.grading.em_esm import PairGrader
-from birdenv.grading import InteractGrader
 from birdenv.grading.interact import GRADING_RULES, GradingJob
 
 DEEP = "SELECT 'deep'"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from birdenv.grading._result_store import digest_of_key
 from written_databases import write_database
 
 from birdenv.databases import Limits, QueryError, Scope, SqliteSource
@@ -23,7 +24,6 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader, Pair, ResultStore, score_pairs
 from birdenv.grading import _result_store as module
 from birdenv.grading._fetched_rows import FetchedRows
-from birdenv.grading._result_store import digest_of_key
 
 NAMES = "SELECT name FROM item"
 CELLS: list[tuple[Any, ...]] = [

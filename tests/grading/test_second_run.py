@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from birdenv.grading.statements import cached_query
 
 from birdenv.databases import Limits, QueryError, SqliteSource
-from birdenv.grading import ExGrader, ExVerdict, Pair, score_pairs
-from birdenv.grading import InteractGrader
+from birdenv.grading import ExGrader, ExVerdict, InteractGrader, Pair, score_pairs
 from birdenv.grading.interact import GradingJob
-from birdenv.grading.statements import cached_query
 from birdenv.processes._one_at_a_time import alone
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

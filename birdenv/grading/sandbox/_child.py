@@ -11,32 +11,29 @@ import io
 import json
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 from birdenv.grading.sandbox._confinement import RefusedError, confine, imported, preload
 from birdenv.grading.sandbox._offered_functions import preprocess_results, remove_comments, remove_round
 from birdenv.grading.sandbox._step_outcome import OutputError, outcome_of
-from birdenv.processes._messages import decoded, encoded, receive, send
-
-OUT_OF_MEMORY: Final = 77
-"""Exit code where not even the message could be made."""
+from birdenv.processes._child import OUT_OF_MEMORY, Owner
 
 
-def main(connection: socket.socket) -> NoReturn:
+def main(owner: Owner) -> NoReturn:
     """Do one job and end the process."""
-    job = decoded(receive(connection))
+    job = owner.receive()
     os.environ.clear()
     preload(job["imports"])
     sys.stdout = sys.stderr = _Output(job["output_characters"])
     confine(job["seconds"], job["cpu_seconds"], job["memory_bytes"])
     try:
-        _run(job, connection)
+        _run(job, owner)
+        owner.answer(None)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (OSError, EOFError):
@@ -44,16 +41,16 @@ def main(connection: socket.socket) -> NoReturn:
     os._exit(0)
 
 
-def _run(job: Mapping[str, Any], connection: socket.socket) -> None:
+def _run(job: Mapping[str, Any], owner: Owner) -> None:
     """Load the sources, then run their tests, one outcome each; the first that does not pass is the last."""
-    spaces = [_namespace(job["pred_rows"], connection) for _ in job["sources"]]
+    spaces = [_namespace(job["pred_rows"], owner) for _ in job["sources"]]
     for source, space in zip(job["sources"], spaces, strict=True):
-        if not _report(connection, partial(_load, source, space)):
+        if not _report(owner, partial(_load, source, space)):
             return
     for names, space in zip(job["names"], spaces, strict=True):
         for name in names:
             arguments = (list(job["pred_sqls"]), list(job["sol_sqls"]), job["db_name"], _Connection())
-            if not _report(connection, partial(_call, space, name, arguments)):
+            if not _report(owner, partial(_call, space, name, arguments)):
                 return
 
 
@@ -68,9 +65,9 @@ def _call(space: dict[str, Any], name: str, arguments: tuple[Any, ...]) -> None:
     test(*arguments)
 
 
-def _report(connection: socket.socket, step: Callable[[], object]) -> bool:
+def _report(owner: Owner, step: Callable[[], object]) -> bool:
     cause, reason = outcome_of(step)
-    send(connection, encoded(["outcome", cause, reason]))
+    owner.ask(["outcome", cause, reason])
     return cause == "passed"
 
 
@@ -100,12 +97,11 @@ class _Connection:
         return "<conn>"
 
 
-def _namespace(pred_rows: Any, connection: socket.socket) -> dict[str, Any]:
+def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
     """The globals of one source: the published names, and Python's own with a guarded import."""
 
     def ask(*request: Any) -> Any:
-        send(connection, encoded(list(request)))
-        return decoded(receive(connection))
+        return owner.ask(list(request))
 
     def execute_queries(
         queries: str | list[str], db_name: Any = None, conn: Any = None, *_: Any, **__: Any

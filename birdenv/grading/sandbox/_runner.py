@@ -14,18 +14,18 @@ bar fail, and then the killing of the group is what remains.
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 from birdenv.databases import EpisodeDatabase, Result
+from birdenv.errors import BirdenvError
 from birdenv.grading.sandbox._case_queries import Answers, TooManyQueriesError, rows_of
 from birdenv.grading.sandbox._case_report import CAUSES, TestCause, TestOutcome, TestReport
-from birdenv.grading.sandbox._child import OUT_OF_MEMORY
 from birdenv.grading.sandbox._limits import SandboxLimits
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
+from birdenv.processes._child import OUT_OF_MEMORY
 from birdenv.processes._messages import MessageError
-from birdenv.processes._process import Process, WorkerCrashError
+from birdenv.processes._process import ChildProcess, Death
 
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
@@ -92,14 +92,14 @@ class _Owner:
         self._outcomes: list[TestOutcome] = []
 
     def run(self, job: dict[str, Any]) -> TestReport:
-        deadline = time.monotonic() + self._limits.seconds
-        process = Process("birdenv.grading.sandbox._child", sees="nothing")
+        process = ChildProcess("birdenv.grading.sandbox._child", sees="nothing")
         try:
-            process.send_json(job, deadline)
-            self._serve(process, deadline)
-        except WorkerCrashError as crash:
-            self._add(*self._crash(crash))
-        except MessageError:
+            found = process.call(
+                job, seconds=self._limits.seconds, most_bytes=_LONGEST_REQUEST, answer=self._answer
+            )
+            if not self._is_done:
+                self._add(*(self._death(found) if isinstance(found, Death) else _NONSENSE))
+        except BirdenvError:
             self._add(*_NONSENSE)
         except TooManyQueriesError:
             self._add("limit", f"asks for more than {self._limits.queries} queries")
@@ -109,28 +109,35 @@ class _Owner:
         reason = f"{_where(last)}: {last.reason}" if last.reason else ""
         return TestReport(last.status, reason, tuple(self._outcomes))
 
-    def _serve(self, process: Process, deadline: float) -> None:
-        while len(self._outcomes) < len(self._steps):
-            request = process.receive_json(_LONGEST_REQUEST, deadline)
-            match request:
-                case ["outcome", "passed", ""]:
-                    self._add("passed")
-                case ["outcome", str(cause), str(reason)] if cause in CAUSES and cause != "passed":
-                    self._add(cause, reason)
-                    return
-                case _:
-                    process.send_json(self._answers.answer(request), deadline)
+    @property
+    def _is_done(self) -> bool:
+        """Whether the last step has been told of, or one that did not pass."""
+        return len(self._outcomes) == len(self._steps) or (
+            bool(self._outcomes) and self._outcomes[-1].cause != "passed"
+        )
+
+    def _answer(self, request: Any) -> Any:
+        match request:
+            case _ if self._is_done:
+                raise MessageError("all is done")
+            case ["outcome", "passed", ""]:
+                self._add("passed")
+            case ["outcome", str(cause), str(reason)] if cause in CAUSES and cause != "passed":
+                self._add(cause, reason)
+            case _:
+                return self._answers.answer(request)
+        return None
 
     def _add(self, cause: TestCause, reason: str = "") -> None:
         self._outcomes.append(TestOutcome(*self._steps[len(self._outcomes)], cause, _one_line(reason)))
 
-    def _crash(self, crash: WorkerCrashError) -> tuple[TestCause, str]:
+    def _death(self, death: Death) -> tuple[TestCause, str]:
         seconds = self._limits.seconds
-        if crash.was_late and self._answers.seconds > seconds / 2:
+        if death.was_late and self._answers.seconds > seconds / 2:
             return "limit", f"is not done in {seconds:g} s, most of which the database took"
-        if crash.was_late:
+        if death.was_late:
             return "clock", f"is not done in {seconds:g} s"
-        code = crash.exit_code
+        code = death.exit_code
         if code is None:
             return _NONSENSE
         if code == OUT_OF_MEMORY:

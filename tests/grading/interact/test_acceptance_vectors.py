@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from birdenv.databases import DatabaseSource, Limits
-from birdenv.grading.compare import Conditions
 from birdenv.grading import InteractGrader
+from birdenv.grading.compare import Conditions
 from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob
 
 ORDER = Conditions(order=True)

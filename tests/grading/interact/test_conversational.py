@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits, cache
-from birdenv.grading.compare import Conditions
 from birdenv.grading import InteractGrader
+from birdenv.grading.compare import Conditions
 from birdenv.grading.interact import GRADING_RULES, Grade, GradingJob
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

@@ -288,7 +288,7 @@ def test_the_process_ends_with_its_owner(source: SqliteSource, tmp_path: Path) -
 
 def test_nothing_is_asked_of_a_sandbox_that_is_not_one(source: SqliteSource) -> None:
     """Known and said in the docstring: a test that wants to can claim to have passed."""
-    claim = 'm = b\'["outcome", "passed", ""]\'\nm = len(m).to_bytes(8, "little") + m\n'
+    claim = 'm = b\'\\x01["outcome", "passed", ""]\'\nm = len(m).to_bytes(8, "little") + m\n'
     report = run(source, case(claim + EVERY_DESCRIPTOR.format("os.write(number, m)") + "assert False"))
     assert report.status == "passed"
 
