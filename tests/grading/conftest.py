@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from local_graders import CountingSource
 from postgres_source import postgres_source
 from written_databases import write_database
 
-from birdenv.databases import DatabaseSource, Limits, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
+from birdenv.databases import DatabaseSource
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);
@@ -17,18 +17,6 @@ CREATE TABLE sale (item_id INTEGER, day TEXT);
 INSERT INTO sale VALUES (1, '2024-01-01'), (1, '2024-01-02'), (2, '2024-01-02');
 CREATE VIEW cheap AS SELECT name FROM item WHERE price < 2;
 """
-
-
-class CountingSource(SqliteSource):
-    """Remembers each opening: what was asked of a database, in order."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.opened = 0
-
-    def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
-        self.opened += 1
-        return super().open(db_id, limits)
 
 
 @pytest.fixture

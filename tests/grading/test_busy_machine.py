@@ -42,13 +42,11 @@ def share_of_a_core() -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("isolation", "workers"), [("inline", 1), ("inline", 2), ("process", 2)])
-def test_200_pairs_have_the_same_verdicts_beside_four_busy_loops(
-    root: Path, isolation: str, workers: int
-) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_200_pairs_have_the_same_verdicts_beside_four_busy_loops(root: Path, workers: int) -> None:
     if share_of_a_core() < 0.8:
         pytest.skip("the machine is busy with something else")
-    source = SqliteSource(root, isolation)  # type: ignore[arg-type]
+    source = SqliteSource(root)
     speed = steps_a_second(SqliteSource(root))
     counts = [int(share * SECONDS * speed) for share in SHARES]
     pairs = [Pair("shop", (f"SELECT {count}",), COUNT.format(count)) for count in counts]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from growth import FEW, LINEAR, MANY, growth, slow_pieces
+from local_graders import CountingSource, local_interact
 
 from birdenv.databases import Limits, QueryResult, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
 from birdenv.grading import InteractGrader, clean_sql
 from birdenv.grading.compare import Conditions, compare_ordered
 from birdenv.grading.compare._sql_cuts import reference_text, without_outer_distinct
@@ -127,10 +127,9 @@ SHADOWS = {
 
 @pytest.mark.every(4)
 @pytest.mark.contains("S43")
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("shadow", SHADOWS.values(), ids=SHADOWS.keys())
-def test_nothing_temporary_passes_for_a_change(root: Path, shadow: str, isolation: Any) -> None:
-    grader = InteractGrader(SqliteSource(root, isolation))
+def test_nothing_temporary_passes_for_a_change(root: Path, shadow: str) -> None:
+    grader = InteractGrader(SqliteSource(root))
     job = GradingJob("shop", "Management", (ADD,), tests=(COUNTS,))
     assert grader.grade(job, shadow).status == "wrong_result"
     assert grader.grade(job, f"{ADD}; PRAGMA case_sensitive_like = 1").passed
@@ -147,7 +146,8 @@ def test_what_the_prediction_builds_on_is_the_predictions(grader: InteractGrader
     assert (grade.status, grade.passed) == ("sql_error", False)
 
 
-def test_the_golds_state_is_remembered(grader: InteractGrader, source: Any) -> None:
+def test_the_golds_state_is_remembered(source: Any) -> None:
+    grader = local_interact(source)
     for _ in range(3):
         assert grader.grade(management(ADD, cleanup=("SELECT 1",)), ADD).passed
     assert source.opened == 4
@@ -161,15 +161,7 @@ def test_not_where_anything_reads_the_clock(root: Path, setup: str) -> None:
         connection.execute(setup)
     connection.close()
     source = CountingSource(root)
-    grader = InteractGrader(source)
+    grader = local_interact(source)
     for _ in range(2):
         assert grader.grade(management(ADD), ADD).passed
     assert source.opened == 4
-
-
-class CountingSource(SqliteSource):
-    opened = 0
-
-    def open(self, db_id: str, limits: Limits | None = None) -> SqliteDatabase:
-        self.opened += 1
-        return super().open(db_id, limits)

@@ -10,16 +10,17 @@ import pytest
 from growth import LINEAR, growth
 from hypothesis import given
 from hypothesis import strategies as st
+from local_graders import CountingSource, ScannedDatabase, local_ex, local_interact
 from postgres_source import postgres_source
 
-from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, Result
 from birdenv.databases._results import OUT_OF_MEMORY
-from birdenv.databases.cache import ResultCache
+from birdenv.databases.cache import result_cache
 from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
-from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.errors import InfrastructureError
 from birdenv.grading import ExGrader, InteractGrader, check_gold, compare, measure_speed
-from birdenv.grading.em_esm import PairGrader
+from birdenv.grading._gold_check import check_gold_here
+from birdenv.grading.em_esm._pair_rules import LocalPairGrader
 from birdenv.grading.interact import GRADING_RULES, GradingJob
 
 DEEP = "SELECT 'deep'"
@@ -37,43 +38,44 @@ def nested(levels: int) -> Any:
 def deep_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is asked, the answer is a value of 5,000 levels."""
 
-    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
         return QueryResult(("a",), [(nested(5_000),)])
 
-    def scan(self: SqliteDatabase, sql: str, sink: Any) -> Result:
+    def scan(self: ScannedDatabase, sql: str, sink: Any) -> Result:
         sink.begin(("a",))
         sink.see([(nested(5_000),)])
         return QueryResult(("a",), [])
 
-    monkeypatch.setattr(SqliteDatabase, "query", query)
-    monkeypatch.setattr(SqliteDatabase, "scan", scan)
+    monkeypatch.setattr(ScannedDatabase, "query", query)
+    monkeypatch.setattr(ScannedDatabase, "scan", scan)
 
 
 @pytest.mark.contains("S45")
 @pytest.mark.usefixtures("deep_answers")
 def test_every_grader_has_a_verdict(root: Path) -> None:
-    source = SqliteSource(root)
-    verdict = ExGrader(source).grade("shop", [GOLD], DEEP)
+    source = CountingSource(root)
+    verdict = local_ex(source).grade("shop", [GOLD], DEEP)
     assert (verdict.ex, verdict.status) == (False, "sql_error")
     for rules in ("strict", "shell"):
         job = GradingJob("shop", "Query", (GOLD,), rules=GRADING_RULES[rules])
-        assert InteractGrader(source).grade(job, DEEP).status in ("sql_error", "wrong_result")
+        assert local_interact(source).grade(job, DEEP).status in ("sql_error", "wrong_result")
     with source.open("shop", Limits()) as database:
-        pair = PairGrader(lambda sql, _: database.query(sql), "sqlite").grade(GOLD, DEEP)
-    assert pair.bucket in ("other_error", "mismatch")
+        local = LocalPairGrader(lambda sql, _: database.query(sql), "sqlite")
+        assert local.grade(GOLD, DEEP).bucket in ("other_error", "mismatch")
 
 
 @pytest.mark.usefixtures("deep_answers")
 def test_a_gold_is_checked(root: Path) -> None:
-    assert "nested too deeply" in check_gold(SqliteSource(root), "shop", GOLD).failures["gold"]
+    checked = check_gold_here(CountingSource(root), "shop", GOLD, Limits())
+    assert "nested too deeply" in checked.failures["gold"]
 
 
 def test_speed_is_measured_of_what_can_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
         raise RecursionError
 
-    monkeypatch.setattr(SqliteDatabase, "query", query)
-    measured = measure_speed(SqliteSource(root), "shop", GOLD, DEEP, runs=1)
+    monkeypatch.setattr(ScannedDatabase, "query", query)
+    measured = measure_speed(CountingSource(root), "shop", GOLD, DEEP, runs=1)
     assert (measured.score, "nested too deeply" in measured.error) == (0.0, True)
 
 
@@ -108,14 +110,14 @@ def test_values_of_a_real_server_are_graded(root: Path, rules: str) -> None:
 
 
 def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def query(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
         raise MemoryError
 
-    monkeypatch.setattr(SqliteDatabase, "query", query)
+    monkeypatch.setattr(ScannedDatabase, "query", query)
     with pytest.raises(InfrastructureError, match="memory"):
-        ExGrader(SqliteSource(root)).grade("shop", [GOLD], DEEP)
+        local_ex(CountingSource(root)).grade("shop", [GOLD], DEEP)
     with pytest.raises(InfrastructureError, match="memory"):
-        InteractGrader(SqliteSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), DEEP)
+        local_interact(CountingSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), DEEP)
 
 
 @pytest.mark.parametrize("lack", [MemoryError(), QueryError("too_large", OUT_OF_MEMORY)])
@@ -124,21 +126,22 @@ def test_a_gold_without_memory_is_asked_again_after_a_garbage_collection(
 ) -> None:
     collected: list[int] = []
     monkeypatch.setattr("gc.collect", lambda: collected.append(1))
-    query = SqliteDatabase.query
+    query = ScannedDatabase.query
 
-    def lacking(self: SqliteDatabase, sql: str, rows: int | None = None) -> Result:
+    def lacking(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
         if len(collected) % 2 or sql != GOLD:
             return query(self, sql, rows)
         if isinstance(lack, MemoryError):
             raise lack
         return lack  # type: ignore[no-any-return]
 
-    monkeypatch.setattr(SqliteDatabase, "query", lacking)
-    source = SqliteSource(root)
-    assert ExGrader(source, cache=ResultCache()).grade("shop", [GOLD], "SELECT 'gold' AS b").ex
+    monkeypatch.setattr(ScannedDatabase, "query", lacking)
+    source = CountingSource(root)
+    result_cache.clear()
+    assert local_ex(source).grade("shop", [GOLD], "SELECT 'gold' AS b").ex
     collected.append(1)
     job = GradingJob("shop", "Query", (GOLD,))
-    assert InteractGrader(source).grade(job, "SELECT 'gold' AS b").passed
+    assert local_interact(source).grade(job, "SELECT 'gold' AS b").passed
     assert len(collected) == 3
 
 

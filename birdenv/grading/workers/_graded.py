@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from birdenv.databases import Limits, QueryError
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.grading.compare._metrics import Metric
 from birdenv.grading.em_esm._pair_rules import PairRules
-
-COMPARING_SECONDS: Final = 30.0
-"""Of processor time that the work between two statements may take: comparing what they returned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading._verdict import ExVerdict
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
-from birdenv.grading.workers._graded import COMPARING_SECONDS, Files, Graded, Server, Settings
+from birdenv.grading.workers._graded import Files, Graded, Server, Settings
 from birdenv.grading.workers._page import NO_STATEMENT, Page
 from birdenv.grading.workers._server_source import AnsweringSource, Token
 from birdenv.processes._pool import ProcessPool
@@ -27,6 +27,9 @@ from birdenv.processes._process import ChildProcess, Death
 
 Uncompared: TypeAlias = Callable[[str], Any]
 """Makes, of a reason, what the grader gives where the rows could not be compared."""
+
+COMPARING_SECONDS = 30.0
+"""Of processor time that the work between two statements may take: comparing what they returned."""
 
 _WORKERS: Final = os.cpu_count() or 1
 _WAITING_WORKERS: Final = 4 * _WORKERS  # that ask a server, or the owner, for what they compare
@@ -147,7 +150,7 @@ class Grading:
         try:
             if self._source is None:
                 found = process.call(
-                    (self._settings, jobs),
+                    (self._settings, COMPARING_SECONDS, jobs),
                     seconds=seconds,
                     most_bytes=_LONGEST_ANSWER,
                     read=_read,
@@ -170,7 +173,7 @@ class Grading:
                 for number, arguments, known in jobs
             ]
             found = process.call(
-                (self._settings, sent),
+                (self._settings, COMPARING_SECONDS, sent),
                 seconds=seconds,
                 most_bytes=_LONGEST_ANSWER,
                 read=_read,

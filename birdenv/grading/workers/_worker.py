@@ -20,7 +20,6 @@ from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.em_esm._pair_rules import LocalPairGrader
 from birdenv.grading.interact._rules import LocalInteractGrader
 from birdenv.grading.workers._graded import (
-    COMPARING_SECONDS,
     ExSettings,
     Files,
     Graded,
@@ -48,10 +47,14 @@ class _Worker:
         self._page = page
         self._graders: OrderedDict[bytes, tuple[WatchedSource, Callable[..., Any]]] = OrderedDict()
 
-    def answer(self, settings: bytes, jobs: list[Job]) -> list[Graded]:
-        """Do jobs under one choice of `Settings`."""
+    def answer(self, settings: bytes, comparing_seconds: float, jobs: list[Job]) -> list[Graded]:
+        """Do jobs under one choice of `Settings`.
+
+        The work between two statements, which is mostly comparing, may take so many seconds of processor
+        time. Beyond them, the kernel ends this process.
+        """
         source, grade = self._grader(settings)
-        watchdog.limit_between(COMPARING_SECONDS)
+        watchdog.limit_between(comparing_seconds)
         try:
             return [self._graded(source, grade, *job) for job in jobs]
         finally:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from local_graders import local_interact
 
 from birdenv.databases import Limits, cache
 from birdenv.grading import InteractGrader
@@ -147,7 +148,7 @@ def test_a_gold_that_does_not_run(grader: InteractGrader, gold: Any, category: A
 
 def test_the_gold_is_remembered_only_on_pristine_data(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_LONG", -1.0)
-    grader = InteractGrader(source)
+    grader = local_interact(source)
     for _ in range(3):
         grader.grade(query(NAMES), NAMES)
     assert source.opened == 4
@@ -320,7 +321,7 @@ def test_tests_run_before_the_clean_up_and_leave_nothing_behind(grader: Interact
 
 
 def test_the_golds_own_tests_run_once(source: Any) -> None:
-    grader = InteractGrader(source)
+    grader = local_interact(source)
     for _ in range(3):
         grader.grade(management(ADD, tests=(HOLDS_CAP,)), ADD)
     assert source.opened == 4
