@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
 from birdenv.cli.options._run_options import RunDir, RunsRoot, find_run
 from birdenv.databases import Limits
@@ -123,8 +122,6 @@ def evaluate(
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
     ] = 1,
-    cache: Cache = None,
-    paranoid: Paranoid = 0,
 ) -> None:
     """Score the pairs of a run by EM and ESM.
 
@@ -165,18 +162,17 @@ def evaluate(
     if db is None and dsn is None:
         db, dialect = _of_run(folder, dialect)
     console = Console(stderr=True)
-    with opened_cache(cache, paranoid) as known:
-        database = pair_database(dialect, dsn, db, pairs, limits, rules, known)
-        config = _config(folder, database, exec_timeout, allow_truncate, rules)
-        grader = PairGrader(database.run, database.dialect, rules)
-        versions = {"engine": database.engine} if database.engine else {}
-        with (
-            closing(database),
-            Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
-        ):
-            line = bar.add_task("evaluating", total=len(pairs))
-            on_done = partial(bar.advance, line)
-            done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
+    database = pair_database(dialect, dsn, db, pairs, limits, rules)
+    config = _config(folder, database, exec_timeout, allow_truncate, rules)
+    grader = PairGrader(database.run, database.dialect, rules)
+    versions = {"engine": database.engine} if database.engine else {}
+    with (
+        closing(database),
+        Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
+    ):
+        line = bar.add_task("evaluating", total=len(pairs))
+        on_done = partial(bar.advance, line)
+        done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
     print(visible(done.text), end="")
     if done.note:
         print(f"Note: {done.note}", file=sys.stderr)

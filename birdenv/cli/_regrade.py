@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (
@@ -47,8 +46,6 @@ def regrade(
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
     ] = 1,
-    cache: Cache = None,
-    paranoid: Paranoid = 0,
 ) -> None:
     """Grade the submissions of a stored run again.
 
@@ -58,8 +55,7 @@ def regrade(
     Nothing is played. What was submitted is judged; what the agent would have done after another verdict
     nobody knows, and the output says where that matters.
 
-    The figures go to regraded.json. For BIRD, results of statements are kept with --cache, so that grading
-    once more, or with a new grader, executes nothing that is known.
+    The figures go to regraded.json.
 
     Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
     """
@@ -68,8 +64,6 @@ def regrade(
     if game == "c-interact":
         if clean:
             raise InputError("--clean is for bird, and this is a run of c-interact")
-        if cache is not None or paranoid:
-            raise InputError("--cache is for bird, and this is a run of c-interact")
         unknown = [name for name in profile or () if name not in PROFILES]
         if unknown:
             raise InputError(f"--profile {unknown[0]!r} is unknown; known: {', '.join(PROFILES)}")
@@ -86,16 +80,14 @@ def regrade(
     elif game == "bird":
         if profile:
             raise InputError("--profile is for c-Interact, and this is a run of bird")
-        with opened_cache(cache, paranoid) as known:
-            found = regrade_bird(
-                directory,
-                clean=clean,
-                data_file=data,
-                db_dir=data_dir,
-                allow_changed=allow_changed,
-                parallel=parallel,
-                cache=known,
-            )
+        found = regrade_bird(
+            directory,
+            clean=clean,
+            data_file=data,
+            db_dir=data_dir,
+            allow_changed=allow_changed,
+            parallel=parallel,
+        )
         directory.write_json("regraded.json", bird_regrade_record(found))
         print(visible(bird_regrade_text(found, reasons=reasons)), end="")
     else:

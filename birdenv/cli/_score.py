@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options import _run_options as options
-from birdenv.cli.options._cache import Cache, Paranoid, open_store, tell_counts
 from birdenv.cli.options._metrics import Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource
@@ -57,8 +56,6 @@ def score(
     parallel: Annotated[
         int, typer.Option("--parallel", "-p", min=1, help="Processes that score pairs at the same time.")
     ] = 1,
-    cache: Cache = None,
-    paranoid: Paranoid = 0,
 ) -> None:
     """Score recorded pairs of SQL by EX (execution accuracy).
 
@@ -67,9 +64,6 @@ def score(
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
     exactly as submitted. Where records have a `difficulty`, the official table follows.
-
-    With --cache, what the queries return is kept, but for what may read the clock: scoring the same again, or
-    other answers to the same questions, executes only what is new.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -83,11 +77,9 @@ def score(
     if out is not None:
         check_writable(out)
     console = Console(stderr=True)
-    store = open_store(cache, paranoid)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         closing(source),
-        store or nullcontext(),
         Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar,
     ):
         scoring = bar.add_task("scoring", total=len(records))
@@ -97,8 +89,6 @@ def score(
             clean=clean,
             metrics=asked.metrics,
             workers=parallel,
-            store=store,
-            check_every=paranoid,
             on_done=lambda more: bar.advance(scoring, more),
         )
     judged = [_judged(record, verdict, clean) for record, verdict in zip(records, verdicts, strict=True)]
@@ -112,8 +102,6 @@ def score(
     print(f"Note: {EX_NOTE}.\nNote: {EX_BIRD_NOTE}.")
     if asked.r_ves:
         print(f"Note: {R_VES_NOTE} ({r_ves_runs} runs of each query).")
-    if store is not None:
-        tell_counts(store)
     if out is not None:
         write_records(out, judged)
         print(f"Written: {out}")

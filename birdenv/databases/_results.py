@@ -6,7 +6,7 @@ moment, for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
@@ -117,16 +117,14 @@ class Scope:
     """What the result of a statement depends on besides the statement.
 
     Attributes:
-        engine: the exact build of the engine, and where statements run.
+        engine: the exact build of the engine.
         contents: tells the contents of the database from all others.
         limits: of each statement.
-        digest: works the SHA-256 of the contents out, in hexadecimal; None where nobody can.
     """
 
     engine: str
     contents: Hashable
     limits: Limits
-    digest: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
         """Hash the contents only, because every graded pair is looked up by it."""

@@ -1,7 +1,7 @@
-"""One cache of results: in memory, and on disk where a store is given.
+"""One cache of results in memory.
 
-A result is kept only where the engine itself calls the statement repeatable (`QueryResult.repeatable`), and
-in memory only if the statement took more than a millisecond: a quick one is executed again.
+A result is kept only where the engine itself calls the statement repeatable (`QueryResult.repeatable`), or
+the caller knows that it is, and if it took more than a millisecond: a quick statement is executed again.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from birdenv.databases._protocols import EpisodeDatabase
 from birdenv.databases._results import QueryError, Result, Scope
-from birdenv.errors import InputError
 
 MOST_BYTES: Final = 64 * 2**20
 """Of memory that one cache takes, with its keys."""
 
-_LONG: Final = 0.001  # seconds; what takes less is not kept in memory
+_LONG: Final = 0.001  # seconds; what takes less is not kept
 _SHARE_OF_ONE: Final = 2  # one result takes at most this part of the bytes
 _ENTRY_BYTES: Final = 400  # of a place in the table and in the order of use, about
 _LEAVES: Final = frozenset({type(None), bool, int, float, str, bytes})
@@ -60,69 +59,38 @@ class Lasting(Protocol):
         """The seconds that it took to get the value."""
 
 
-class DiskTier(Protocol):
-    """Where results outlive the process."""
-
-    def find(self, key: Key) -> Any | None:
-        """Give the value of a key; None if it is not there."""
-
-    def keep(self, key: Key, value: Any) -> None:
-        """Keep a repeatable value, if the tier can hold its kind."""
-
-    def count(self, *, executed: int = 0, found: int = 0) -> None:
-        """Add to the counts of statements executed and of results found."""
-
-
-class StaleResultError(InputError):
-    """A result that was kept is not what the statement gives now."""
-
-
 _V = TypeVar("_V", bound=Lasting)
-
-
-@dataclass(slots=True)
-class _InProgress:
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    waiting: int = 0
 
 
 class ResultCache:
     """Results by everything that they depend on. May be used by several threads.
 
     Args:
-        store: where results are kept on disk, too; none if None.
-        check_every: execute every n-th known statement again and compare; 0 for never.
         most_bytes: memory that the results take together with their keys, as Python counts it. The least
             recently used go first.
     """
 
-    def __init__(
-        self, store: DiskTier | None = None, *, check_every: int = 0, most_bytes: int = MOST_BYTES
-    ) -> None:
-        self.store = store
-        self.check_every = check_every
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
         self._results: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
-        self._statements: Counter[Hashable] = Counter()  # of the keys in memory
+        self._statements: Counter[Hashable] = Counter()  # of the keys
         self._size = 0
-        self._hits = 0
         self._lock = threading.Lock()
-        self._in_progress: dict[Hashable, _InProgress] = {}  # by statement
 
     @property
     def size(self) -> int:
-        """The bytes that results and keys take in memory now."""
+        """The bytes that results and keys take now."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
-        """Give what `database.execute(sql, rows)` gives, from memory where it is known.
+        """Return what `database.execute(sql, rows)` gives, from memory where it is known.
 
         A database with changes of its own is always asked.
         """
-        if self.store is None and sql not in self._statements:  # most: a text of its own, and quick
+        if sql not in self._statements:  # most: a text of its own, and quick
             value = database.execute(sql, rows)
             if value.elapsed > _LONG and value.repeatable and (scope := database.scope) is not None:
-                self._keep(Key(scope, "execute", rows, sql), value, True, False)
+                self._keep(Key(scope, "execute", rows, sql), value)
             return value
         scope = database.scope
         if scope is None:
@@ -138,93 +106,47 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Give the value of a key, from `run()` if it is not known.
+        """Return the value of a key, from `run()` if it is not known.
 
         Args:
             key: what the value depends on.
             run: gets the value.
             reuse: makes what is needed now of a known value; None where that does not suffice.
-            lasts: tells whether the value lasts although the engine does not say so. Such a value is kept in
-                memory only.
+            lasts: tells whether the value lasts although the engine does not say so.
             is_current: asked after `run` whether the database is still the one of the key.
-
-        Raises:
-            StaleResultError: a known value was checked and differs.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:
             known = reuse(known)
-        if known is None:
-            if self.store is not None:
-                self.store.count(executed=1)
-            value = run()
-            in_memory = value.elapsed > _LONG and (value.repeatable or _asked(lasts, value))
-            on_disk = value.repeatable and self.store is not None
-            if (in_memory or on_disk) and (is_current is None or is_current()):
-                self._keep(key, value, in_memory, on_disk)
-            return value
-        if self._is_checked():
-            if self.store is not None:
-                self.store.count(executed=1)
-            again = run()
-            if again != known and again.repeatable and (is_current is None or is_current()):
-                raise StaleResultError(
-                    f"a result that was kept is not what the statement gives now ({key.statement}): the "
-                    "cache is wrong, so remove it, and please report this"
-                )
-        if self.store is not None:
-            self.store.count(found=1)
-        return known
-
-    def get_once(
-        self,
-        key: Key,
-        run: Callable[[], _V],
-        *,
-        reuse: Callable[[_V], _V | None] | None = None,
-        lasts: Callable[[], bool] | None = None,
-        is_current: Callable[[], bool] | None = None,
-    ) -> _V:
-        """Give what `get` gives; threads that ask for the same statement together run it one by one."""
-        statement = key.statement
-        with self._lock:
-            place = self._in_progress.get(statement)
-            if place is None:
-                place = self._in_progress[statement] = _InProgress()
-            place.waiting += 1
-        try:
-            with place.lock:
-                return self.get(key, run, reuse=reuse, lasts=lasts, is_current=is_current)
-        finally:
-            with self._lock:
-                place.waiting -= 1
-                if not place.waiting:
-                    self._in_progress.pop(statement, None)
+        if known is not None:
+            return known
+        value = run()
+        if (
+            value.elapsed > _LONG
+            and (value.repeatable or _asked(lasts, value))
+            and (is_current is None or is_current())
+        ):
+            self._keep(key, value)
+        return value
 
     def clear(self) -> None:
-        """Forget what is in memory."""
+        """Forget everything."""
         with self._lock:
             self._results.clear()
             self._statements.clear()
             self._size = 0
 
     def _find(self, key: Key) -> Any | None:
-        if key.statement in self._statements:
-            with self._lock:
-                found = self._results.get(key)
-                if found is not None:
-                    self._results.move_to_end(key)
+        if key.statement not in self._statements:
+            return None
+        with self._lock:
+            found = self._results.get(key)
             if found is not None:
-                return _with_rows(found[0], list)
-        return None if self.store is None else self.store.find(key)
+                self._results.move_to_end(key)
+        return None if found is None else _with_rows(found[0], list)
 
-    def _keep(self, key: Key, value: Lasting, in_memory: bool, on_disk: bool) -> None:
-        if on_disk and self.store is not None:
-            self.store.keep(key, value)
-        if not in_memory:
-            return
+    def _keep(self, key: Key, value: Lasting) -> None:
         value = _with_rows(value, tuple)
-        key = key._replace(scope=replace(key.scope, digest=None))  # which may hold files open
         most = self.most_bytes // _SHARE_OF_ONE
         size = _ENTRY_BYTES + memory_of(key, most)
         size += memory_of(value, most - size)
@@ -242,17 +164,9 @@ class ResultCache:
                 if not self._statements[old.statement]:
                     del self._statements[old.statement]
 
-    def _is_checked(self) -> bool:
-        if not self.check_every:
-            return False
-        with self._lock:
-            self._hits += 1
-            return self._hits % self.check_every == 0
-
     def _after_fork(self) -> None:
         """A thread of the parent may have held a lock."""
         self._lock = threading.Lock()
-        self._in_progress = {}
 
 
 def _asked(lasts: Callable[[], bool] | None, value: Lasting) -> bool:
@@ -287,6 +201,6 @@ def memory_of(value: object, most: float = float("inf")) -> int:
 
 
 result_cache: Final = ResultCache()
-"""The one of this process, without a disk."""
+"""The one of this process."""
 
 os.register_at_fork(after_in_child=result_cache._after_fork)

@@ -79,7 +79,7 @@ class Statements:
         )
 
     def _gold(self, scope: Scope, db_id: str, sql: str) -> _Gold:
-        found = self._cache.get_once(
+        found = self._cache.get(
             Key(scope, "query", None, sql),
             lambda: self._query(db_id, sql),
             reuse=_if_whole,

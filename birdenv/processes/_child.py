@@ -41,27 +41,41 @@ class Owner:
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
         self._connection = connection
+        self._sees = sees
         self._load: Callable[[bytes], Any] = decoded if sees == "nothing" else pickle.loads
         self._dump: Callable[[Any], bytes] = packed if sees == "modules" else encoded
 
     def serve(self, handle: Callable[..., Any]) -> None:
         """Answer calls by `handle(*request)` until the owner closes the connection."""
-        while True:
-            try:
-                request = self.receive()
-            except (EOFError, OSError):
-                return
-            try:
-                message = ANSWER + self._dump(handle(*request))
-            except InputError as error:
-                message = REFUSED + str(error).encode(errors="backslashreplace")
-            except (EOFError, OSError):
-                return  # in asking the owner, who is gone
-            except MemoryError:
-                raise
-            except Exception:
-                message = FAULT + traceback.format_exc().encode(errors="backslashreplace")
-            send(self._connection, message)
+        while self.serve_once(handle):
+            pass
+
+    def serve_once(self, handle: Callable[..., Any]) -> bool:
+        """Answer one call by `handle(*request)`; return False if the owner has closed the connection."""
+        try:
+            request = self.receive()
+        except (EOFError, OSError):
+            return False
+        try:
+            message = ANSWER + self._dump(handle(*request))
+        except InputError as error:
+            message = REFUSED + str(error).encode(errors="backslashreplace")
+        except (EOFError, OSError):
+            return False  # in asking the owner, who is gone
+        except MemoryError:
+            raise
+        except Exception:
+            message = FAULT + traceback.format_exc().encode(errors="backslashreplace")
+        send(self._connection, message)
+        return True
+
+    def accept(self) -> Owner | None:
+        """Wait for a further connection that the owner opens; None if the owner is gone."""
+        try:
+            _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
+        except OSError:
+            return None
+        return Owner(socket.socket(fileno=descriptors[0]), self._sees) if descriptors else None
 
     def receive(self) -> Any:
         """Receive one request. Raises `EOFError` or another `OSError` if the owner is gone."""

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 _LENGTH_BYTES: Final = 8
-_AT_A_TIME: Final = 2**20
+_AT_A_TIME: Final = 2**16
 _SENT_AT_A_TIME: Final = 2**16
 _ABOUT: Final = 1.01  # times as long as it was to be may a wait take
 
@@ -71,30 +71,37 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
     """Receive the next frame, whole by `deadline`, which only a `TimedSocket` can have.
 
+    The other side sends nothing more before it has an answer.
+
     Raises `TimeoutError`, `EOFError` or another `OSError` if the other side is gone, and `MessageError` if
     the frame is longer than `most_bytes`; it is not read then.
     """
-    length = int.from_bytes(_exactly(connection, _LENGTH_BYTES, deadline), "little")
+    pieces = _some(connection, _AT_A_TIME, deadline)
+    while len(pieces) < _LENGTH_BYTES:
+        pieces += _some(connection, _AT_A_TIME, deadline)
+    length = int.from_bytes(pieces[:_LENGTH_BYTES], "little")
     if length > most_bytes:
         raise MessageError(f"a message of {length} bytes")
-    return _exactly(connection, length, deadline)
+    end = _LENGTH_BYTES + length
+    if len(pieces) < end:
+        collected = bytearray(pieces)
+        while len(collected) < end:
+            collected += _some(connection, min(end - len(collected), _AT_A_TIME), deadline)
+        pieces = bytes(collected)
+    if len(pieces) > end:
+        raise MessageError("more than one message")
+    return pieces[_LENGTH_BYTES:]
 
 
-def _exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
-    pieces = bytearray()
-    while True:
-        _limit(connection, socket.SO_RCVTIMEO, deadline)
-        try:
-            piece = connection.recv(min(length - len(pieces), _AT_A_TIME))
-        except BlockingIOError:
-            raise TimeoutError from None
-        if len(piece) == length:  # which it mostly is: no copy
-            return piece
-        if not piece:
-            raise EOFError
-        pieces += piece
-        if len(pieces) == length:
-            return bytes(pieces)
+def _some(connection: socket.socket, most: int, deadline: float) -> bytes:
+    _limit(connection, socket.SO_RCVTIMEO, deadline)
+    try:
+        data = connection.recv(most)
+    except BlockingIOError:
+        raise TimeoutError from None
+    if not data:
+        raise EOFError
+    return data
 
 
 def _limit(connection: socket.socket, which: int, deadline: float) -> None:

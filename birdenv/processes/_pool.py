@@ -79,8 +79,8 @@ class ProcessPool(Generic[P]):
     def release(self, process: P) -> None:
         """Take back a process in which nothing of its user is left."""
         with self._change:
-            process.at_work = False
-            is_kept = process.is_alive and len(self._idle) + self._leased() < self._most
+            was_counted, process.at_work = process.at_work, False
+            is_kept = not process.is_closed and (was_counted or len(self._idle) + self._leased() < self._most)
             if is_kept:
                 self._idle.append(process)
             self._change.notify()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import json
 import math
@@ -86,70 +87,34 @@ class Death(NamedTuple):
     exit_code: int | None = None
 
 
-class ChildProcess:
-    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes._child.Owner`).
+class Channel(abc.ABC):
+    """A connection to a child process on which it answers one call at a time.
 
-    It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
-    of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
-    never outlives this object.
-
-    Talking is for one thread at a time. Whatever goes wrong in it, Ctrl-C included, the process is killed: no
-    half of a message is ever left to the next who talks.
-
-    Args:
-        module: the module.
-        descriptors: stay open for the process, and are further arguments of `main`.
-        sees: what it sees. Who sees `modules` is ours and answers in plain values; all others run code of
-            others, and answer in JSON.
-        classes: frozen records that may be among the plain values.
-
-    Attributes:
-        at_work: a pool has leased it to somebody.
-
-    Raises:
-        InfrastructureError: no process can be started.
+    Whatever goes wrong in a call, Ctrl-C included, the process is killed: no half of a message is ever left
+    to the next who talks.
     """
 
-    at_work = False
     _deadline = _most_bytes = math.inf
 
     def __init__(
-        self,
-        module: str,
-        descriptors: Sequence[int] = (),
-        sees: Sees = "modules",
-        classes: Iterable[type] = (),
+        self, connection: TimedSocket, dump: Callable[[Any], bytes], load: Callable[[bytes], Any]
     ) -> None:
-        self._owner = os.getpid()
-        self._dump: Callable[[Any], bytes] = encoded if sees == "nothing" else pickle.dumps
-        self._load: Callable[[bytes], Any] = decoded
-        if sees == "modules":
-            by_name = {(each.__module__, each.__qualname__): each for each in classes}
-            self._load = partial(unpacked, classes=by_name)
-        our_end, child_end = socket.socketpair()
-        self._connection = TimedSocket(our_end.detach())
-        with child_end:
-            passed = [child_end.fileno(), *descriptors]
-            try:
-                self._process = _in_lasting_thread(lambda: _start(module, passed, sees))
-            except OSError as error:
-                self._connection.close()
-                raise InfrastructureError(f"no child process can be started: {error}") from error
-        # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
-        self._finalizer = weakref.finalize(self, _end, self._process, self._connection, self._owner)
+        self._connection = connection
+        self._dump = dump
+        self._load = load
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
+    @abc.abstractmethod
     def is_ours(self) -> bool:
         """False in a forked child: the process is the parent's."""
-        return self._owner == os.getpid()
 
-    @property
-    def is_alive(self) -> bool:
-        return self.is_ours and self._process.poll() is None
+    @abc.abstractmethod
+    def end(self, reason: str = "", *, was_late: bool = False) -> Death:
+        """Kill the process and return how it died: for a `reason`, or else by its exit code."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close the connection; closing again is fine."""
 
     def call(
         self,
@@ -189,10 +154,10 @@ class ChildProcess:
         except (ValueError, TypeError) as error:
             return self.end(f"its answer made no sense: {error}")
         except _AnswerError as error:
-            self.kill()
+            self.end("it is not needed any more")
             raise error.cause from None
         except BaseException:  # Ctrl-C: nobody waits for this answer any more
-            self.kill()
+            self.end("it is not needed any more")
             raise
         text = body.decode(errors="replace")
         if kind == REFUSED:
@@ -232,6 +197,73 @@ class ChildProcess:
             raise MessageError("it does not ask")
         return self._load(message[1:])
 
+
+class ChildProcess(Channel):
+    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes._child.Owner`).
+
+    It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
+    of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
+    never outlives this object.
+
+    Talking is for one thread at a time; `open_channel` gives other threads connections of their own.
+
+    Args:
+        module: the module.
+        descriptors: stay open for the process, and are further arguments of `main`.
+        sees: what it sees. Who sees `modules` is ours and answers in plain values; all others run code of
+            others, and answer in JSON.
+        classes: frozen records that may be among the plain values.
+
+    Attributes:
+        at_work: a pool has leased it to somebody.
+
+    Raises:
+        InfrastructureError: no process can be started.
+    """
+
+    at_work = False
+
+    def __init__(
+        self,
+        module: str,
+        descriptors: Sequence[int] = (),
+        sees: Sees = "modules",
+        classes: Iterable[type] = (),
+    ) -> None:
+        self._owner = os.getpid()
+        load: Callable[[bytes], Any] = decoded
+        if sees == "modules":
+            load = partial(unpacked, classes={(each.__module__, each.__qualname__): each for each in classes})
+        our_end, child_end = socket.socketpair()
+        super().__init__(TimedSocket(our_end.detach()), encoded if sees == "nothing" else pickle.dumps, load)
+        with child_end:
+            passed = [child_end.fileno(), *descriptors]
+            try:
+                self._process = _in_lasting_thread(lambda: _start(module, passed, sees))
+            except OSError as error:
+                self._connection.close()
+                raise InfrastructureError(f"no child process can be started: {error}") from error
+        # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
+        self._finalizer = weakref.finalize(self, _end, self._process, self._connection, self._owner)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_ours(self) -> bool:
+        """False in a forked child: the process is the parent's."""
+        return self._owner == os.getpid()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed or killed here."""
+        return not self._finalizer.alive
+
+    @property
+    def is_alive(self) -> bool:
+        return self.is_ours and self._process.poll() is None
+
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
         """Kill the process and return how it died: for a `reason`, or else by its exit code."""
         self.kill()
@@ -249,6 +281,18 @@ class ChildProcess:
         name = signal.Signals(-code).name
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
+    def open_channel(self) -> SideChannel:
+        """Open one more connection, which the process accepts by `Owner.accept`.
+
+        Raises:
+            OSError: the process is gone.
+        """
+        our_end, child_end = socket.socketpair()
+        channel = SideChannel(self, TimedSocket(our_end.detach()), self._dump, self._load)
+        with child_end:
+            socket.send_fds(self._connection, [b"\0"], [child_end.fileno()])
+        return channel
+
     def strike(self) -> None:
         """Kill the process with its group, without waiting for its end."""
         if self.is_ours:
@@ -265,6 +309,31 @@ class ChildProcess:
     def close(self) -> None:
         """Close the connection, on which a worker ends, and kill one that does not. Closing again is fine."""
         self._finalizer()
+
+
+class SideChannel(Channel):
+    """A further connection to a process; the end of the process is that of all its connections."""
+
+    def __init__(
+        self,
+        process: ChildProcess,
+        connection: TimedSocket,
+        dump: Callable[[Any], bytes],
+        load: Callable[[bytes], Any],
+    ) -> None:
+        super().__init__(connection, dump, load)
+        self._process = process
+
+    @property
+    def is_ours(self) -> bool:
+        return self._process.is_ours
+
+    def end(self, reason: str = "", *, was_late: bool = False) -> Death:
+        self.close()
+        return self._process.end(reason, was_late=was_late)
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 def _start(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen[bytes]:

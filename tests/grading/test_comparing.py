@@ -16,7 +16,10 @@ from birdenv.grading.workers import _grading
 
 MODULUS = 2**61 - 1  # integers that differ by it have the same hash in Python
 COLUMNS = ", ".join(f"5 + {MODULUS} * ((i / {4**k}) % 4)" for k in range(8))
-ROWS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) SELECT {columns} FROM n"
+ROWS = (
+    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
+    " SELECT {columns} FROM n"
+)
 GOLD = ROWS.format(last=9_000, columns=COLUMNS)
 SAME = f"{GOLD} ORDER BY i DESC"
 REASON = "the rows could not be compared within"

@@ -15,10 +15,8 @@ from rich.progress import track
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options import _run_options as options
-from birdenv.cli.options._cache import Cache, Paranoid, opened_cache
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
 from birdenv.databases import DatabaseSource, Limits
-from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, write_text
 from birdenv.grading import GRADER_VERSION, GoldCheck, check_gold
@@ -41,8 +39,6 @@ def self_check(
     out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
-    cache: Cache = None,
-    paranoid: Paranoid = 0,
 ) -> None:
     """Check a benchmark's golds: each against itself, in every mode of comparison.
 
@@ -66,8 +62,8 @@ def self_check(
     golds = {name: (task, sql) for task in tasks for name, sql in _golds(task)}
     if not golds:
         raise InputError(f"{data_file} has no gold SQL to check")
-    with closing(source), opened_cache(cache, paranoid) as known:
-        checks = _checked(golds, source, Limits(seconds=sql_timeout), known)
+    with closing(source):
+        checks = _checked(golds, source, Limits(seconds=sql_timeout))
     lines = _lines(checks, slow)
     without = sum(not task.has_gold for task in tasks)
     if without:
@@ -92,7 +88,6 @@ def _checked(
     golds: Mapping[str, tuple[BirdTask, str]],
     source: DatabaseSource,
     limits: Limits,
-    cache: ResultCache | None,
 ) -> dict[str, GoldCheck]:
     console = Console(stderr=True)
     steps = track(
@@ -103,7 +98,7 @@ def _checked(
         transient=True,
         disable=not console.is_terminal,
     )
-    return {name: check_gold(source, task.public.db_id, sql, limits, cache) for name, (task, sql) in steps}
+    return {name: check_gold(source, task.public.db_id, sql, limits) for name, (task, sql) in steps}
 
 
 def _lines(checks: _Checks, slow: float) -> list[str]:

@@ -12,7 +12,6 @@ import typer
 
 from birdenv.cli.options._run_options import databases_in
 from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
-from birdenv.databases.cache import ResultCache
 from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import InputError
 from birdenv.files import is_directory
@@ -74,7 +73,6 @@ def pair_database(
     pairs: Sequence[ScoredPair],
     limits: Limits,
     rules: PairRules,
-    cache: ResultCache | None,
 ) -> PairDatabase:
     """What the options name. Raises `InputError` for options that do not fit together, or a database that
     cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
@@ -116,7 +114,7 @@ def pair_database(
         source = SqliteFileSource(db)
     for name in sorted({pair.db_id for pair in pairs}):
         source.check(name)
-    return PairDatabase(queries_on(source, limits, cache), chosen, source.engine, str(db), source)
+    return PairDatabase(queries_on(source, limits), chosen, source.engine, str(db), source)
 
 
 def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:

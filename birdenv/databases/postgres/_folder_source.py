@@ -60,7 +60,7 @@ class PostgresFolderSource(PostgresSource):
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
         digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits, lambda: digest)
+        return Scope(self.engine, digest, limits)
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"db_dir": str(self.folder)}

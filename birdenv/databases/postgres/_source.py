@@ -82,7 +82,7 @@ class PostgresSource:
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
         digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits, lambda: digest)
+        return Scope(self.engine, digest, limits)
 
     def config(self) -> dict[str, Any]:
         """What a run writes down about the source."""

@@ -69,7 +69,7 @@ class SqliteFile:
 
     def scope(self, limits: Limits) -> Scope:
         """What results on this version of the file depend on, besides the statement."""
-        return Scope(engine_build(), self.version, limits, lambda: self.digest)
+        return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
         """Whether the file is still the same; one with changes in a journal is always looked at again."""

@@ -37,12 +37,6 @@ class FileId(ContentId):
         return hash((self.inode, self.changed_ns))
 
     @property
-    def stable(self) -> tuple[object, ...]:
-        """Everything that tells this version from others, as plain values."""
-        times = (self.modified_ns, self.changed_ns)
-        return (self.path, self.device, self.inode, self.size, *times, *self.journals)
-
-    @property
     def is_settled(self) -> bool:
         """Whether the file itself holds everything: no journal has changes that belong to it."""
         return not any(size for _, size, *_ in self.journals)

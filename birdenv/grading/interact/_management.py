@@ -155,7 +155,7 @@ class ManagementGrader:
             began = time.monotonic()
             return _TimedGold(self._run_gold(job), time.monotonic() - began)
 
-        return result_cache.get_once(key, run).gold
+        return result_cache.get(key, run).gold
 
     def _run_gold(self, job: GradingJob) -> _GoldState | Grade:
         with self._source.open(job.database, self._limits) as database:

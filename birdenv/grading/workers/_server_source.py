@@ -164,8 +164,7 @@ class AnsweringSource:
         """Answer a question of `AskedSource`. Raises `MessageError` for anything else."""
         match question:
             case ("scope", str() as db_id, seconds, rows, size):
-                scope = self._source.scope(db_id, Limits(seconds, rows, size))
-                return Scope(scope.engine, scope.contents, scope.limits)
+                return self._source.scope(db_id, Limits(seconds, rows, size))
             case ("open", str() as db_id, seconds, rows, size):
                 number = len(self._open)
                 self._open[number] = cast(
@@ -182,8 +181,7 @@ class AnsweringSource:
             case ["is_private"]:
                 return database.is_private
             case ["scope"]:
-                scope = database.scope
-                return scope and Scope(scope.engine, scope.contents, scope.limits)
+                return database.scope
             case ["scan", str() as sql]:
                 return "end", database.scan(sql, _PassedOn(self._process))
             case ["checkpoint"]:

@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple
 
 import birdenv
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
-from birdenv.databases.cache import ResultCache, StaleResultError
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
 from birdenv.grading import GRADER_VERSION, PairGrader
+from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
-from birdenv.grading.statements import cached_query
 from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
 from birdenv.runs.em_esm._postgres_note import postgres_note
 
@@ -42,17 +41,20 @@ class Evaluation(NamedTuple):
     note: str
 
 
-def queries_on(source: DatabaseSource, limits: Limits, cache: ResultCache | None = None) -> RunQuery:
-    """Queries on the databases of a source, each opened afresh; one that cannot be opened gives no answer.
+def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
+    """Return a function that runs a query on a freshly opened database of a source.
 
-    What the `cache` knows is not executed. A query raises `InfrastructureError` where a server is lost.
+    A database that cannot be opened gives no answer. A query that a limit ended runs once more, alone and
+    with twice the limit. A query raises `InfrastructureError` where a server is lost.
     """
 
     def run(sql: str, db_id: str) -> Result:
+        def once(limits: Limits) -> Result:
+            with source.open(db_id, limits) as database:
+                return database.query(sql)
+
         try:
-            return cached_query(source, db_id, sql, limits, cache)
-        except StaleResultError:
-            raise
+            return with_second_run(once, limits, is_late)
         except InputError as error:
             return NoAnswerError("engine", str(error))
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from birdenv.databases.cache import ResultCache
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._episode_status import UNRATED
@@ -51,12 +50,10 @@ def regrade_bird(
     db_dir: Path | None = None,
     allow_changed: bool = False,
     parallel: int = 1,
-    cache: ResultCache | None = None,
 ) -> BirdRegrade:
     """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
 
-    Paths and changed data are treated as in `regrade_c_interact`. Statements whose results the `cache` knows
-    are not executed.
+    Paths and changed data are treated as in `regrade_c_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -68,7 +65,7 @@ def regrade_bird(
     names = sorted({tasks[run["instance_id"]].public.db_id for run in there.values()})
     changes = check_unchanged(config, file, source, names, allow_changed)
     limits = limits_of(config)
-    grader = ExGrader(source, limits, clean=clean, cache=cache)
+    grader = ExGrader(source, limits, clean=clean)
 
     def judge(name: str) -> Mapping[str, Any]:
         task, sql = tasks[there[name]["instance_id"]], _submitted(there[name], directory, name)
