@@ -17,9 +17,7 @@ from birdenv.errors import InputError
 from birdenv.tasks import PUBLISHED
 
 _IMAGES = {
-    "reflink": "a clone made by the file system",
     "memory-map": "mapped privately, copied page by page when written",
-    "deserialize": "read into memory",
     "copy": "a plain copy",
 }
 

@@ -7,20 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult
+from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult
 from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets, are_same_multisets
 from birdenv.grading._fetched_rows import LEAST_FETCHED, FetchedRows, GoldRows
 from birdenv.grading._second_run import is_late, with_memory
 from birdenv.grading._statements import Statements
-from birdenv.grading._verdict import ExStatus, ExVerdict
+from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._multiset import Comparison
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
+_PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 _Fetched = FetchedRows | QueryError
 _EQUAL: Final = Comparison(True, "")
 _DIFFERENT: Final = Comparison(False, "")
@@ -146,9 +147,12 @@ class LocalExGrader:
 
 def _shown(result: QueryResult) -> QueryResult:
     """Return the first rows of a result: more than can be shown of it, and few enough to be sent."""
-    if len(result.rows) <= LEAST_FETCHED + 1:
-        return result
-    return replace(result, rows=result.rows[: LEAST_FETCHED + 1], truncated=True)
+    rows = [tuple(map(_shown_cell, row)) for row in result.rows[: LEAST_FETCHED + 1]]
+    return replace(result, rows=rows, truncated=result.truncated or len(result.rows) > len(rows))
+
+
+def _shown_cell(cell: Cell) -> Cell:
+    return cell if type(cell) in _PLAIN else ShownCell(repr(cell))
 
 
 def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:

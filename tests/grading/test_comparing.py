@@ -17,8 +17,7 @@ from birdenv.grading.workers import _grading
 MODULUS = 2**61 - 1  # integers that differ by it have the same hash in Python
 COLUMNS = ", ".join(f"5 + {MODULUS} * ((i / {4**k}) % 4)" for k in range(8))
 ROWS = (
-    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
-    " SELECT {columns} FROM n"
+    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) SELECT {columns} FROM n"
 )
 GOLD = ROWS.format(last=9_000, columns=COLUMNS)
 SAME = f"{GOLD} ORDER BY i DESC"

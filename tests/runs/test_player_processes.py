@@ -66,10 +66,10 @@ def quiet(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str
     [
         ("exit", "process died (exit code 9)"),
         ("raise", "I have had enough"),
-        pytest.param("nonsense", "sent something else than was asked for", marks=pytest.mark.kills),
-        pytest.param("unasked", "sent something else than was asked for", marks=pytest.mark.kills),
-        ("wrong kind", "sent something else than was asked for"),
-        pytest.param("long", "sent a reply that is too long", marks=pytest.mark.kills),
+        pytest.param("nonsense", "its answer made no sense", marks=pytest.mark.kills),
+        pytest.param("unasked", "its answer made no sense", marks=pytest.mark.kills),
+        ("wrong kind", "its answer made no sense"),
+        pytest.param("long", "its answer made no sense", marks=pytest.mark.kills),
     ],
 )
 def test_a_child_that_ends_costs_the_episode_that_ended_it(

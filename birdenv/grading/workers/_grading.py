@@ -16,7 +16,7 @@ from birdenv.errors import BirdenvError
 from birdenv.grading._answer_cleaning import Cleaned
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._second_run import NoMemoryError
-from birdenv.grading._verdict import ExVerdict
+from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
 from birdenv.grading.workers._graded import Files, Graded, Server, Settings
@@ -50,6 +50,7 @@ _CLASSES: Final = frozenset(
         PairVerdict,
         QueryError,
         QueryResult,
+        ShownCell,
         Token,
     }
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from birdenv.databases.sqlite.guard._compiling import besides_literals
+from birdenv.databases.sqlite.guard._expansion import KnownViews, expansion
 from growth import LINEAR, growth
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite.guard._compiling import besides_literals
-from birdenv.databases.sqlite.guard._expansion import KnownViews, expansion
 
 
 def balanced(terms: list[str], operator: str) -> str:

@@ -14,6 +14,7 @@ from contextlib import suppress
 import in_a_process
 import pytest
 from attacked import kind, rows
+from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 from image_kinds import let_images_grow
@@ -24,7 +25,6 @@ from birdenv.databases.sqlite.guard._authorizer_cache import AuthorizerCache
 from birdenv.databases.sqlite.guard._authorizer_rules import beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
 from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
-from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 from birdenv.databases.sqlite.images._protocol import ImageKind
 
 STRANGE = frozenset({"load_extension", "fts3_tokenizer"})

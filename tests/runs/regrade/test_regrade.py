@@ -12,11 +12,8 @@ from typing import Any
 import pytest
 from arenas import bird, c_interact, play
 
-from birdenv.databases import SqliteSource
-from birdenv.databases.cache import ResultCache
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
-from birdenv.grading import ResultStore
 from birdenv.runs import RunDirectory
 from birdenv.runs.regrade import (
     AS_PLAYED,
@@ -82,20 +79,6 @@ def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirect
 def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
     chosen = [PROFILES[name] for name in profiles or PROFILES]
     return regrade_c_interact(directory, chosen, **options)
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every opening of a database, by its id."""
-    calls: list[str] = []
-    plain = SqliteSource.open
-
-    def counting(self: SqliteSource, db_id: str, *rest: Any) -> Any:
-        calls.append(db_id)
-        return plain(self, db_id, *rest)
-
-    monkeypatch.setattr(SqliteSource, "open", counting)
-    return calls
 
 
 @pytest.fixture(scope="module")
@@ -257,15 +240,9 @@ def bird_again(directory: RunDirectory, **options: Any) -> BirdRegrade:
     return regrade_bird(directory, **options)
 
 
-def test_bird_is_graded_again(tmp_path: Path, opened: list[str]) -> None:
-    directory = played_bird(tmp_path)
-    with ResultStore(tmp_path / "results.sqlite") as store:
-        found = bird_again(directory, cache=ResultCache(store))
-        assert found.different == [] and opened
-        opened.clear()
-        assert bird_again(directory, cache=ResultCache(store)).now == found.now
-        assert opened == [], "every result is known"
-    assert bird_again(directory).now == found.now and opened
+def test_bird_is_graded_again(tmp_path: Path) -> None:
+    found = bird_again(played_bird(tmp_path))
+    assert found.different == []
     text = bird_regrade_text(found)
     assert "EX, now                      1/3" in text
     assert "EX (BIRD set), now           2/3" in text
