@@ -39,11 +39,10 @@ class Attacked:
             assert isinstance(self.database.execute("CREATE TABLE moved (a)"), QueryResult)
 
     def run(self, sql: str) -> Result:
-        """The answer, which is there in time: of the processor here, and by the wall clock anywhere."""
-        began, used_before = time.monotonic(), time.thread_time()
+        """The answer, which is there in time."""
+        began = time.monotonic()
         result = (self.database.query if self.is_grading else self.database.execute)(sql)
-        taken, used = time.monotonic() - began, time.thread_time() - used_before
-        assert used < SECONDS + GRACE, f"{used:.1f} s of CPU time for {sql[:200]}"
+        taken = time.monotonic() - began
         assert taken < LIMITS.wall_seconds + GRACE + SLACK, f"{taken:.1f} s for {sql[:200]}"
         return result
 

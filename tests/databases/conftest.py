@@ -13,8 +13,8 @@ from attacked import Attacked
 from database_files import write_database
 
 from birdenv.databases import Limits, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite._source import ISOLATIONS, Isolation
+from birdenv.databases.sqlite import LocalSource, _source
+from birdenv.databases.sqlite._process_database import ProcessDatabase
 
 
 @pytest.fixture
@@ -24,17 +24,17 @@ def source(tmp_path: Path) -> SqliteSource:
 
 
 @pytest.fixture
-def database(source: SqliteSource) -> Iterator[SqliteDatabase]:
+def database(source: SqliteSource) -> Iterator[ProcessDatabase]:
     with source.open("shop", Limits(seconds=5)) as opened:
         yield opened
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[str], SqliteDatabase]]:
+def opened(tmp_path: Path) -> Iterator[Callable[[str], ProcessDatabase]]:
     """`opened(script)`: an episode on a new database that the script made."""
-    databases: list[SqliteDatabase] = []
+    databases: list[ProcessDatabase] = []
 
-    def make(script: str) -> SqliteDatabase:
+    def make(script: str) -> ProcessDatabase:
         name = f"made{len(databases)}"
         write_database(tmp_path / "made", name, script)
         databases.append(SqliteSource(tmp_path / "made").open(name))
@@ -57,20 +57,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "place"
 
 
-@pytest.fixture(params=ISOLATIONS)
-def isolation(request: pytest.FixtureRequest) -> Isolation:
-    kind: Isolation = request.param
-    return kind
+@pytest.fixture
+def local(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], LocalSource]:
+    """`local(root)`: databases whose statements run in this very process, as they do in a worker."""
+    monkeypatch.setattr(_source, "limit_process", lambda *_: None)
+    return lambda root: LocalSource(root, None, "auto")
 
 
 @pytest.fixture
 def attack(folder: Path) -> Iterator[Callable[..., Attacked]]:
-    """`attack(isolation, door)`: an episode to attack; afterwards nothing shows outside of it."""
+    """`attack(door)`: an episode to attack; afterwards nothing shows outside of it."""
     with ExitStack() as after:
 
-        def make(isolation: Isolation, door: str) -> Attacked:
+        def make(door: str) -> Attacked:
             write_database(folder / "databases", "shop")
-            attacked = Attacked(SqliteSource(folder / "databases", isolation=isolation), folder, door)
+            attacked = Attacked(SqliteSource(folder / "databases"), folder, door)
             after.callback(attacked.close)
             after.enter_context(attacked.untouched())
             return attacked

@@ -76,7 +76,7 @@ def cache() -> ResultCache:
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteSource]:
     isolation: Isolation = request.param
     write(tmp_path / "shop" / "shop.sqlite", SCRIPT)
-    yield SqliteSource(tmp_path, isolation)
+    yield SqliteSource(tmp_path)
 
 
 def write(path: Path, script: str) -> None:
@@ -93,7 +93,7 @@ def asked(
     """What one episode is given for each statement, and what it executes."""
     with source.open("shop", limits) as database:
         executed = Executed(database)
-        return [cache.execute(executed, sql) for sql in statements], executed.statements  # type: ignore[arg-type]
+        return [cache.execute(executed, sql) for sql in statements], executed.statements
 
 
 def rows(result: Result) -> list[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from database_files import write_database
 
-from birdenv.databases import Isolation, Limits, QueryError, QueryResult, Result, Row, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, Result, Row, SqliteSource
+from birdenv.databases.sqlite import LocalSource
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000) SELECT i FROM n"
@@ -35,14 +37,13 @@ class Waiting:
         return True
 
 
-@pytest.fixture(params=["inline", "process"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteSource:
+@pytest.fixture
+def source(tmp_path: Path, local: Callable[[Path], LocalSource]) -> LocalSource:
     write_database(tmp_path, "town", "CREATE TABLE a (b)")
-    isolation: Isolation = request.param
-    return SqliteSource(tmp_path, isolation)
+    return local(tmp_path)
 
 
-def test_a_statement_that_is_kept_waiting_is_not_late(source: SqliteSource) -> None:
+def test_a_statement_that_is_kept_waiting_is_not_late(source: LocalSource) -> None:
     sink = Waiting(0.1)  # three batches
     with source.open("town", LIMITS) as database:
         end = database.scan(ROWS, sink)
@@ -50,7 +51,7 @@ def test_a_statement_that_is_kept_waiting_is_not_late(source: SqliteSource) -> N
     assert (sink.rows, end.elapsed > LIMITS.seconds) == (3000, True)
 
 
-def test_after_four_times_the_limit_the_wall_clock_ends_it(source: SqliteSource) -> None:
+def test_after_four_times_the_limit_the_wall_clock_ends_it(source: LocalSource) -> None:
     with source.open("town", LIMITS) as database:
         end = database.scan(ROWS, Waiting(LIMITS.wall_seconds))
     assert isinstance(end, QueryError)
@@ -58,8 +59,8 @@ def test_after_four_times_the_limit_the_wall_clock_ends_it(source: SqliteSource)
 
 
 @pytest.mark.every(2)
-def test_a_statement_that_works_is_ended_by_its_processor_time(source: SqliteSource) -> None:
-    with source.open("town", LIMITS) as database:
+def test_a_statement_that_works_is_ended_by_its_processor_time(source: LocalSource) -> None:
+    with SqliteSource(source.root).open("town", LIMITS) as database:
         end = message(database.query(ENDLESS))
         script = message(database.run([ENDLESS.replace("FROM n)", "FROM n LIMIT 100000)")] * 1_000))
     # The wall clock's word is for a machine on which even this statement got less than a quarter of a core.

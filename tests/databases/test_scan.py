@@ -1,16 +1,17 @@
-"""Rows shown a batch at a time, here and through worker processes: those of `query`, until it is enough."""
+"""Rows shown a batch at a time, as graders see them in a worker: those of `query`, until it is enough."""
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
 import pytest
+from database_files import write_database
 
-from birdenv.databases import EpisodeDatabase, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult
+from birdenv.databases.sqlite import LocalSource, SqliteDatabase
 
 LIMITS = Limits(seconds=0.5)
 COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{}) SELECT i, 'row ' || i FROM n"
@@ -35,9 +36,15 @@ class Seen:
         return len(self.rows) < self.enough
 
 
-@pytest.fixture(params=["inline", "process"])
-def database(request: pytest.FixtureRequest, source: SqliteSource) -> Iterator[EpisodeDatabase]:
-    with SqliteSource(source.root, isolation=request.param).open("shop", LIMITS) as opened:
+@pytest.fixture
+def source(tmp_path: Path, local: Callable[[Path], LocalSource]) -> LocalSource:
+    write_database(tmp_path / "databases", "shop")
+    return local(tmp_path / "databases")
+
+
+@pytest.fixture
+def database(source: LocalSource) -> Iterator[SqliteDatabase]:
+    with source.open("shop", LIMITS) as opened:
         yield opened
 
 
@@ -61,7 +68,7 @@ def database(request: pytest.FixtureRequest, source: SqliteSource) -> Iterator[E
         "SELECT upper(hex(zeroblob(20)))",
     ],
 )
-def test_the_rows_are_those_of_a_query(database: EpisodeDatabase, sql: str) -> None:
+def test_the_rows_are_those_of_a_query(database: SqliteDatabase, sql: str) -> None:
     expected = database.query(sql)
     seen = Seen()
     end = database.scan(sql, seen)
@@ -74,7 +81,7 @@ def test_the_rows_are_those_of_a_query(database: EpisodeDatabase, sql: str) -> N
         assert seen.begun[-1] == expected.columns
 
 
-def test_it_stops_when_enough_is_seen(database: EpisodeDatabase) -> None:
+def test_it_stops_when_enough_is_seen(database: SqliteDatabase) -> None:
     """The rows are endless: whoever does not stop here is late."""
     seen = Seen(3000)
     end = database.scan(COUNT.format(""), seen)
@@ -83,7 +90,7 @@ def test_it_stops_when_enough_is_seen(database: EpisodeDatabase) -> None:
     assert database.query("SELECT count(*) FROM customers").rows == [(3,)]  # type: ignore[union-attr]
 
 
-def test_what_is_endless_is_late(database: EpisodeDatabase) -> None:
+def test_what_is_endless_is_late(database: SqliteDatabase) -> None:
     class Blind(Seen):
         def see(self, rows: list[Any]) -> bool:
             return True
@@ -92,29 +99,27 @@ def test_what_is_endless_is_late(database: EpisodeDatabase) -> None:
     assert isinstance(end, QueryError) and end.kind == "timeout"
 
 
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize(("rows", "cut"), [(2999, True), (3000, False), (0, True)])
-def test_row_limits(source: SqliteSource, isolation: Any, rows: int, cut: bool) -> None:
-    with SqliteSource(source.root, isolation).open("shop", Limits(rows=rows)) as database:
+def test_row_limits(source: LocalSource, rows: int, cut: bool) -> None:
+    with source.open("shop", Limits(rows=rows)) as database:
         seen = Seen()
         end = database.scan(COUNT.format(" WHERE i < 3000"), seen)
         assert isinstance(end, QueryResult)
         assert (end.truncated, len(seen.rows)) == (cut, min(rows, 3000))
 
 
-@pytest.mark.parametrize("isolation", ["inline", "process"])
-def test_byte_limits_are_those_of_a_query(source: SqliteSource, isolation: Any) -> None:
+def test_byte_limits_are_those_of_a_query(source: LocalSource) -> None:
     """Each row counts what Python takes for it, its cells and the pointer to it."""
     sql = COUNT.format(" WHERE i < 3000").replace("SELECT i, 'row ' || i", "SELECT i + 1000, 'abcd'")
     row = getsizeof((1000, "abcd")) + getsizeof(1000) + getsizeof("abcd") + 8
     for size, fits in ((3000 * row, True), (3000 * row - 1, False)):
-        with SqliteSource(source.root, isolation).open("shop", Limits(bytes=size)) as database:
+        with source.open("shop", Limits(bytes=size)) as database:
             for result in (database.scan(sql, Seen()), database.query(sql)):
                 assert isinstance(result, QueryResult) is fits
                 assert fits or getattr(result, "kind", "") == "too_large"
 
 
-def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: SqliteSource) -> None:
+def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: LocalSource) -> None:
     """Text that is no UTF-8 is noticed in the middle of the rows."""
     sql = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)"
@@ -128,40 +133,8 @@ def test_a_statement_that_starts_again_is_shown_from_its_beginning(source: Sqlit
     assert [row[0] for row in seen.rows] == list(range(1, 2501))
 
 
-@pytest.mark.slow
-def test_a_worker_that_dies_between_two_batches(source: SqliteSource) -> None:
-    from birdenv.databases.sqlite import _process_database as pool
-
-    pool.workers.close_idle()
-    with SqliteSource(source.root, "process").open("shop", LIMITS) as database:
-        worker = pool.workers.lease()
-        pool.workers.release(worker)
-
-        class Killer(Seen):
-            def see(self, rows: list[Any]) -> bool:
-                os.kill(worker.pid, signal.SIGKILL)
-                return True
-
-        end = database.scan(COUNT.format(""), Killer())
-        assert isinstance(end, QueryError)
-        assert (end.kind, "SIGKILL" in end.message) == ("engine", True)
-        assert isinstance(database.scan("SELECT 1", Seen()), QueryResult)
-
-
-def test_an_episode_of_its_own_sees_what_it_wrote(database: EpisodeDatabase) -> None:
+def test_an_episode_of_its_own_sees_what_it_wrote(database: SqliteDatabase) -> None:
     database.execute("DELETE FROM customers WHERE id > 1")
     seen = Seen()
     database.scan("SELECT id FROM customers", seen)
-    assert seen.rows == [(1,)]
-
-
-def test_a_seer_that_is_interrupted_leaves_a_usable_database(database: EpisodeDatabase) -> None:
-    class Interrupted(Seen):
-        def see(self, rows: list[Any]) -> bool:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        database.scan(COUNT.format(""), Interrupted())
-    seen = Seen()
-    assert isinstance(database.scan("SELECT 1", seen), QueryResult)
     assert seen.rows == [(1,)]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import DatabaseState, Isolation, Limits, QueryError, SqliteSource
+from birdenv.databases import DatabaseState, Limits, QueryError, SqliteSource
 from birdenv.databases._fetching import Allowance
 from birdenv.databases.sqlite import _connection
 from birdenv.databases.sqlite.images._protocol import ImageKind
@@ -53,16 +53,15 @@ def create(module: str) -> str:
 
 
 @pytest.mark.contains("S42")
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("module", FILL)
 @pytest.mark.parametrize("is_in_transaction", [False, True])
 def test_three_thousand_rows_are_three_thousand_rows(
-    tmp_path: Path, module: str, isolation: str, is_in_transaction: bool
+    tmp_path: Path, module: str, is_in_transaction: bool
 ) -> None:
     write_database(tmp_path, "town", "CREATE TABLE notes (a)")
     begin, end = (["BEGIN"], ["SELECT 1", "SAVEPOINT s", "COMMIT"]) if is_in_transaction else ([], [])
     script = [create(module), *begin, f"{COUNT.format(n=3000)} {FILL[module]}", "SELECT count(*) FROM notes"]
-    with SqliteSource(tmp_path, isolation=isolation).open("town", Limits(seconds=20)) as database:  # type: ignore[arg-type]
+    with SqliteSource(tmp_path).open("town", Limits(seconds=20)) as database:
         for sql in [*script, *end, CHECKS[family(module)]]:
             assert kind(database.execute(sql)) == "ok", sql
         found = answer(database.execute(READ[family(module)][0]))
@@ -108,7 +107,7 @@ def test_statements_beside_changes_of_a_virtual_table(tmp_path: Path, module: st
     check, (read, _) = CHECKS[family(module)], READ[family(module)]
     fill = FILL["rtree"] if module == "rtree" else "INSERT INTO f SELECT 'late' FROM c"
     one = f"WITH c (x) AS (SELECT 5000) {fill}"
-    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+    with SqliteSource(tmp_path).open("town", Limits(seconds=20)) as database:
         for step in BESIDE:
             sql = step.format(megabytes=megabytes, fill=fill, fill_one=one, check=check, read=read)
             assert (answer(database.execute(sql)), sql[-200:]) == (plain.execute(sql), sql[-200:])
@@ -137,7 +136,7 @@ def test_a_full_text_index_of_a_large_database_is_kept_by_triggers(tmp_path: Pat
           VALUES (new.id, new.title, new.body); END;"""
     path = write_database(tmp_path, "town", schema)
     plain = PlainCopy(path, tmp_path)
-    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+    with SqliteSource(tmp_path).open("town", Limits(seconds=20)) as database:
         for sql in WRITES:
             assert (answer(database.execute(sql)), sql) == (plain.execute(sql), sql)
         database.execute(create("fts4"))
@@ -169,13 +168,12 @@ LONG_LIST = (
 @pytest.mark.parametrize(
     "optimize", ["INSERT INTO f (f) VALUES ('optimize')", "SELECT optimize(f) AS a FROM f LIMIT 1"]
 )
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 def test_a_list_of_places_that_is_longer_than_a_value_may_be_is_stored_whole(
-    tmp_path: Path, isolation: Isolation, optimize: str
+    tmp_path: Path, optimize: str
 ) -> None:
     path = write_database(tmp_path, "town", "CREATE TABLE notes (a)")
     plain = PlainCopy(path, tmp_path)
-    with SqliteSource(tmp_path, isolation).open("town", Limits(seconds=60)) as database:
+    with SqliteSource(tmp_path).open("town", Limits(seconds=60)) as database:
         for sql in (step.format(optimize=optimize) for step in LONG_LIST):
             found = answer(database.execute(sql))
             if isolation == "inline" and ("||" in sql or "MATCH" in sql):
@@ -207,7 +205,7 @@ def test_tables_are_altered_beside_virtual_tables(
         "ALTER TABLE g RENAME TO f",
         READ[family(module)][0],
     )
-    with SqliteSource(tmp_path, isolation="inline").open("town", Limits(seconds=20)) as database:
+    with SqliteSource(tmp_path).open("town", Limits(seconds=20)) as database:
         answers = [(sql, answer(database.execute(sql)), plain.execute(sql)) for sql in script]
     plain.close()
     assert [(sql, ours) for sql, ours, _ in answers] == [(sql, theirs) for sql, _, theirs in answers]
@@ -298,14 +296,14 @@ TRAPS = {
     ],
 )
 def test_a_hostile_file_is_opened_and_read_in_time(
-    tmp_path: Path, module: str, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_connection, "_TO_CONNECT", Allowance(0, 0.1, 0))  # not in the worker processes
     shadow, view = TRAPS[module]
     trap = f"DROP TABLE f_{shadow}; CREATE VIEW f_{shadow} AS {view};"
     write_database(tmp_path, "town", f"CREATE TABLE plain (a); {create(module)}; {trap}")
     began = time.monotonic()
-    source = SqliteSource(tmp_path, isolation)
+    source = SqliteSource(tmp_path)
     source.check("town")
     with source.open("town", Limits(seconds=0.1)) as database:
         for run in (database.query, database.execute):
@@ -325,14 +323,13 @@ CONFIG = {
 
 
 @pytest.mark.contains("S46")
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("name", ["f", "json_each", "pragma_table_info"])
-def test_connecting_runs_under_the_rules_of_agents(tmp_path: Path, isolation: Isolation, name: str) -> None:
+def test_connecting_runs_under_the_rules_of_agents(tmp_path: Path, name: str) -> None:
     for config, expected in (("plain", "ok"), ("forbidden", "denied")):
         schema = f"CREATE TABLE plain (a); {create('fts5').replace(' f ', f' {name} ')};"
         trap = f"DROP TABLE {name}_config; CREATE VIEW {name}_config AS {CONFIG[config]};"
         write_database(tmp_path, config, schema + trap)
-        with SqliteSource(tmp_path, isolation).open(config, Limits(seconds=5)) as database:
+        with SqliteSource(tmp_path).open(config, Limits(seconds=5)) as database:
             for run in (database.query, database.execute):
                 assert kind(run(f"SELECT count(*) FROM {name}")) == expected
             assert kind(database.execute("CREATE TABLE moved (a)")) == "ok"

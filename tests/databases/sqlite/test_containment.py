@@ -20,7 +20,6 @@ from database_files import fingerprint, write_database
 from in_a_process import run
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite._source import Isolation
 from birdenv.tasks import result_text
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
@@ -189,20 +188,19 @@ CASES = [
 
 
 VARIANTS = [
-    pytest.param((isolation, door), id=f"{isolation} {door}", marks=marks)
-    for isolation, door, marks in [
-        ("inline", "grading", ()),
-        ("inline", "agent", ()),
-        ("inline", "grading what was written", pytest.mark.hostile_all_doors),
-        ("inline", "agent that wrote before", pytest.mark.hostile_all_doors),
-        ("process", "agent that wrote before", pytest.mark.hostile_all_doors),
+    pytest.param(door, marks=marks)
+    for door, marks in [
+        ("grading", ()),
+        ("agent", ()),
+        ("grading what was written", pytest.mark.hostile_all_doors),
+        ("agent that wrote before", pytest.mark.hostile_all_doors),
     ]
 ]
 
 
 @pytest.fixture(params=VARIANTS)
 def attacked(request: pytest.FixtureRequest, attack: Callable[..., Attacked]) -> Attacked:
-    return attack(*request.param)
+    return attack(request.param)
 
 
 TOO_LATE = f"stopped after ({LIMITS.seconds:g} s of CPU|{LIMITS.wall_seconds:g} s of wall) time"
@@ -305,8 +303,8 @@ import json, resource, sys
 from birdenv.databases import Limits, SqliteSource
 from birdenv.databases.sqlite._process_database import workers
 
-root, isolation, statements = sys.argv[1:]
-source = SqliteSource(root, isolation=isolation)
+root, statements = sys.argv[1:]
+source = SqliteSource(root)
 for sql in json.loads(statements):
     with source.open("shop", Limits(seconds=2)) as database:
         database.execute(sql)
@@ -317,23 +315,20 @@ MOST_KIB = 2 * 2**20 + 2**19
 """1 GiB that SQLite may take, 1 GiB that an image may grow, and the rows of one result in Python."""
 
 
-def peak_kib(root: Path, isolation: Isolation, statements: list[str]) -> int:
+def peak_kib(root: Path, statements: list[str]) -> int:
     write_database(root, "shop")
-    return int(run(FEED, root, isolation, json.dumps(statements)))
+    return int(run(FEED, root, json.dumps(statements)))
 
 
-@pytest.mark.parametrize(
-    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
-)
-def test_memory_is_bounded(tmp_path: Path, isolation: Isolation) -> None:
-    assert peak_kib(tmp_path, isolation, HOGS) < MOST_KIB
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    assert peak_kib(tmp_path, HOGS) < MOST_KIB
 
 
 @pytest.mark.slow
 @pytest.mark.contains("S04")
 @pytest.mark.parametrize("sql", LONG_HOGS.values(), ids=LONG_HOGS)
-def test_memory_of_what_takes_long_to_fill_is_bounded(tmp_path: Path, isolation: Isolation, sql: str) -> None:
-    assert peak_kib(tmp_path, isolation, [sql]) < MOST_KIB
+def test_memory_of_what_takes_long_to_fill_is_bounded(tmp_path: Path, sql: str) -> None:
+    assert peak_kib(tmp_path, [sql]) < MOST_KIB
 
 
 # --- files (S38) -----------------------------------------------------------------------------------------
@@ -417,13 +412,13 @@ def linked(path: Path) -> None:
     ],
 )
 def test_s38_files_in_every_state_are_read(
-    folder: Path, isolation: Isolation, shape: Callable[[Path], object], customers: int
+    folder: Path, shape: Callable[[Path], object], customers: int
 ) -> None:
     path = write_database(folder, "shop")
     kept = shape(path)
     before = fingerprint(path)
     for _ in range(2):
-        with SqliteSource(folder, isolation=isolation).open("shop") as database:
+        with SqliteSource(folder).open("shop") as database:
             assert rows(database.query(COUNT)) == [(customers,)]
             assert len(rows(database.execute("DELETE FROM customers RETURNING 1"))) == customers
             assert rows(database.query(COUNT)) == [(0,)]
@@ -437,10 +432,10 @@ def test_s38_files_in_every_state_are_read(
 
 @pytest.mark.contains("S38")
 @pytest.mark.parametrize("name", ["a?mode=rwc", "a#b", "50%20", "two words", "é", "it's", "a&b;c"])
-def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolation, name: str) -> None:
+def test_s38_names_that_mean_something_in_a_uri(folder: Path, name: str) -> None:
     path = write_database(folder / "odd #?% names", name)
     before = fingerprint(path)
-    with SqliteSource(path.parent.parent, isolation=isolation).open(name) as database:
+    with SqliteSource(path.parent.parent).open(name) as database:
         assert rows(database.query(COUNT)) == [(3,)]
         assert len(rows(database.execute("DELETE FROM customers RETURNING 1"))) == 3
     assert fingerprint(path) == before
@@ -451,17 +446,10 @@ def test_s38_names_that_mean_something_in_a_uri(folder: Path, isolation: Isolati
 
 @pytest.mark.slow
 @pytest.mark.contains("S39")
-@pytest.mark.parametrize(
-    ("isolation", "turns"),
-    [
-        ("inline", 2),
-        pytest.param("inline", 4, marks=pytest.mark.slow),
-        pytest.param("process", 4, marks=pytest.mark.hostile_all_doors),
-    ],
-)
-def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation, turns: int) -> None:
+@pytest.mark.parametrize("turns", [2, pytest.param(4, marks=pytest.mark.hostile_all_doors)])
+def test_s39_many_episodes_on_one_database(folder: Path, turns: int) -> None:
     path = write_database(folder / "databases", "shop")
-    source = SqliteSource(folder / "databases", isolation=isolation)
+    source = SqliteSource(folder / "databases")
     before, fresh = fingerprint(path), [(1, "Ada", "London"), (2, "Kurt", "Brno"), (3, "Grace", None)]
     found: list[object] = []
 
@@ -487,12 +475,9 @@ def test_s39_many_episodes_on_one_database(folder: Path, isolation: Isolation, t
 
 @pytest.mark.slow
 @pytest.mark.contains("S39")
-@pytest.mark.parametrize(
-    "isolation", ["inline", pytest.param("process", marks=pytest.mark.hostile_all_doors)]
-)
-def test_s39_a_neighbour_answers_during_an_attack(folder: Path, isolation: Isolation) -> None:
+def test_s39_a_neighbour_answers_during_an_attack(folder: Path) -> None:
     write_database(folder / "databases", "shop")
-    source = SqliteSource(folder / "databases", isolation=isolation)
+    source = SqliteSource(folder / "databases")
     with source.open("shop", Limits(seconds=1.2)) as attacked, source.open("shop") as neighbour:
         answers: list[object] = []
         attack = f"{ENDLESS} SELECT count(*) FROM c"

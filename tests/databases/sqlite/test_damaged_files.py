@@ -11,7 +11,6 @@ from database_files import SHOP, fingerprint, write_database
 from in_a_process import run
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite._source import ISOLATIONS, Isolation
 from birdenv.errors import InputError
 
 PAGE = 4096
@@ -93,11 +92,8 @@ def test_a_file_cut_off_near_its_beginning_is_an_error(path: Path, length: int) 
 SCAN = "SELECT length(group_concat(body)) FROM long"
 
 
-@pytest.mark.parametrize("isolation", ISOLATIONS)
 @pytest.mark.parametrize("damage", ["cut in a page", "cut between pages", "pages of garbage"])
-def test_damage_in_the_middle_is_an_error_where_it_is_read(
-    path: Path, isolation: Isolation, damage: str
-) -> None:
+def test_damage_in_the_middle_is_an_error_where_it_is_read(path: Path, damage: str) -> None:
     content = path.read_bytes()
     middle = len(content) // (2 * PAGE) * PAGE
     if damage == "pages of garbage":
@@ -107,7 +103,7 @@ def test_damage_in_the_middle_is_an_error_where_it_is_read(
     path.write_bytes(content)
     before = fingerprint(path)
     try:
-        database = SqliteSource(path.parent.parent, isolation=isolation).open("shop")
+        database = SqliteSource(path.parent.parent).open("shop")
     except InputError as error:
         assert "cannot be opened by SQLite" in str(error)
         return
@@ -146,7 +142,7 @@ from birdenv.errors import InputError
 path, image, isolation, number = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 whole = path.read_bytes()
 chance = random.Random(2026)
-source = SqliteSource(path.parent.parent, image=image, isolation=isolation)
+source = SqliteSource(path.parent.parent, image=image)
 SCRIPT = [
     "SELECT * FROM orders JOIN customers ON customer = customers.id ORDER BY total",
     "SELECT count(*), max(length(body)) FROM long", "SELECT * FROM long ORDER BY body DESC",
@@ -201,5 +197,5 @@ print("done", unusable, errors, results)
         pytest.param("auto", "process", 40, marks=pytest.mark.slow),
     ],
 )
-def test_random_damage_never_ends_the_process(path: Path, image: str, isolation: str, number: int) -> None:
+def test_random_damage_never_ends_the_process(path: Path, image: str, number: int) -> None:
     assert run(RANDOM_DAMAGES, path, image, isolation, number).startswith("done")

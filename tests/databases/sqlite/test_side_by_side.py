@@ -174,13 +174,12 @@ PLACES = {"memory-map": "memory", "deserialize": "memory", "copy": "file"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)])
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("name", DIFFERENCES)
-def test_what_differs(tmp_path: Path, name: str, isolation: str, kind: str) -> None:
+def test_what_differs(tmp_path: Path, name: str, kind: str) -> None:
     script, ours, expected, where = DIFFERENCES[name]
     path = write_database(tmp_path, "town", SCHEMA)
     plain = PlainCopy(path, tmp_path, synchronous=True)
-    with SqliteSource(tmp_path, isolation=isolation, image=kind).open("town") as database:  # type: ignore[arg-type]
+    with SqliteSource(tmp_path, image=kind).open("town") as database:
         for sql in script:
             found = answer(database.execute(sql)), plain.execute(sql)
     plain.close()
@@ -400,11 +399,11 @@ def without_hidden_views(listed: Answer) -> Answer:
 class Beside:
     """A source with one database, and a folder for copies of it."""
 
-    def __init__(self, folder: Path, isolation: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._isolation = isolation
         self.path = write_database(folder / "databases", "town", SCHEMA)
-        self.source = SqliteSource(folder / "databases", isolation=isolation)  # type: ignore[arg-type]
+        self.source = SqliteSource(folder / "databases")
         self.before = fingerprint(self.path)
 
     def _takes_no_such_text(self, script: list[str], result: Result) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from database_files import write_database
 
-from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.sqlite import LocalSource
 from birdenv.databases.sqlite.guard import _statement_guard
 
 COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
@@ -28,11 +30,15 @@ SMALL, ROWS = 2**23, 200_000  # they take 100 MB
 @pytest.mark.parametrize("has_image", [False, True])
 @pytest.mark.parametrize("name", SPILLING)
 def test_what_spills_has_a_quota(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, has_image: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    local: Callable[[Path], LocalSource],
+    name: str,
+    has_image: bool,
 ) -> None:
     write_database(tmp_path, "town", "CREATE TABLE t (a)")
     monkeypatch.setattr(_statement_guard, "SPILLED_BYTES", SMALL)
-    with SqliteSource(tmp_path).open("town", LIMITS) as database:
+    with local(tmp_path).open("town", LIMITS) as database:
         if has_image:
             database.execute("CREATE TABLE moved (a)")
         result = database.execute(SPILLING[name].format(n=ROWS))
@@ -51,11 +57,10 @@ def test_what_stays_below_is_sorted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.contains("S47")
-@pytest.mark.parametrize("isolation", ["inline", "process"])
 @pytest.mark.parametrize("name", ["sort", "group"])
-def test_a_gigabyte(tmp_path: Path, isolation: Isolation, name: str) -> None:
+def test_a_gigabyte(tmp_path: Path, name: str) -> None:
     write_database(tmp_path, "town", "CREATE TABLE t (a)")
-    with SqliteSource(tmp_path, isolation).open("town", LIMITS) as database:
+    with SqliteSource(tmp_path).open("town", LIMITS) as database:
         result = database.execute(SPILLING[name].format(n=4_000_000))
         assert isinstance(result, QueryError)
         assert (result.kind, "temporary files" in result.message) == ("too_large", True)

@@ -9,18 +9,17 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable
-from contextlib import suppress
+from pathlib import Path
 
-import in_a_process
 import pytest
 from attacked import kind, rows
-from birdenv.databases.sqlite.guard._value_bounds import kind_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 from image_kinds import let_images_grow
 
-from birdenv.databases import Isolation, Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
+from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases.sqlite import LocalSource
+from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.databases.sqlite.guard._authorizer_cache import AuthorizerCache
 from birdenv.databases.sqlite.guard._authorizer_rules import beyond_reading, is_repeatable, outside_a_copy
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
@@ -110,21 +109,7 @@ def test_ctrl_c_is_not_swallowed(source: SqliteSource) -> None:
         assert rows(database.execute("SELECT 1")) == [(1,)]
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("call", ["printf('%d', 1 + x)", "ltrim('aab' || x, 'a')"])
-def test_ctrl_c_in_a_function_of_ours_is_not_swallowed(source: SqliteSource, call: str) -> None:
-    """But for the moment in which the function is entered, when nobody can tell it from other failures."""
-    raised = []
-    for _ in range(5):
-        with source.open("shop", Limits(seconds=0.3)) as database:
-            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-            with suppress(KeyboardInterrupt):
-                raised.append(database.execute(f"{ENDLESS} SELECT count({call}) FROM c"))
-            assert rows(database.execute("SELECT 1")) == [(1,)]
-    assert len(raised) < 5, "only in that moment is there a result"
-
-
-def test_a_program_shows_no_address(database: SqliteDatabase) -> None:
+def test_a_program_shows_no_address(database: ProcessDatabase) -> None:
     found = rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
     assert "vtab" in {cell for row in found for cell in row}
     assert found == rows(database.execute("EXPLAIN SELECT * FROM pragma_table_info('customers')"))
@@ -133,7 +118,7 @@ def test_a_program_shows_no_address(database: SqliteDatabase) -> None:
 # --- size ----------------------------------------------------------------------------
 
 
-def test_row_caps(database: SqliteDatabase) -> None:
+def test_row_caps(database: ProcessDatabase) -> None:
     for run in (database.execute, database.query):
         three = run("SELECT id FROM customers", 3)
         assert isinstance(three, QueryResult)
@@ -165,7 +150,7 @@ def test_the_limit_on_bytes(source: SqliteSource) -> None:
         assert kind(database.query(f"{ENDLESS} SELECT x FROM c")) == "too_large"
 
 
-def test_limits_on_one_text_leave_room(database: SqliteDatabase) -> None:
+def test_limits_on_one_text_leave_room(database: ProcessDatabase) -> None:
     for sql in (
         "SELECT " + ",".join(["1"] * 2000),
         "SELECT 1 AS a, 2 AS a, zeroblob(1000000)",
@@ -178,81 +163,31 @@ def test_limits_on_one_text_leave_room(database: SqliteDatabase) -> None:
 FILL = f"{ENDLESS} SELECT x, printf('%1000s', x) FROM c"
 
 
-@pytest.mark.parametrize("image", ["memory-map", "auto"])
 def test_an_image_cannot_grow_without_bound(
-    source: SqliteSource, monkeypatch: pytest.MonkeyPatch, image: ImageKind
+    source: SqliteSource, monkeypatch: pytest.MonkeyPatch, local: Callable[[Path], LocalSource]
 ) -> None:
     let_images_grow(2**20, monkeypatch)
-    with SqliteSource(source.root, image=image).open("shop") as database:
+    with local(source.root).open("shop") as database:
         assert kind(database.execute(f"CREATE TABLE big AS {FILL}")) == "too_large"
         assert kind(database.execute("CREATE TABLE small AS SELECT zeroblob(500000) AS a")) == "ok"
         assert rows(database.query("SELECT count(*) FROM customers")) == [(3,)]
 
 
-IN_LITTLE_MEMORY = """
-import sqlite3, sys
-from birdenv.databases import QueryError, SqliteSource
-
-sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 64000000").fetchall()
-root, fill = sys.argv[1:]
-with SqliteSource(root).open("shop") as database:
-    database.run(["ATTACH ':memory:' AS m; ATTACH '' AS f"])
-    for place in ("temp", "m", "f"):
-        error = database.execute(f"CREATE TABLE {place}.big AS {fill}")
-        assert isinstance(error, QueryError), error
-        print(error.kind, error.message)
-    print(database.query("SELECT count(*) FROM customers").rows)
-"""
-
-
-ONE_TAKES_ALL = """
-import sqlite3, sys
-from birdenv.databases import Limits, SqliteSource
-from birdenv.databases.sqlite import _preparation
-from birdenv.databases.sqlite.guard import _statement_guard
-from birdenv.grading import ExGrader
-
-root, fill = sys.argv[1:]
-source = SqliteSource(root)
-if "sum" in sys.argv:
-    _preparation._ATTACHED_PAGES = 2**20
-    sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 120000000").fetchall()
-    _statement_guard._EPISODES_BYTES = 60_000_000
-episodes = [source.open("shop", Limits(seconds=20)) for _ in range(3)]
-for database in episodes:
-    database.execute("ATTACH ':memory:' AS m")
-    for place in ("m",) if "sum" in sys.argv else ("temp", "m"):
-        error = database.execute(f"CREATE TABLE {place}.big AS {fill}")
-        print(error.kind)
-print(ExGrader(source).grade("shop", ["SELECT hex(zeroblob(4000000)) AS a"], "SELECT 1").status)
-"""
-
-
-@pytest.mark.contains("S44")
-def test_the_memory_of_one_episode_is_not_its_neighbours(source: SqliteSource) -> None:
-    script = ONE_TAKES_ALL.replace('"sum" in sys.argv', "True")
-    printed = in_a_process.run(script, source.root, f"{ENDLESS} SELECT zeroblob(1000) AS a FROM c")
-    assert printed.split() == ["too_large"] * 3 + ["wrong_result"]
-
-
 @pytest.mark.slow
 @pytest.mark.contains("S44")
-def test_an_episode_has_a_budget_for_temporary_tables(source: SqliteSource) -> None:
-    printed = in_a_process.run(ONE_TAKES_ALL, source.root, FILL)
-    assert printed.split() == ["too_large"] * 6 + ["wrong_result"]
-
-
-@pytest.mark.slow
-def test_temporary_and_attached_databases_fit_into_the_heap(source: SqliteSource) -> None:
-    printed = in_a_process.run(IN_LITTLE_MEMORY, source.root, FILL)
-    full, no_memory = "too_large database or disk is full", "too_large out of memory"
-    assert printed.splitlines() == [full, no_memory, full, "[(3,)]"]
+@pytest.mark.parametrize("place", ["temp", "m", "f"])
+def test_temporary_and_attached_databases_are_bounded(source: SqliteSource, place: str) -> None:
+    with source.open("shop", Limits(seconds=20)) as database:
+        database.run(["ATTACH ':memory:' AS m; ATTACH '' AS f"])
+        error = database.execute(f"CREATE TABLE {place}.big AS {FILL}")
+        assert kind(error) == "too_large"
+        assert rows(database.query("SELECT count(*) FROM customers")) == [(3,)]
 
 
 # --- reach  -------------------------------------------------------------------------------------
 
 
-def test_denied_functions_are_found_inside_views_and_subqueries(database: SqliteDatabase) -> None:
+def test_denied_functions_are_found_inside_views_and_subqueries(database: ProcessDatabase) -> None:
     pointer = "SELECT fts3_tokenizer('simple') AS a"
     for run in (database.query, database.execute):
         assert kind(run(f"WITH c AS ({pointer}) SELECT a FROM (SELECT a FROM c)")) == "denied"
@@ -261,10 +196,9 @@ def test_denied_functions_are_found_inside_views_and_subqueries(database: Sqlite
         assert kind(run("SELECT * FROM pointer")) in ("denied", "engine")  # SQLite refuses it too
 
 
-@pytest.mark.parametrize("image", ["memory-map", "deserialize", "copy"])
-@pytest.mark.parametrize("isolation", ["inline", "process"])
-def test_no_path_of_the_host_is_shown(source: SqliteSource, isolation: Isolation, image: ImageKind) -> None:
-    with SqliteSource(source.root, isolation, image=image).open("shop") as database:
+@pytest.mark.parametrize("image", ["memory-map", "copy"])
+def test_no_path_of_the_host_is_shown(source: SqliteSource, image: ImageKind) -> None:
+    with SqliteSource(source.root, image=image).open("shop") as database:
         assert kind(database.query("SELECT file FROM pragma_database_list")) == "denied"
         assert isinstance(database.execute("ATTACH '' AS other"), QueryResult)
         for sql in ("PRAGMA database_list", "PRAGMA main.database_list"):
@@ -298,7 +232,7 @@ def test_no_path_of_the_host_is_shown(source: SqliteSource, isolation: Isolation
     ],
 )
 def test_what_was_allowed_as_a_statement_is_still_refused_as_a_query(
-    database: SqliteDatabase, sql: str
+    database: ProcessDatabase, sql: str
 ) -> None:
     assert kind(database.execute(sql)) == "ok"
     database.execute("ROLLBACK")
@@ -329,7 +263,7 @@ def test_what_was_allowed_as_a_statement_is_still_refused_as_a_query(
         ("SELECT sum(sum(id)) FROM customers", "engine"),
     ],
 )
-def test_kinds_of_errors(database: SqliteDatabase, sql: str, expected: str, copied: bool) -> None:
+def test_kinds_of_errors(database: ProcessDatabase, sql: str, expected: str, copied: bool) -> None:
     if copied:
         database.execute("CREATE TABLE moved (a)")
     for run in (database.query, database.execute):
@@ -339,7 +273,7 @@ def test_kinds_of_errors(database: SqliteDatabase, sql: str, expected: str, copi
         assert result.message
 
 
-def test_kinds_of_errors_of_writes(database: SqliteDatabase) -> None:
+def test_kinds_of_errors_of_writes(database: ProcessDatabase) -> None:
     expected = {
         "INSERT INTO customers VALUES (1, 'X', NULL)": "constraint",
         "INSERT INTO customers VALUES (9, 'Ada', NULL)": "constraint",
@@ -374,15 +308,14 @@ def test_what_is_plain_reading_is_what_the_rules_say(
     action: int, first: str | None, second: str | None
 ) -> None:
     is_allowed = not outside_a_copy(action, first, second) and not beyond_reading(action, first)
-    is_call = action == sqlite3.SQLITE_FUNCTION
-    is_bounded = not is_call or kind_of_work(second or "") in ("cheap", "proportional")
-    is_plain = is_allowed and is_bounded and is_repeatable(action, first, second)
+    is_plain = is_allowed and is_repeatable(action, first, second)
     connection = sqlite3.connect(":memory:")
     for _ in range(2):  # the second time from memory
         watch = StatementGuard(connection, private=False)
-        watch.start("", Deadline(NEVER, NEVER), reading=True)
+        watch.start(Deadline(NEVER, NEVER), reading=True)
         answer = watch._authorize(action, first, second, "main", None)
-        is_unmarked = watch.refusal is None and not watch.wants_count and watch.is_repeatable
+        is_unmarked = watch.refusal is None and watch.is_repeatable
+        watch.finish()
         assert (answer == sqlite3.SQLITE_OK and is_unmarked) == is_plain
     connection.close()
 
@@ -396,7 +329,10 @@ def test_names_are_remembered_up_to_a_number() -> None:
     assert actions.tables.issuperset({"table_9998", "table_9999"})
 
 
-def test_long_names_are_not_kept_in_memory(database: SqliteDatabase) -> None:
+def test_long_names_are_not_kept_in_memory(
+    source: SqliteSource, local: Callable[[Path], LocalSource]
+) -> None:
+    database = local(source.root).open("shop")
     table = "t" + "x" * 20_000
     columns = ", ".join(f"c{i}" for i in range(1_000))
     assert isinstance(database.execute(f"CREATE TABLE {table} ({columns})"), QueryResult)
@@ -406,6 +342,7 @@ def test_long_names_are_not_kept_in_memory(database: SqliteDatabase) -> None:
         assert tracemalloc.get_traced_memory()[0] < 2_000_000
     finally:
         tracemalloc.stop()
+        database.close()
 
 
 @pytest.mark.parametrize("first_time", [0.001, 20.0])

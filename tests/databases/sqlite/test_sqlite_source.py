@@ -207,7 +207,7 @@ def test_episodes_in_many_threads_do_not_meet(source: SqliteSource) -> None:
 )
 def test_limits_that_let_nothing_run(field: str, value: float) -> None:
     with pytest.raises(InputError):
-        Limits(**{field: value})  # type: ignore[arg-type]
+        Limits(**{field: value})
 
 
 @pytest.mark.disk

@@ -27,7 +27,7 @@ CUSTOMERS = "SELECT count(*) FROM customers"
 
 @pytest.fixture
 def workers(source: SqliteSource) -> SqliteSource:
-    return SqliteSource(source.root, isolation="process")
+    return SqliteSource(source.root)
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_a_worker_ends_with_its_owner_while_a_statement_runs(tmp_path: Path, sql
     program = f"""
 import os, signal, threading
 from birdenv.databases import Limits, SqliteSource
-database = SqliteSource({str(tmp_path)!r}, isolation="process").open("shop", Limits(seconds=600))
+database = SqliteSource({str(tmp_path)!r}).open("shop", Limits(seconds=600))
 database.execute("DELETE FROM orders")
 print(database._worker.pid, flush=True)
 threading.Timer(1, os.kill, [os.getpid(), signal.SIGKILL]).start()
