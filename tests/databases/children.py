@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
-from pathlib import Path
 from typing import Any
 
 from birdenv.databases import QueryResult, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite import _file as _sqlite_file
+from birdenv.databases.sqlite._process_database import ProcessDatabase
 
-_kept: list[SqliteDatabase] = []
+_kept: list[ProcessDatabase] = []
 
 
 def write_and_leave_open(root: str) -> None:
@@ -38,16 +35,7 @@ def episodes_in_child(root: str, image: str, number: int, answers: Any) -> None:
     answers.put((number, episodes(SqliteSource(root, image=image), number)))  # type: ignore[arg-type]
 
 
-def inherited(source: SqliteSource, answers: Any) -> None:
-    """In a forked child, with the parent's source: what it took over, and what it sees."""
-    idle = [len(file._idle) for file in source._files.values()]
-    parents = {id(reader) for reader in _sqlite_file._of_the_parent}
-    seen = episodes(source, 3)
-    used = {id(reader) for file in source._files.values() for reader in file._idle}
-    answers.put((idle, len(parents), len(parents & used), seen))
-
-
-def drop(databases: list[SqliteDatabase]) -> None:
+def drop(databases: list[ProcessDatabase]) -> None:
     """In a forked child: let go of the parent's episodes, in every way there is."""
     databases[0].close()
     while databases:
@@ -55,15 +43,7 @@ def drop(databases: list[SqliteDatabase]) -> None:
     gc.collect()
 
 
-def anonymous_kib() -> int:
-    """Memory of this process that is no file's, in KiB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1])
-    raise AssertionError(os.uname())
-
-
-def _number(database: SqliteDatabase, sql: str) -> int:
+def _number(database: ProcessDatabase, sql: str) -> int:
     result = database.query(sql)
     assert isinstance(result, QueryResult), result
     return int(result.rows[0][0])

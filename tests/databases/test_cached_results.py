@@ -6,11 +6,8 @@ import os
 import shutil
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ import pytest
 
 from birdenv.databases import (
     EpisodeDatabase,
-    Isolation,
     Limits,
     QueryError,
     QueryResult,
@@ -27,7 +23,7 @@ from birdenv.databases import (
     SqliteSource,
 )
 from birdenv.databases import cache as module
-from birdenv.databases.cache import Key, ResultCache, StaleResultError, memory_of
+from birdenv.databases.cache import Key, ResultCache, memory_of
 from birdenv.databases.sqlite import _file
 
 SCRIPT = """
@@ -72,9 +68,8 @@ def cache() -> ResultCache:
     return ResultCache()
 
 
-@pytest.fixture(params=["inline", "process"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteSource]:
-    isolation: Isolation = request.param
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[SqliteSource]:
     write(tmp_path / "shop" / "shop.sqlite", SCRIPT)
     yield SqliteSource(tmp_path)
 
@@ -241,10 +236,8 @@ def test_databases_of_one_name_are_kept_apart(
     assert (rows(results[0]), executed) == ([(0,)], [COUNT])
 
 
-def test_places_where_statements_run_are_kept_apart(source: SqliteSource) -> None:
-    other = SqliteSource(source.root, "process" if source.isolation == "inline" else "inline")
-    assert source.scope("shop", LIMITS) == source.scope("shop", LIMITS)
-    assert source.scope("shop", LIMITS) != other.scope("shop", LIMITS)
+def test_the_scope_of_a_pristine_episode_is_the_sources(source: SqliteSource) -> None:
+    assert source.scope("shop", LIMITS) == SqliteSource(source.root).scope("shop", LIMITS)
     with source.open("shop", LIMITS) as database:
         assert database.scope == source.scope("shop", LIMITS)
 
@@ -333,54 +326,6 @@ def test_bytes_are_what_python_takes() -> None:
     assert least < taken < least + 2_000
     assert memory_of(QueryResult(("a",), cells), 1_000) < taken
     assert memory_of({"k": [["x" * 1_000]]}) > 1_000
-
-
-@dataclass
-class Database:
-    """One that gives another result each time, and calls it repeatable."""
-
-    number: int = 0
-
-    def run(self) -> QueryResult:
-        self.number += 1
-        return result(self.number)
-
-
-def test_checking_executes_every_nth_known_statement_again() -> None:
-    checked, database = ResultCache(check_every=3), Database()
-    checked.get(key("k"), database.run)
-    for _ in range(2):
-        checked.get(key("k"), database.run)
-    assert database.number == 1
-    with pytest.raises(StaleResultError, match="not what the statement gives now"):
-        checked.get(key("k"), database.run)
-    honest = ResultCache(check_every=1)
-    assert [rows(honest.get(key("k"), lambda: result(7))) for _ in range(3)] == [[(7,)]] * 3
-
-
-def test_what_is_remembered_is_what_is_executed(source: SqliteSource) -> None:
-    cache = ResultCache(check_every=1)
-    statements = (COUNT, "SELECT * FROM item ORDER BY 1", "PRAGMA table_info(item)", "SELECT nam FROM item")
-    _, executed = asked(cache, source, *statements * 2)
-    assert executed == list(statements * 2)
-
-
-def test_threads_run_the_same_gold_one_by_one(cache: ResultCache) -> None:
-    barrier, ran = threading.Barrier(8), []
-
-    def run() -> QueryResult:
-        ran.append(1)
-        time.sleep(0.02)
-        return replace(result(1), elapsed=0.02)
-
-    def ask() -> Any:
-        barrier.wait()
-        return rows(cache.get_once(key("gold"), run))
-
-    with ThreadPoolExecutor(8) as pool:
-        assert [future.result() for future in [pool.submit(ask) for _ in range(8)]] == [[(1,)]] * 8
-    assert ran == [1]
-    assert not cache._in_progress
 
 
 def test_a_fork_in_the_middle_of_a_look_up_does_not_lock_the_child() -> None:

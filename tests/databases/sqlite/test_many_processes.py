@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,16 @@ import gymnasium
 import in_a_process
 import numpy as np
 import pytest
-from children import drop, episodes, episodes_in_child, inherited
+from children import drop, episodes, episodes_in_child
 from database_files import fingerprint, write_database
 from gymnasium.vector import AsyncVectorEnv
-from image_kinds import ANYWHERE_WITH_LINUX, why_not
+from image_kinds import ALL, why_not
 
 import birdenv
 from birdenv.benchmarks import demo_folder
 from birdenv.databases import QueryResult, SqliteSource
-from birdenv.databases.sqlite import _file as _sqlite_file
 
-KINDS = [kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)]
+KINDS = [kind for kind in ALL if not why_not(kind)]
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
 
 
@@ -77,29 +75,6 @@ def test_threads(root: Path, kind: str) -> None:
     assert fingerprint(path) == before
 
 
-@pytest.mark.parametrize("seconds", [0.5, pytest.param(3, marks=pytest.mark.slow)])
-def test_images_are_made_while_other_threads_connect(root: Path, seconds: float) -> None:
-    """The hook that finds an image's connection is called for those of every thread meanwhile."""
-    code = """
-import sqlite3, sys, threading, time
-from children import episodes
-from birdenv.databases import SqliteSource
-from birdenv.databases.sqlite.images import open_image
-source, end, answers = SqliteSource(sys.argv[1]), time.monotonic() + float(sys.argv[2]), []
-def write():
-    while time.monotonic() < end:
-        answers.extend(episodes(source, 1, 1))
-        for _ in range(50): open_image(source.path("town")).close()
-def connect():
-    while time.monotonic() < end: sqlite3.connect(":memory:").close()
-threads = [threading.Thread(target=work) for work in (write, write, connect, connect, connect, connect)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-print(set(answers))
-"""
-    assert in_a_process.run(code, root, seconds) == "{(2, 3, 2)}\n"
-
-
 @pytest.mark.every(3)
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,23 +95,6 @@ def test_processes(root: Path, kind: str, context: str) -> None:
         assert isinstance(result, QueryResult)
         assert result.rows == [(3,)]
     assert fingerprint(path) == before
-
-
-@pytest.mark.skipif("fork" not in CONTEXTS, reason="processes are not forked here")
-def test_a_forked_child_uses_no_connection_of_its_parent(root: Path) -> None:
-    source = SqliteSource(root)
-    assert episodes(source, 1) == expected(1)
-    held = len(source._file("town")._idle)
-    assert held >= 1
-    methods = multiprocessing.get_context("fork")
-    answers = methods.Queue()
-    (found,) = collect([methods.Process(target=inherited, args=(source, answers))], answers)
-    idle, left_alone, taken, seen = found
-    assert (idle, taken, seen) == ([0], 0, expected(3))
-    assert left_alone >= held, "and closes none of them"
-    assert len(source._file("town")._idle) == held and not _sqlite_file._of_the_parent, (
-        "the parent keeps them"
-    )
 
 
 @pytest.mark.every(3)
@@ -240,154 +198,3 @@ def test_gymnasium_workers(context: str, shared_memory: bool) -> None:
         envs.close()
         alone.close()
     assert {path: fingerprint(path) for path in before} == before
-
-
-# --- memory ----------------------------------------------------------------------------------------------
-
-MEGABYTES = 100
-MEMORY = """
-import sys
-from children import anonymous_kib
-from birdenv.databases import QueryResult, SqliteSource
-source = SqliteSource(sys.argv[1])
-number, script = int(sys.argv[2]), sys.argv[3]
-def episode():
-    database = source.open("large")
-    assert isinstance(database.run([script]), QueryResult)
-    return database
-episode().close()
-before = anonymous_kib()
-databases = [episode() for _ in range(number)]
-print(anonymous_kib() - before)
-for database in databases: database.close()
-"""
-
-
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("large")
-    script = f"""
-    PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;
-    CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
-    WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {MEGABYTES * 1000})
-      INSERT INTO t SELECT x, printf('%01000d', x) FROM c;
-    """
-    path = write_database(root, "large", script)
-    assert path.stat().st_size > MEGABYTES * 1_000_000
-    return root
-
-
-WRITING = "CREATE TABLE mine (a); INSERT INTO mine VALUES (1); UPDATE t SET b = 'x' WHERE a = 500; SELECT 1"
-READING = "SELECT count(*), max(b) FROM t WHERE a > 99000; SELECT b FROM t WHERE a = 5"
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is told apart by /proc")
-@pytest.mark.skipif("memory-map" not in KINDS, reason=why_not("memory-map") or "can be mapped")
-@pytest.mark.parametrize(
-    ("number", "script", "most_kib_each"),
-    [(32, WRITING, 1024), (64, READING, 64)],
-    ids=["writing", "reading"],
-)
-def test_episodes_share_the_pages_that_they_do_not_write(
-    large: Path, number: int, script: str, most_kib_each: int
-) -> None:
-    added = int(in_a_process.run(MEMORY, large, number, script, BIRDENV_SQLITE_IMAGE="memory-map"))
-    assert added < number * most_kib_each, f"{added} KiB for {number} episodes on {MEGABYTES} MB"
-
-
-# --- ends of all kinds -----------------------------------------------------------------------------------
-
-OPEN = """
-import gc, os, sys, threading
-from birdenv.databases import Limits, SqliteSource
-source = SqliteSource(sys.argv[1], image=sys.argv[2])
-def opened(limits=Limits()):
-    database = source.open("town", limits)
-    database.run(["CREATE TABLE x (a); CREATE TEMP TABLE y (a); BEGIN; INSERT INTO x VALUES (1)"])
-    return database
-ENDLESS = "INSERT INTO x WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
-"""
-ENDS: dict[str, str] = {
-    "unclosed at the end": "database = opened()",
-    "in a cycle at the end": "a = [opened()]; a.append(a); a[0].me = a"
-    if False
-    else "a = [opened()]; a.append(a)",
-    "thrown away": "for _ in range(50): opened()\ngc.collect()",
-    "thrown away without the collector": "gc.disable()\nfor _ in range(50): opened()",
-    "in a transaction that is larger than SQLite's cache": """
-for end in (lambda d: d.close(), lambda d: None, lambda d: d.checkpoint()):
-    database = opened()
-    large = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 4000)"
-    database.run([f"INSERT INTO x {large} SELECT zeroblob(1000) FROM c; COMMIT; BEGIN; UPDATE x SET a = 1"])
-    database.run([f"INSERT INTO x {large} SELECT zeroblob(1000) FROM c; UPDATE x SET a = zeroblob(999)"])
-    end(database); del database; gc.collect()""",
-    "closed twice": "database = opened(); database.close(); database.close(); del database; gc.collect()",
-    "closed by another thread": "d = opened(); t = threading.Thread(target=d.close); t.start(); t.join()",
-    "thrown away by another thread": """
-databases = [opened() for _ in range(20)]
-t = threading.Thread(target=databases.clear); t.start(); t.join(); gc.collect()""",
-    "after an interrupted statement": """
-import signal
-database = opened(Limits(seconds=20))
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    database.execute(ENDLESS)
-except KeyboardInterrupt as error:
-    kept = error
-database.close()
-del database; gc.collect()""",
-    "after a statement that ran out of time": """
-database = opened(Limits(seconds=0.1))
-database.execute(ENDLESS)
-database.checkpoint(); database.close()""",
-    "sys.exit in an episode": "database = opened(); sys.exit(0)",
-    "with a failing image": """
-from birdenv.databases.sqlite.images import _memory_image
-real = _memory_image.connect_with_handle
-_memory_image.connect_with_handle = lambda *a, **k: (_ for _ in ()).throw(OSError("no"))
-for _ in range(3): source.open("town").execute("CREATE TABLE z (a)")
-_memory_image.connect_with_handle = real
-opened(); gc.collect()""",
-    "restored over an open transaction": """
-database = opened(); kept = database.checkpoint()
-for _ in range(20): database.run(["BEGIN; DELETE FROM t"]); database.restore(kept)""",
-    "a daemon thread in an episode at the end": """
-import time
-def work():
-    database = opened()
-    while True: database.execute("INSERT INTO x VALUES (1)")
-threading.Thread(target=work, daemon=True).start(); time.sleep(0.2)""",
-}
-
-
-@pytest.mark.every(4)
-@some_kinds
-@pytest.mark.parametrize("end", ENDS)
-def test_no_end_of_an_episode_crashes_the_process(root: Path, end: str, kinds: list[str]) -> None:
-    path = root / "town" / "town.sqlite"
-    before = fingerprint(path)
-    programs = [in_a_process.start(OPEN + ENDS[end], root, kind) for kind in kinds]
-    for kind, program in zip(kinds, programs, strict=True):
-        out, err = program.communicate(timeout=60)
-        assert (program.returncode, out, err) == (0, "", ""), kind
-    assert fingerprint(path) == before
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize("kind", KINDS)
-def test_episodes_give_their_memory_and_files_back(root: Path, kind: str) -> None:
-    code = """
-import os, sys
-from pathlib import Path
-from birdenv.databases import SqliteSource
-source = SqliteSource(sys.argv[1], image=sys.argv[2])
-def held(): return len(os.listdir("/proc/self/fd")), Path("/proc/self/maps").read_text().count("town.sqlite")
-def episodes(number):
-    for _ in range(number):
-        with source.open("town") as database: database.run(["BEGIN; INSERT INTO t VALUES (1)"])
-episodes(3); before = held(); episodes(200)
-print(before == held(), before[1])
-"""
-    if not Path("/proc/self/maps").exists():
-        pytest.skip("only Linux says what a process holds")
-    assert in_a_process.run(code, root, kind) == "True 0\n"

@@ -16,12 +16,11 @@ import pytest
 from database_files import fingerprint, write_database
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from image_kinds import ANYWHERE_WITH_LINUX, why_not
+from image_kinds import ALL, why_not
 from plain_copy import Answer, PlainCopy, answer
 from samples import examples
 
-from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
-from birdenv.databases.sqlite._error_kinds import NOT_UTF8
+from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT COLLATE NOCASE, age INT UNIQUE);
@@ -74,7 +73,7 @@ class Difference(NamedTuple):
     ours: Answer
     plain: Answer
     where: str = "everywhere"
-    """Or only: `memory` (the file's pages are in memory), `file` (they are in a file), `inline`."""
+    """Or only: `memory` (the file's pages are in memory), `file` (they are in a file)."""
 
 
 def cell(name: str, value: object) -> Answer:
@@ -91,8 +90,6 @@ def error(message: str) -> Answer:
 
 CHECKPOINTED = ("busy", "log", "checkpointed")
 WRITE = "CREATE TABLE t (a)"
-TRIMMED = "SELECT trim(CAST(x'ff41' AS TEXT), 'A') AS a"
-UNTRUSTED = ("PRAGMA trusted_schema = 0", "CREATE VIEW v AS SELECT printf('%d', 1) AS a", "SELECT a FROM v")
 FIVE = tuple(f"ATTACH ':memory:' AS m{i}" for i in range(5))
 NUL = "SELECT 1\0"
 
@@ -156,24 +153,12 @@ DIFFERENCES: dict[str, Difference] = {
     "more than 4 attached databases": Difference(
         FIVE, error("too many attached databases - max 4"), Answer()
     ),
-    "trim of text that is no UTF-8": Difference(
-        (TRIMMED,),
-        error("a name or text in this statement, or in what it reads, is not UTF-8"),
-        one("\udcff"),
-        "inline",
-    ),
-    "views on printf and trim, with trusted_schema off": Difference(
-        UNTRUSTED, error("unsafe use of printf()"), one("1"), "inline"
-    ),
-    "what is listed of printf": Difference(
-        ("SELECT count(*) AS a FROM pragma_function_list WHERE name = 'printf'",), one(2), one(1), "inline"
-    ),
 }
 
-PLACES = {"memory-map": "memory", "deserialize": "memory", "copy": "file"}
+PLACES = {"memory-map": "memory", "copy": "file"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)])
+@pytest.mark.parametrize("kind", [kind for kind in ALL if not why_not(kind)])
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_what_differs(tmp_path: Path, name: str, kind: str) -> None:
     script, ours, expected, where = DIFFERENCES[name]
@@ -183,7 +168,7 @@ def test_what_differs(tmp_path: Path, name: str, kind: str) -> None:
         for sql in script:
             found = answer(database.execute(sql)), plain.execute(sql)
     plain.close()
-    applies = where in ("everywhere", isolation, PLACES[kind])
+    applies = where in ("everywhere", PLACES[kind])
     assert found == (ours if applies else expected, expected)
 
 
@@ -401,18 +386,9 @@ class Beside:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._isolation = isolation
         self.path = write_database(folder / "databases", "town", SCHEMA)
         self.source = SqliteSource(folder / "databases")
         self.before = fingerprint(self.path)
-
-    def _takes_no_such_text(self, script: list[str], result: Result) -> bool:
-        return (
-            self._isolation == "inline"
-            and isinstance(result, QueryError)
-            and result.message == NOT_UTF8
-            and CAREFUL_CALL.search("\n".join(script)) is not None
-        )
 
     def check(self, script: list[str]) -> None:
         plain = PlainCopy(self.path, self._folder)
@@ -424,8 +400,6 @@ class Beside:
                         assert isinstance(result, QueryError), sql
                         if result.kind == "denied":
                             continue  # else another error was found first, and must be the plain one's
-                    if self._takes_no_such_text(script, result):
-                        continue
                     theirs = plain.execute(sql)
                     found = answer(result)
                     if begins(LISTED, sql):
@@ -438,10 +412,10 @@ class Beside:
         assert fingerprint(self.path) == self.before
 
 
-@pytest.fixture(scope="module", params=["inline", "process"])
-def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
     folder = tmp_path_factory.mktemp("beside")
-    yield Beside(folder, request.param)
+    yield Beside(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -17,7 +17,12 @@ from database_files import fingerprint, write_database
 
 from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import _process_database as pool
-from birdenv.databases.sqlite._worker import decoded
+from birdenv.databases.sqlite._process_database import _read
+from birdenv.errors import InfrastructureError
+from birdenv.processes import _memory, _process
+from birdenv.processes._child import ANSWER
+from birdenv.processes._messages import unpacked
+from birdenv.processes._process import ChildProcess
 
 LIMITS = Limits(seconds=0.5)
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"
@@ -26,13 +31,8 @@ CUSTOMERS = "SELECT count(*) FROM customers"
 
 
 @pytest.fixture
-def workers(source: SqliteSource) -> SqliteSource:
-    return SqliteSource(source.root)
-
-
-@pytest.fixture
-def episode(workers: SqliteSource) -> Iterator[EpisodeDatabase]:
-    with workers.open("shop", LIMITS) as database:
+def episode(source: SqliteSource) -> Iterator[EpisodeDatabase]:
+    with source.open("shop", LIMITS) as database:
         yield database
 
 
@@ -53,39 +53,11 @@ def process_of(database: EpisodeDatabase) -> int:
     return database._worker.pid  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT 1, 2.5, 'a', x'00ff', NULL, 9e999, -9e999, 9223372036854775807",
-        "SELECT CAST(x'ff41' AS TEXT), 'a' || char(0) || 'b', ''",
-        "SELECT * FROM nowhere",
-        "SELEC",
-        "",
-        "PRAGMA table_info(customers)",
-        "INSERT INTO customers (name) VALUES ('New') RETURNING *",
-        "DELETE FROM orders",
-        "ATTACH '/tmp/x' AS x",
-        "INSERT INTO customers VALUES (1, 'Ada', NULL)",
-        "WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c LIMIT 500) SELECT x FROM c",
-    ],
-)
-def test_the_answers_are_those_of_an_episode_in_this_process(
-    source: SqliteSource, workers: SqliteSource, sql: str
-) -> None:
-    with source.open("shop", LIMITS) as here, workers.open("shop", LIMITS) as there:
-        for rows in (None, 3):
-            assert there.execute(sql, rows) == here.execute(sql, rows)
-        assert there.query(sql) == here.query(sql)
-        assert there.run([sql, CUSTOMERS]) == here.run([sql, CUSTOMERS])
-        assert there.state() == here.state()
-        assert there.is_private == here.is_private
-
-
 def test_what_nothing_can_interrupt_is_killed_and_the_episode_is_told(
-    workers: SqliteSource, episode: EpisodeDatabase
+    source: SqliteSource, episode: EpisodeDatabase
 ) -> None:
-    before = fingerprint(workers.path("shop"))
-    with workers.open("shop", LIMITS) as neighbour:
+    before = fingerprint(source.path("shop"))
+    with source.open("shop", LIMITS) as neighbour:
         neighbour.execute("DELETE FROM orders")
         began = time.monotonic()
         killed = error(episode, UNSTOPPABLE)
@@ -95,7 +67,7 @@ def test_what_nothing_can_interrupt_is_killed_and_the_episode_is_told(
         assert "lost" not in killed.message, "there was nothing to lose yet"
         assert value(episode, CUSTOMERS) == 3
         assert value(neighbour, "SELECT count(*) FROM orders") == 0
-    assert fingerprint(workers.path("shop")) == before
+    assert fingerprint(source.path("shop")) == before
 
 
 @pytest.mark.kills
@@ -125,8 +97,8 @@ def test_sql_that_multiplies_itself_while_it_is_compiled_is_killed(episode: Epis
     assert value(episode, CUSTOMERS) == 3
 
 
-def test_a_worker_that_dies_costs_its_own_episode(workers: SqliteSource) -> None:
-    with workers.open("shop", LIMITS) as hit, workers.open("shop", LIMITS) as neighbour:
+def test_a_worker_that_dies_costs_its_own_episode(source: SqliteSource) -> None:
+    with source.open("shop", LIMITS) as hit, source.open("shop", LIMITS) as neighbour:
         hit.execute("DELETE FROM customers")
         neighbour.execute("DELETE FROM orders")
         os.kill(process_of(hit), signal.SIGKILL)
@@ -136,10 +108,10 @@ def test_a_worker_that_dies_costs_its_own_episode(workers: SqliteSource) -> None
         assert value(neighbour, "SELECT count(*) FROM orders") == 0
 
 
-def test_workers_are_used_again_and_keep_nothing_of_an_episode(workers: SqliteSource) -> None:
+def test_workers_are_used_again_and_keep_nothing_of_an_episode(source: SqliteSource) -> None:
     seen = set()
     for _ in range(5):
-        with workers.open("shop", LIMITS) as database:
+        with source.open("shop", LIMITS) as database:
             assert value(database, CUSTOMERS) == 3
             assert value(database, "SELECT total_changes()") == 0
             database.execute("CREATE TEMP TABLE customers (id)")
@@ -149,20 +121,20 @@ def test_workers_are_used_again_and_keep_nothing_of_an_episode(workers: SqliteSo
     assert len(seen) == 1
 
 
-def test_many_reading_episodes_need_one_worker(workers: SqliteSource) -> None:
+def test_many_reading_episodes_need_one_worker(source: SqliteSource) -> None:
     pool.workers.close_idle()
-    episodes = [workers.open("shop", LIMITS) for _ in range(20)]
+    episodes = [source.open("shop", LIMITS) for _ in range(20)]
     assert [value(each, CUSTOMERS) for each in episodes] == [3] * 20
     assert len(pool.workers._idle) == 1
 
 
-def test_episodes_in_many_threads(workers: SqliteSource) -> None:
+def test_episodes_in_many_threads(source: SqliteSource) -> None:
     failures: list[BaseException] = []
 
     def play(number: int) -> None:
         try:
             for turn in range(10):
-                with workers.open("shop", LIMITS) as database:
+                with source.open("shop", LIMITS) as database:
                     if (number + turn) % 2:
                         database.execute(f"INSERT INTO customers (name) VALUES ('{number}')")
                     assert value(database, CUSTOMERS) == 3 + (number + turn) % 2
@@ -252,21 +224,22 @@ class Bomb:
 @pytest.mark.parametrize(
     "reply",
     [
-        pickle.dumps(Bomb()),
-        pickle.dumps(("error", "timeout", 5, 0.0)),
-        pickle.dumps(("result", ("a",), "rows", False, 0, 0.0)),
-        pickle.dumps(("state", {}, {"t": ("none",)}, ())),
-        pickle.dumps(("checkpoint", (1,), 0, {})),
-        pickle.dumps(("unheard of",)),
+        pickle.dumps((False, Bomb())),
+        pickle.dumps((False, ("error", "timeout", 5, 0.0))),
+        pickle.dumps((False, ("result", ("a",), "rows", False, 0, 0.0))),
+        pickle.dumps((False, ("state", {}, {"t": ("none",)}, ()))),
+        pickle.dumps((False, ("checkpoint", (1,), 0, {}))),
+        pickle.dumps((False, ("unheard of",))),
+        pickle.dumps(("none",)),
         b"",
         b"\x80\x05nonsense",
-        pickle.dumps(("none",))[:-3],
+        pickle.dumps((False, ("none",)))[:-3],
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_what_a_worker_sends_can_only_be_a_plain_answer(reply: bytes) -> None:
-    with pytest.raises(ValueError, match="worker"):
-        decoded(reply)
+    with pytest.raises((ValueError, TypeError)):
+        _read(unpacked(reply))
     assert not Path("/tmp/birdenv-was-here").exists()
 
 
@@ -275,47 +248,186 @@ def test_a_worker_that_sends_nonsense_is_ended(
 ) -> None:
     episode.execute("DELETE FROM orders")
     with monkeypatch.context() as patched:
-        patched.setattr(pool.SharedWorker, "receive", lambda *_: b"\0\1" + pickle.dumps(Bomb()))
+        patched.setattr(_process, "receive", lambda *_: ANSWER + pickle.dumps(Bomb()))
         assert "made no sense" in error(episode, CUSTOMERS).message
     assert value(episode, CUSTOMERS) == 3
 
 
-def test_a_source_that_is_gone_by_the_time_is_an_input_error(workers: SqliteSource) -> None:
+def test_a_source_that_is_gone_by_the_time_is_an_input_error(source: SqliteSource) -> None:
     from birdenv.errors import InputError
 
     pool.workers.close_idle()
-    database = workers.open("shop", LIMITS)
-    workers.path("shop").rename(workers.path("shop").with_name("elsewhere"))
+    database = source.open("shop", LIMITS)
+    source.path("shop").rename(source.path("shop").with_name("elsewhere"))
     with pytest.raises(InputError, match=r"shop\.sqlite"):
         database.execute("SELECT 1")
 
 
-def test_a_file_that_is_cut_short_costs_the_worker_only(workers: SqliteSource) -> None:
+def test_a_file_that_is_cut_short_costs_the_worker_only(source: SqliteSource) -> None:
     """Workers read through memory maps; what is not there any more ends them."""
-    path = workers.path("shop")
+    path = source.path("shop")
     contents = path.read_bytes()
-    with workers.open("shop", LIMITS) as database:
+    with source.open("shop", LIMITS) as database:
         assert value(database, CUSTOMERS) == 3
         try:
             os.truncate(path, 0)
             assert error(database, "SELECT group_concat(name) FROM customers").kind == "engine"
         finally:
             path.write_bytes(contents)
-    with workers.open("shop", LIMITS) as database:
+    with source.open("shop", LIMITS) as database:
         assert value(database, CUSTOMERS) == 3
 
 
-def test_maps_have_so_much_room_and_give_it_back() -> None:
-    program = """
-import sqlite3
-from birdenv.databases.sqlite import _file as mapped
-connection = sqlite3.connect(":memory:")
-assert mapped.map_file(connection, 5) == 0, "nothing is mapped where nobody has said so"
-mapped.map_files()
-assert mapped.map_file(connection, mapped.MAPPED_BYTES + 1) == 0
-assert mapped.map_file(connection, mapped.MAPPED_BYTES) == mapped.MAPPED_BYTES
-assert mapped.map_file(connection, 1) == 0
-mapped.give_room_back(1)
-assert mapped.map_file(connection, 1) == 1
+# --- an episode that writes keeps its worker -------------------------------------------------------------
+
+
+def pids(databases: list[EpisodeDatabase]) -> set[int]:
+    return {process_of(database) for database in databases}
+
+
+def test_episodes_that_write_have_a_worker_each_until_they_are_closed_or_restored(
+    source: SqliteSource,
+) -> None:
+    databases = [source.open("shop", LIMITS) for _ in range(pool.MOST_WORKERS + 3)]
+    for number, database in enumerate(databases):
+        database.run(["BEGIN", f"INSERT INTO customers (name) VALUES ('new {number}')"])
+    assert len(pids(databases)) == len(databases)
+    assert [value(each, CUSTOMERS) for each in databases] == [4] * len(databases)
+    empty = source.open("shop").checkpoint()
+    assert isinstance(empty, Checkpoint)
+    assert databases[0].restore(empty) is None
+    assert databases[0]._worker is None  # type: ignore[attr-defined]
+    for database in databases:
+        database.close()
+    assert len(pool.workers._idle) <= pool.MOST_WORKERS
+    assert sum(process.is_alive for process in list(pool.workers._all)) <= pool.MOST_WORKERS
+
+
+def test_sixty_four_reading_episodes_in_threads_need_a_worker_a_core(source: SqliteSource) -> None:
+    pool.workers.close_idle()
+    seen: set[int] = set()
+
+    def read() -> None:
+        with source.open("shop", Limits(seconds=20)) as database:
+            for _ in range(3):
+                assert value(database, CUSTOMERS) == 3
+                seen.update(process.pid for process in list(pool.workers._all) if process.is_alive)
+
+    threads = [threading.Thread(target=read) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) <= pool.MOST_WORKERS
+
+
+IN_64_ENVIRONMENTS = f"""
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from birdenv.databases import Limits, SqliteSource
+from birdenv.databases.sqlite._process_database import workers
+source = SqliteSource(sys.argv[1])
+databases = [source.open("shop", Limits(seconds=600)) for _ in range(64)]
+ended = []
+
+def run(database):
+    try:
+        database.execute({ENDLESS!r})
+    except ValueError as error:
+        ended.append(str(error))
+
+threads = [threading.Thread(target=run, args=(database,)) for database in databases]
+for thread in threads:
+    thread.start()
+time.sleep(0.5)
+print(*[process.pid for process in workers._all], flush=True)
+try:
+    if sys.argv[2] == "Ctrl-C":
+        time.sleep(60)
+except KeyboardInterrupt:
+    pass
+for database in databases:
+    database.close()
+for thread in threads:
+    thread.join(20)
+left = sum(process.is_alive for process in list(workers._all))
+print(ended == ["this database is closed"] * 64, left, flush=True)
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("how", ["close", "Ctrl-C"])
+def test_endless_statements_in_64_environments_are_ended(source: SqliteSource, how: str) -> None:
+    program = [sys.executable, "-c", IN_64_ENVIRONMENTS, str(source.root), how]
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    busy = [int(pid) for pid in process.stdout.readline().split()]
+    assert len(busy) == pool.MOST_WORKERS
+    if how == "Ctrl-C":
+        process.send_signal(signal.SIGINT)
+    rest = process.stdout.read()
+    assert (process.wait(30), rest) == (0, "True 0\n")
+    process.stdout.close()
+    assert not any(map(_is_running, busy))
+
+
+def test_a_thousand_databases_are_dropped_without_close(source: SqliteSource) -> None:
+    before = {process.pid for process in list(pool.workers._all) if process.is_alive}
+    for number in range(1_000):
+        database = source.open("shop", LIMITS)
+        if number % 100 == 0:
+            database.execute("DELETE FROM orders")
+        del database
+    assert len({process.pid for process in list(pool.workers._all) if process.is_alive} - before) <= 2
+    with source.open("shop", LIMITS) as database:
+        assert value(database, CUSTOMERS) == 3
+
+
+def test_where_memory_runs_out_an_episode_that_writes_is_told(
+    source: SqliteSource, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with source.open("shop", LIMITS) as writing, source.open("shop", LIMITS) as late:
+        writing.execute("DELETE FROM orders")
+        (tmp_path / "meminfo").write_text("MemTotal: 8000000 kB\nMemAvailable: 100000 kB\n")
+        monkeypatch.setattr(_memory, "_MACHINE", tmp_path / "meminfo")
+        with pytest.raises(InfrastructureError, match="97 MiB left"):
+            late.execute("DELETE FROM customers")
+        assert value(late, CUSTOMERS) == 3, "it has written nothing"
+        assert value(writing, "SELECT count(*) FROM orders") == 0, "the other episode goes on"
+
+
+def test_where_no_process_can_be_started_the_others_go_on(
+    source: SqliteSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with source.open("shop", LIMITS) as writing, source.open("shop", LIMITS) as late:
+        writing.execute("DELETE FROM orders")
+        pool.workers.close_idle()
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        with pytest.raises(InfrastructureError, match="no child process can be started"):
+            late.execute(CUSTOMERS)
+        assert value(writing, "SELECT count(*) FROM orders") == 0
+        monkeypatch.undo()
+        assert value(late, CUSTOMERS) == 3
+
+
+@pytest.mark.parametrize("when", ["while it starts", "while it answers", "in a transaction"])
+def test_a_worker_that_is_killed(source: SqliteSource, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    pool.workers.close_idle()
+    with source.open("shop", Limits(seconds=20)) as database:
+        if when == "in a transaction":
+            database.run(["BEGIN", "DELETE FROM customers"])
+            os.kill(process_of(database), signal.SIGKILL)
+            assert "is lost" in error(database, CUSTOMERS).message
+        else:
+            delay = 0.3 if when == "while it answers" else 0.0
+            call = ChildProcess.call
+
+            def killed(process: ChildProcess, *request: object, **how: object) -> object:
+                threading.Timer(delay, os.kill, (process.pid, signal.SIGKILL)).start()
+                return call(process, *request, **how)  # type: ignore[arg-type]
+
+            with monkeypatch.context() as patched:
+                patched.setattr(ChildProcess, "call", killed)
+                died = error(database, ENDLESS)
+            assert (died.kind, "SIGKILL" in died.message) == ("engine", True)
+        assert value(database, CUSTOMERS) == 3

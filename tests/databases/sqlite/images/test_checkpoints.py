@@ -12,7 +12,7 @@ import pytest
 from database_files import fingerprint, write_database
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, why_not
+from image_kinds import ALL, cloning_file_system, forget_places, why_not
 from samples import examples
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteSource
@@ -257,7 +257,7 @@ def test_one_that_does_not_fit_is_an_error_or_a_damaged_database_and_nothing_wor
             replace(good, size=2**45),
             replace(good, pages={0: b"\xff" * PAGE}),
         ):
-            for kind in ANYWHERE_WITH_LINUX:
+            for kind in ALL:
                 with opened(place, kind) as other:
                     with suppress(ValueError):
                         other.restore(bad)
@@ -319,7 +319,7 @@ writes = st.one_of(
     st.builds("PRAGMA user_version = {}".format, number),
     st.sampled_from(CONTROL.strip().split("\n")),
 )
-kinds = st.sampled_from([kind for kind in ANYWHERE_WITH_LINUX if not why_not(kind)])
+kinds = st.sampled_from([kind for kind in ALL if not why_not(kind)])
 
 
 def check_any_script(place: Path, script: list[str], more: list[str], here: str, there: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from database_files import fingerprint, write_database
-from image_kinds import ALL, ANYWHERE_WITH_LINUX, cloning_file_system, forget_places, let_images_grow, why_not
+from image_kinds import ALL, cloning_file_system, forget_places, let_images_grow, why_not
 from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
@@ -497,7 +497,7 @@ def test_a_changed_source_is_noticed_at_the_next_open(
 # --- errors ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ANYWHERE_WITH_LINUX)
+@pytest.mark.parametrize("kind", ALL)
 def test_a_file_that_is_gone_is_an_error_of_that_episode_only(kind: str, tmp_path: Path) -> None:
     source = source_in(tmp_path, kind)
     with source.open("town") as database:
