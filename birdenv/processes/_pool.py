@@ -67,14 +67,18 @@ class ProcessPool(Generic[P]):
                     self._starting += 1
                     break
                 self._change.wait(_LOOK_AGAIN)
+        process = None
         try:
             process = self._start()
             process.at_work = True
-            self._all.add(process)
             return process
         finally:
             with self._change:
                 self._starting -= 1
+                if process is not None:
+                    self._all.add(process)
+                else:
+                    self._change.notify()
 
     def release(self, process: P) -> None:
         """Take back a process in which nothing of its user is left."""

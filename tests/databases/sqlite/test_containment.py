@@ -320,6 +320,7 @@ def peak_kib(root: Path, statements: list[str]) -> int:
     return int(run(FEED, root, json.dumps(statements)))
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
     assert peak_kib(tmp_path, HOGS) < MOST_KIB
 

@@ -212,8 +212,8 @@ def test_run_stops_at_the_first_error(database: SqliteDatabase) -> None:
     assert isinstance(result, QueryError)
     assert result.kind == "missing"
     assert rows(database.query("SELECT name FROM sqlite_schema WHERE name IN ('a', 'b', 'c')")) == [("a",)]
-    assert database.run([]) == QueryResult((), ())
-    assert database.run(["", "-- nothing"]) == QueryResult((), ())
+    assert database.run([]) == QueryResult((), [])
+    assert database.run(["", "-- nothing"]) == QueryResult((), [])
     assert rows(database.run(["SELECT 1; SELECT 2;", "SELECT 3"])) == [(3,)]
 
 

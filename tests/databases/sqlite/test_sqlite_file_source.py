@@ -32,10 +32,10 @@ def test_every_id_is_the_file(file: Path) -> None:
     assert source.path("any") == file
 
 
-def test_in_a_process_a_statement_that_nothing_stops_is_over(file: Path) -> None:
+def test_a_statement_that_nothing_stops_is_over(file: Path) -> None:
     from birdenv.databases import Limits
 
-    with SqliteFileSource(file, "process").open("", Limits(seconds=0.3)) as database:
+    with SqliteFileSource(file).open("", Limits(seconds=0.3)) as database:
         endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r"
         result = database.query(endless)
         assert isinstance(result, QueryError)

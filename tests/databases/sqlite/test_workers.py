@@ -355,8 +355,7 @@ print(ended == ["this database is closed"] * 64, left, flush=True)
 """
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("how", ["close", "Ctrl-C"])
+@pytest.mark.parametrize("how", [pytest.param("close", marks=pytest.mark.kills), "Ctrl-C"])
 def test_endless_statements_in_64_environments_are_ended(source: SqliteSource, how: str) -> None:
     program = [sys.executable, "-c", IN_64_ENVIRONMENTS, str(source.root), how]
     process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,13 @@ import pytest
 from database_files import fingerprint, write_database
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from image_kinds import ALL, cloning_file_system, forget_places, why_not
+from image_kinds import ALL, why_not
 from samples import examples
 
-from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteSource
+from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult
 from birdenv.databases._results import Checkpoint
-from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite.images import _memory_map
+from birdenv.databases.sqlite import LocalSource, SqliteDatabase, _source
+from birdenv.databases.sqlite.images import _memory_map, _scratch
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, photo BLOB);
@@ -29,41 +28,29 @@ WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 300)
 PAGE = 4096
 
 
-@pytest.fixture(scope="session")
-def cloning(on_disk: Path) -> Iterator[Path | str]:
-    folder = on_disk / "checkpoints"
-    folder.mkdir()
-    with cloning_file_system(folder) as place:
-        yield place
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements run in the process of the tests here, as they do in a worker."""
+    monkeypatch.setattr(_source, "limit_process", lambda *_: None)
 
 
 @pytest.fixture
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, cloning: Path | str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where images of every kind that the test asks for can be made, with a database `town`."""
     arguments = getattr(request.node, "callspec", None)
     kinds = [value for value in (arguments.params.values() if arguments else ()) if value in ALL]
-    for reason in map(why_not, kinds):
-        if reason:
-            pytest.skip(reason)
-    folder = tmp_path
-    if "reflink" in kinds:
-        if isinstance(cloning, str):
-            pytest.skip(cloning)
-        folder = cloning / tmp_path.name
-        folder.mkdir()
-    monkeypatch.setenv("BIRDENV_SCRATCH", str(folder))
-    forget_places()
-    write_database(folder, "town", SCHEMA)
-    yield folder
-    forget_places()
+    for reason in filter(None, map(why_not, kinds)):
+        pytest.skip(reason)
+    monkeypatch.setenv("BIRDENV_SCRATCH", str(tmp_path))
+    monkeypatch.setattr(_scratch, "_mine", None)
+    write_database(tmp_path, "town", SCHEMA)
+    return tmp_path
 
 
 def opened(
     place: Path, kind: str = "auto", limits: Limits | None = None, name: str = "town"
 ) -> SqliteDatabase:
-    return SqliteSource(place, image=kind).open(name, limits or Limits(seconds=10))  # type: ignore[arg-type]
+    return LocalSource(place, None, kind).open(name, limits or Limits(seconds=10))  # type: ignore[arg-type]
 
 
 def checkpoint_of(database: SqliteDatabase) -> Checkpoint:
@@ -176,7 +163,7 @@ def test_it_is_a_branch_that_can_be_taken_more_than_once(place: Path, kind: str)
             assert database.execute("UPDATE t SET a = a + 1 RETURNING a").rows == [(2,)]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("kind", ["memory-map", "reflink", "copy", "deserialize"])
+@pytest.mark.parametrize("kind", ALL)
 def test_its_size_is_that_of_the_changed_pages(place: Path, kind: str) -> None:
     with opened(place, kind) as database:
         database.execute("UPDATE people SET name = 'x' WHERE id = 7")
@@ -336,7 +323,7 @@ def check_any_script(place: Path, script: list[str], more: list[str], here: str,
         assert state_of(first) == expected
 
 
-@pytest.mark.parametrize("kind", ["copy", "memory-map", "deserialize"])
+@pytest.mark.parametrize("kind", ALL)
 def test_what_stands_in_a_wal_file_that_is_in_use_is_part_of_it(place: Path, kind: str) -> None:
     """Here the full-text index keeps a statement open, and SQLite does not empty the -wal file."""
     with opened(place, kind) as first, opened(place, kind) as second:

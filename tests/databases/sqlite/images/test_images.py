@@ -6,19 +6,17 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from database_files import fingerprint, write_database
-from image_kinds import ALL, cloning_file_system, forget_places, let_images_grow, why_not
+from image_kinds import ALL, let_images_grow, why_not
 from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
-from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite.images import _memory_image, _sqlite_library, open_image, trial
-from birdenv.databases.sqlite.images import _open as _images
+from birdenv.databases.sqlite import LocalSource, SqliteDatabase, _source
+from birdenv.databases.sqlite.images import _mapped_image, _scratch, _sqlite_library, trial
 from birdenv.errors import InputError
 
 Opened = Callable[..., SqliteDatabase]
@@ -188,26 +186,10 @@ ASKED_OF_EVERY_EPISODE = (
 )
 
 
-@pytest.fixture(scope="session")
-def cloning(on_disk: Path) -> Iterator[Path | str]:
-    folder = on_disk / "images"
-    folder.mkdir()
-    with cloning_file_system(folder) as place:
-        yield place
-
-
-def use_place(kind: str, tmp_path: Path, cloning: Path | str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for databases and scratch files on which images of this kind can be made."""
-    reason = why_not(kind)
-    if kind == "reflink" and isinstance(cloning, str):
-        reason = cloning
-    if reason:
-        pytest.skip(reason)
-    place = cloning / tmp_path.name if kind == "reflink" and isinstance(cloning, Path) else tmp_path
-    place.mkdir(exist_ok=True)
-    monkeypatch.setenv("BIRDENV_SCRATCH", str(place))
-    forget_places()
-    return place
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements run in the process of the tests here, as they do in a worker."""
+    monkeypatch.setattr(_source, "limit_process", lambda *_: None)
 
 
 @pytest.fixture(params=ALL)
@@ -216,9 +198,13 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def place(kind: str, tmp_path: Path, cloning: Path | str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    yield use_place(kind, tmp_path, cloning, monkeypatch)
-    forget_places()
+def place(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for databases and scratch files."""
+    if reason := why_not(kind):
+        pytest.skip(reason)
+    monkeypatch.setenv("BIRDENV_SCRATCH", str(tmp_path))
+    monkeypatch.setattr(_scratch, "_mine", None)
+    yield tmp_path
 
 
 def script() -> list[str]:
@@ -227,9 +213,9 @@ def script() -> list[str]:
     return "".join([*texts, SCRIPT]).strip().replace("\n\n", "\n").split("\n")
 
 
-def source_in(place: Path, kind: str, script: str = SCHEMA) -> SqliteSource:
+def source_in(place: Path, kind: str, script: str = SCHEMA) -> LocalSource:
     write_database(place / "databases", "town", script)
-    return SqliteSource(place / "databases", image=kind)  # type: ignore[arg-type]
+    return LocalSource(place / "databases", None, kind)  # type: ignore[arg-type]
 
 
 def rows(result: Result) -> list[tuple[object, ...]]:
@@ -322,88 +308,26 @@ def test_growth_has_a_bound_and_the_episode_goes_on(
 def test_the_environment_variable_stands_in_for_auto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_database(tmp_path, "town", SCHEMA)
     monkeypatch.setenv("BIRDENV_SQLITE_IMAGE", "copy")
-    for setting, expected in (("auto", "copy"), ("deserialize", "deserialize")):
-        with SqliteSource(tmp_path, image=setting).open("town") as database:  # type: ignore[arg-type]
+    for setting, expected in (("auto", "copy"), ("memory-map", "memory-map")):
+        with LocalSource(tmp_path, None, setting).open("town") as database:  # type: ignore[arg-type]
             database.execute("CREATE TABLE t (a)")
             assert kind_of(database) == expected
     monkeypatch.setenv("BIRDENV_SQLITE_IMAGE", "nonsense")
-    with pytest.raises(InputError, match="BIRDENV_SQLITE_IMAGE 'nonsense' is unknown; known: auto, reflink"):
+    with pytest.raises(InputError, match="'nonsense' is unknown; known: auto, memory-map"):
         SqliteSource(tmp_path)
-
-
-@pytest.mark.disk
-@pytest.mark.parametrize("folder", ["temporary", "memory"])
-def test_where_files_cannot_be_cloned_that_is_said_and_auto_maps_memory(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = Path("/dev/shm") / f"birdenv-test-{os.getpid()}" if folder == "memory" else tmp_path
-    if not place.parent.is_dir():
-        pytest.skip(f"no {place.parent}")
-    place.mkdir(exist_ok=True)
-    try:
-        done = subprocess.run(["stat", "-f", "-c", "%T", place], capture_output=True, text=True, check=False)
-        if done.stdout.strip() not in ("ext2/ext3", "tmpfs"):
-            pytest.skip(f"only known of ext4 and tmpfs, and this is {done.stdout.strip()!r}")
-        monkeypatch.setenv("BIRDENV_SCRATCH", str(place))
-        forget_places()
-        path = source_in(place, "auto").path("town")
-        assert "not supported" in trial(path, "reflink") or "ioctl" in trial(path, "reflink")
-        with SqliteSource(place / "databases", image="reflink").open("town") as database:
-            error = database.execute("CREATE TABLE t (a)")
-            assert isinstance(error, QueryError)
-            assert error.message.startswith("no private image of the database can be made: [Errno ")
-            assert rows(database.execute("SELECT count(*) FROM people")) == [(3,)]
-        if not why_not("memory-map"):
-            with SqliteSource(place / "databases").open("town") as database:
-                database.execute("CREATE TABLE t (a)")
-                assert kind_of(database) == "memory-map"
-    finally:
-        forget_places()
-        if folder == "memory":
-            shutil.rmtree(place)
-
-
-def test_auto_clones_where_files_can_be_cloned(
-    tmp_path: Path, cloning: Path | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = use_place("reflink", tmp_path, cloning, monkeypatch)
-    with source_in(place, "auto").open("town") as database:
-        database.execute("CREATE TABLE t (a)")
-        assert kind_of(database) == "reflink"
-
-
-@pytest.mark.disk
-def test_auto_clones_only_into_scratch_on_the_same_file_system(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With a plain copy in place of the system's call, so that it is tested on every file system."""
-    path = source_in(tmp_path, "auto").path("town")
-    monkeypatch.setattr(_images, "reflink", _images.copy)
-    for scratch, expected in ((tmp_path, True), (tmp_path_factory.mktemp("memory"), False)):
-        monkeypatch.setenv("BIRDENV_SCRATCH", str(scratch))
-        forget_places()
-        image = open_image(path)
-        image.close()
-        assert (image.kind == "reflink") is (expected or scratch.stat().st_dev == path.stat().st_dev)
-    forget_places()
 
 
 MAPPED = pytest.mark.skipif(bool(why_not("memory-map")), reason=why_not("memory-map") or "can be")
 
 
-@pytest.mark.parametrize(("megabytes", "expected"), [(1, "deserialize"), (17, "copy")])
-def test_without_the_library_small_files_are_read_and_large_ones_copied(
-    megabytes: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_memory_image, "library", lambda: None)
-    path = write_database(
-        tmp_path, "town", SCHEMA + f"INSERT INTO codes VALUES ('z', 1, zeroblob({megabytes}000000));"
-    )
+def test_without_the_library_files_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_mapped_image, "library", lambda: None)
+    path = write_database(tmp_path, "town", SCHEMA)
     assert "cannot be called by this Python" in trial(path, "memory-map")
-    with SqliteSource(tmp_path).open("town") as database:
+    with LocalSource(tmp_path, None, "auto").open("town") as database:
         database.execute("DELETE FROM people")
-        assert kind_of(database) in (expected, "reflink")
-        assert rows(database.execute("SELECT count(*), (SELECT count(*) FROM codes) FROM people")) == [(0, 4)]
+        assert kind_of(database) == "copy"
+        assert rows(database.execute("SELECT count(*), (SELECT count(*) FROM codes) FROM people")) == [(0, 3)]
 
 
 @MAPPED
@@ -501,6 +425,7 @@ def test_a_changed_source_is_noticed_at_the_next_open(
 def test_a_file_that_is_gone_is_an_error_of_that_episode_only(kind: str, tmp_path: Path) -> None:
     source = source_in(tmp_path, kind)
     with source.open("town") as database:
+        database.execute("SELECT 1")
         source.path("town").unlink()
         error = database.execute("CREATE TABLE t (a)")
         assert isinstance(error, QueryError)
