@@ -282,7 +282,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open one more connection, which the process accepts by `Owner.accept`.
+        """Open one more connection, for which the process has to wait in `Owner.accept` by now.
 
         Raises:
             OSError: the process is gone.

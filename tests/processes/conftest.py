@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.processes._process import Process
+from birdenv.processes._process import ChildProcess
 
 
 @pytest.fixture
-def process() -> Iterator[Process]:
-    started = Process("obeying_child")
+def process() -> Iterator[ChildProcess]:
+    started = ChildProcess("obeying_child")
     yield started
     started.close()
 

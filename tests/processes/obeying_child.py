@@ -5,26 +5,22 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from birdenv.processes._messages import decoded, encoded, receive, send
+from birdenv.errors import InputError
+from birdenv.processes._child import ANSWER, Owner
 
 
-def main(connection: socket.socket) -> None:
-    while True:
-        try:
-            order, value = decoded(receive(connection))
-        except EOFError:
-            return
-        send(connection, encoded(_obey(connection, order, value)))
+def main(owner: Owner) -> None:
+    owner.serve(lambda order, value: obey(owner, order, value))
 
 
-def _obey(connection: socket.socket, order: str, value: Any) -> Any:
+def obey(owner: Owner, order: str, value: Any) -> Any:  # noqa: C901
     match order:
         case "echo":
             return value
@@ -33,19 +29,34 @@ def _obey(connection: socket.socket, order: str, value: Any) -> Any:
                 "folder": _folder(),
                 "is_package_run": hasattr(sys.modules["birdenv"], "__file__"),
             }
+        case "ask":
+            return [owner.ask(number) for number in range(value)]
+        case "refuse":
+            raise InputError(value)
+        case "fail":
+            raise RuntimeError(value)
+        case "memory":
+            raise MemoryError
+        case "accept":
+            while (another := owner.accept()) is not None:
+                threading.Thread(
+                    target=another.serve,
+                    args=(lambda order, value, another=another: obey(another, order, value),),
+                    daemon=True,
+                ).start()
         case "sleep":
             time.sleep(value)
         case "compute":  # nothing in Python can interrupt this
             re.match("(a+)+$", "a" * 60 + "b")
         case "exit":
-            sys.exit(value)
+            os._exit(value)
         case "die":
             os.kill(os.getpid(), value)
         case "say":
-            connection.sendall(bytes.fromhex(value))
+            owner._connection.sendall(bytes.fromhex(value).replace(b"ANSWER", ANSWER))
             time.sleep(60)
         case "hang up":
-            connection.close()
+            owner._connection.close()
             time.sleep(60)
         case "start another":
             return subprocess.Popen(["sleep", "60"]).pid

@@ -16,25 +16,24 @@ from typing import Any
 
 import pytest
 
-from birdenv.errors import InputError
-from birdenv.processes._child import set_limit
-from birdenv.processes._process import Process, Sees, WorkerCrashError
+from birdenv.errors import BirdenvError, InfrastructureError, InputError
+from birdenv.processes._child import OUT_OF_MEMORY, set_limit
+from birdenv.processes._messages import MessageError
+from birdenv.processes._process import Channel, ChildProcess, Death, Sees
 
 Ends = Callable[[int], bool]
 SOON = 20.0
 
 
-def ask(process: Process, order: str, value: Any = None, seconds: float = SOON) -> Any:
-    deadline = time.monotonic() + seconds
-    process.send_json([order, value], deadline)
-    return process.receive_json(1000_000, deadline)
+def ask(process: Channel, order: str, value: Any = None, seconds: float = SOON, **how: Any) -> Any:
+    return process.call((order, value), seconds=seconds, most_bytes=1000_000, **how)
 
 
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_it_answers(process: Process) -> None:
+def test_it_answers(process: ChildProcess) -> None:
     assert ask(process, "echo", {"a": [1, None, (b"x", "é")]}) == {"a": [1, None, (b"x", "é")]}
 
 
@@ -44,7 +43,7 @@ def test_what_it_sees(monkeypatch: pytest.MonkeyPatch, sees: Sees, tmp_path: Pat
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.chdir(tmp_path)
     module = "birdenv.grading.sandbox._child" if sees == "nothing" else "obeying_child"
-    process = Process(module, sees=sees)
+    process = ChildProcess(module, sees=sees)
     environ = Path(f"/proc/{process.pid}/environ")
     while not environ.read_bytes():
         time.sleep(0.01)  # it is being started
@@ -57,20 +56,23 @@ def test_what_it_sees(monkeypatch: pytest.MonkeyPatch, sees: Sees, tmp_path: Pat
     process.close()
 
 
-def test_it_has_a_session_of_its_own_and_ignores_ctrl_c(process: Process) -> None:
+def test_it_has_a_session_of_its_own_and_ignores_ctrl_c(process: ChildProcess) -> None:
     assert ask(process, "signals") == (True, True)
 
 
 DEATHS = {
     "an exit code": (("exit", 3), "it ended with exit code 3", False, 3),
     "leaving quietly": (("exit", 0), "it ended with exit code 0", False, 0),
-    "an exception": (("echo", None, "too many"), "it ended with exit code 1", False, 1),
+    "no memory": (("memory", None), "it ran out of memory", False, OUT_OF_MEMORY),
     "a signal": (("die", signal.SIGSEGV), "it was ended by SIGSEGV", False, -signal.SIGSEGV),
     "its processor time": (("die", signal.SIGPROF), "it was ended by SIGPROF", True, -signal.SIGPROF),
     "an alarm": (("die", signal.SIGALRM), "it was ended by SIGALRM", True, -signal.SIGALRM),
     "hanging up": (("hang up", None), "it was ended by SIGKILL", False, -signal.SIGKILL),
-    "nonsense": (("say", "03" + "00" * 7 + "ffffff"), "its answer made no sense: not a mess", False, None),
+    "nonsense": (("say", "04" + "00" * 7 + "00ffffff"), "its answer made no sense: not plain", False, None),
+    "another kind": (("say", "01" + "00" * 7 + "09"), "its answer made no sense: it is of no", False, None),
+    "a question": (("ask", 1), "its answer made no sense: it is of no known kind", False, None),
     "too much": (("say", "ff" * 8), "its answer made no sense: a message of 18446744", False, None),
+    "two at once": (("say", "01" + "00" * 9 + "00"), "its answer made no sense: more than one", False, None),
     "half a message": (("say", "03" + "00" * 7 + "ff"), "it did not answer", True, None),
     "silence": (("sleep", 60), "it did not answer", True, None),
 }
@@ -79,29 +81,77 @@ DEATHS = {
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("order", "reason", "was_late", "code"), DEATHS.values(), ids=DEATHS)
 def test_how_it_died(
-    process: Process, ends: Ends, order: Any, reason: str, was_late: bool, code: int | None
+    process: ChildProcess, ends: Ends, order: Any, reason: str, was_late: bool, code: int | None
 ) -> None:
-    seconds = 1.0 if reason == "it did not answer" else SOON
-    with pytest.raises(WorkerCrashError) as crash:
-        process.send_json(order)
-        process.receive_json(1000_000, time.monotonic() + seconds)
-    assert str(crash.value).startswith(reason)
-    assert (crash.value.was_late, crash.value.exit_code) == (was_late, code)
+    death = ask(process, *order, seconds=1.0 if reason == "it did not answer" else SOON)
+    assert isinstance(death, Death)
+    assert death.reason.startswith(reason)
+    assert (death.was_late, death.exit_code) == (was_late, code)
     assert not process.is_alive
     assert ends(process.pid)
-    with pytest.raises(WorkerCrashError, match=r"it (ended|was ended)"):
-        ask(process, "echo")
+    again = ask(process, "echo")
+    assert isinstance(again, Death) and again.reason.startswith(("it ended", "it was ended", "it ran out"))
 
 
-def test_who_takes_nothing_is_not_waited_for(process: Process) -> None:
-    process.send_json(["sleep", 60])
-    with pytest.raises(WorkerCrashError, match="it did not answer"):
-        process.send(b"x" * 10_000_000, time.monotonic() + 0.3)
+def test_who_takes_nothing_is_not_waited_for(process: ChildProcess) -> None:
+    os.kill(process.pid, signal.SIGSTOP)
+    death = ask(process, "echo", b"x" * 10_000_000, seconds=0.3)
+    assert death == Death("it did not answer", was_late=True)
 
 
-def test_ctrl_c_while_it_is_waited_for_kills_it(process: Process, ends: Ends) -> None:
-    process.send_json(["sleep", 60])
+def test_an_answer_that_cannot_be_read_ends_it(process: ChildProcess) -> None:
+    def read(value: Any) -> Any:
+        raise ValueError("not this")
 
+    assert ask(process, "echo", 1, read=read) == Death("its answer made no sense: not this")
+
+
+def test_faults_are_told_and_it_lives_on(process: ChildProcess) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        ask(process, "refuse", "no such file")
+    with pytest.raises(BirdenvError, match=r"(?s)a worker process failed.*RuntimeError: ours"):
+        ask(process, "fail", "ours")
+    assert ask(process, "echo", 1) == 1
+
+
+def test_it_asks_before_it_answers(process: ChildProcess) -> None:
+    assert ask(process, "ask", 3, answer=lambda number: number * 10) == [0, 10, 20]
+
+    def in_parts(number: int) -> str:
+        return f"{number} and {process.put('a part')}" if number == 0 else "rest"
+
+    assert ask(process, "ask", 3, answer=in_parts) == ["a part", "0 and 1", "rest"]
+
+
+@pytest.mark.parametrize("error", [KeyError("ours"), MessageError("no question")])
+def test_an_answer_that_fails_ends_it(process: ChildProcess, ends: Ends, error: Exception) -> None:
+    def answer(number: int) -> None:
+        raise error
+
+    if isinstance(error, MessageError):
+        assert ask(process, "ask", 1, answer=answer) == Death("its answer made no sense: no question")
+    else:
+        with pytest.raises(KeyError, match="ours"):
+            ask(process, "ask", 1, answer=answer)
+    assert ends(process.pid)
+
+
+def test_channels_are_served_at_the_same_time(process: ChildProcess, ends: Ends) -> None:
+    main = threading.Thread(target=ask, args=(process, "accept"))
+    main.start()
+    time.sleep(0.3)  # until it waits there
+    first, second = process.open_channel(), process.open_channel()
+    waiting = threading.Thread(target=ask, args=(first, "sleep", 0.5))
+    waiting.start()
+    assert ask(second, "echo", 1) == 1
+    waiting.join()
+    assert ask(first, "sleep", 60, seconds=0.2) == Death("it did not answer", was_late=True)
+    assert isinstance(ask(second, "echo", 1), Death), "the end of the process is that of all"
+    assert ends(process.pid)
+    main.join()
+
+
+def test_ctrl_c_while_it_is_waited_for_kills_it(process: ChildProcess, ends: Ends) -> None:
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
@@ -109,22 +159,22 @@ def test_ctrl_c_while_it_is_waited_for_kills_it(process: Process, ends: Ends) ->
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(KeyboardInterrupt):
-            process.receive()
+            ask(process, "sleep", 60)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert ends(process.pid)
 
 
-def test_what_it_has_started_is_killed_with_it(process: Process, ends: Ends) -> None:
+def test_what_it_has_started_is_killed_with_it(process: ChildProcess, ends: Ends) -> None:
     another = ask(process, "start another")
     process.kill()
     assert ends(another)
 
 
 def test_it_does_not_outlive_what_knows_of_it(ends: Ends) -> None:
-    process = Process("obeying_child")
-    process.send_json(["compute", None])
+    process = ChildProcess("obeying_child")
+    assert ask(process, "echo", 1) == 1
     pid = process.pid
     del process
     gc.collect()
@@ -132,8 +182,8 @@ def test_it_does_not_outlive_what_knows_of_it(ends: Ends) -> None:
 
 
 def test_it_lives_on_when_the_thread_that_started_it_ends(ends: Ends) -> None:
-    started: list[Process] = []
-    thread = threading.Thread(target=lambda: started.append(Process("obeying_child")))
+    started: list[ChildProcess] = []
+    thread = threading.Thread(target=lambda: started.append(ChildProcess("obeying_child")))
     thread.start()
     thread.join()
     assert ask(started[0], "echo", 1) == 1
@@ -142,30 +192,30 @@ def test_it_lives_on_when_the_thread_that_started_it_ends(ends: Ends) -> None:
     started[0].close()
 
 
-def test_a_forked_child_leaves_it_alone(process: Process) -> None:
+def test_a_forked_child_leaves_it_alone(process: ChildProcess) -> None:
     child = os.fork()
     if not child:  # no pytest in here: it would report twice
-        try:
-            ask(process, "echo")
-        except WorkerCrashError as crash:
-            os._exit(0 if "forked" in str(crash) and not process.is_alive else 1)
-        os._exit(2)
+        death = ask(process, "echo")
+        os._exit(0 if "forked" in death.reason and not process.is_alive else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert ask(process, "echo", 1) == 1
 
 
 OWNER = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from birdenv.processes._process import Process
+from birdenv.processes._process import ChildProcess
 started = []
 def start():
-    started.append(Process("obeying_child"))
-    started[0].send_json(["echo", 1]); started[0].receive_json()
-    started[0].send_json(["compute", None])
+    started.append(ChildProcess("obeying_child"))
+    started[0].call(("echo", 1))
+def compute():
+    started[0].call(("compute", None))
 if sys.argv[2] == "main": start()
 else:
     thread = threading.Thread(target=start); thread.start(); thread.join()
+threading.Thread(target=compute, daemon=True).start()
+time.sleep(0.2)
 print(started[0].pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -186,15 +236,15 @@ def test_it_ends_with_its_owner_while_it_is_busy(ends: Ends, thread: str) -> Non
 def test_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     before = descriptors()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(InputError, match="no child process can be started"):
-        Process("obeying_child")
+    with pytest.raises(InfrastructureError, match="no child process can be started"):
+        ChildProcess("obeying_child")
     assert descriptors() == before
 
 
 def test_nothing_is_left_of_many() -> None:
     before = descriptors()
     for _ in range(5):
-        process = Process("obeying_child")
+        process = ChildProcess("obeying_child")
         process.close()
         process.close()
     assert descriptors() == before
