@@ -26,9 +26,10 @@ class ExVerdict:
     `matched_gold`: index of the gold that gave `ex`; `gold_result`, `rows_gold`, `gold_empty`, `flags` and
     `expected` speak of that one, else of the first that ran. `rows_pred`: None too where fetching stopped
     before the last row. `gold_result`, `pred_result`: the first 1,001 rows at most, truncated if there were
-    more; numerics, dates and other values that only PostgreSQL has are a `ShownCell`. `expected`, `returned`: the first row of each side without a partner, as text. `metrics`: those that
-    the grader was asked for, from 0 to 1, of the cleaned SQL like `ex`. Times in seconds, as measured by the
-    database when the statement was executed. `was_late`: a time limit ended one of the statements.
+    more; numerics, dates and other values that only PostgreSQL has are a `ShownCell`. `expected`, `returned`:
+    the first row of each side without a partner, as text. `metrics`: those that the grader was asked for,
+    from 0 to 1, of the cleaned SQL like `ex`. Times in seconds, as measured by the database when the
+    statement was executed. `was_late`: a time limit ended one of the statements.
     """
 
     ex: bool

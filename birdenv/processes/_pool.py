@@ -67,16 +67,16 @@ class ProcessPool(Generic[P]):
                     self._starting += 1
                     break
                 self._change.wait(_LOOK_AGAIN)
-        process = None
+        started: P | None = None
         try:
-            process = self._start()
-            process.at_work = True
-            return process
+            started = self._start()
+            started.at_work = True
+            return started
         finally:
             with self._change:
                 self._starting -= 1
-                if process is not None:
-                    self._all.add(process)
+                if started is not None:
+                    self._all.add(started)
                 else:
                     self._change.notify()
 

@@ -3,15 +3,11 @@
 Each line is measured side by side in this run and held against a bar. What is measured:
 
     isolation   starting and writing episodes, against copies of the database file
-    memory      what open episodes add to the process
+    wall        what worker processes cost: a statement, the first one, many episodes
     steps       what the environment adds to the statements that it runs
     episodes    whole episodes, against two ways in which they are usually played; are the verdicts equal?
-    guards      the guarded connection against a plain one
-    workers     two worker processes against one; the executor in a process of its own
     models      many episodes with a language model at once, against what the model alone takes
-    spaces      the observation's text space, against Gymnasium's
     candidates  batches of candidate episodes, against Gymnasium's vector environments
-    grading     comparing two large results, against counting their rows
     scoring     13 systems' answers, against the official script's way and against executing them once
     postgres    episodes on PostgreSQL, against BIRD-Interact's way of resetting; a whole run beside SQLite's
 

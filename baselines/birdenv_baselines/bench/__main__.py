@@ -28,19 +28,13 @@ from birdenv_baselines.bench import (
     candidates,
     commit,
     episodes,
-    grading,
-    guards,
     isolation,
-    memory,
     models,
     postgres,
     scoring,
-    spaces,
     steps,
     users,
-    vector,
-    web,
-    workers,
+    wall,
 )
 from birdenv_baselines.bench._databases import SIZES, build, cache_folder
 from birdenv_baselines.bench._measure import Effort, Line, Outcome, Skip, measured
@@ -49,21 +43,15 @@ from birdenv_baselines.bench._table import as_json, machine, print_table
 
 GROUPS: Mapping[str, Callable[[Setting], list[Line]]] = {
     "isolation": isolation.lines,
-    "memory": memory.lines,
     "steps": steps.lines,
     "episodes": episodes.lines,
-    "vector": vector.lines,
     "commit": commit.lines,
-    "guards": guards.lines,
-    "workers": workers.lines,
     "models": models.lines,
-    "spaces": spaces.lines,
     "users": users.lines,
     "candidates": candidates.lines,
-    "grading": grading.lines,
     "scoring": scoring.lines,
     "postgres": postgres.lines,
-    "web": web.lines,
+    "wall": wall.lines,
 }
 _SECONDS_A_ROUND = 0.1
 
@@ -86,20 +74,18 @@ Databases of 2 MB, 20 MB, 300 MB and 1.4 GB are built at first (half a minute) a
 directory (~/.cache/birdenv/bench-*, or under $XDG_CACHE_HOME; remove them when you like). Copies go to the
 usual place of temporary files ($TMPDIR) and to /dev/shm, and are deleted again.
 
-The groups: isolation (starting and writing episodes), memory, steps (what the environment adds to a
-statement), episodes (whole ones, and are the verdicts the official ones?), vector (a batch of episodes
-against Gymnasium's vector environments), commit (whole ones against an earlier commit's, which git checks
-out), guards (of the connection), workers (processes), models (many
-episodes with a language model at once), spaces, candidates (batches of candidate episodes), grading
-(comparing two large results), scoring (13 systems' answers to BIRD mini-dev, on databases made for its
-schemas; its data are looked for in $BIRDENV_SHARED_DATA),
-postgres (episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with
-copies of the databases of 2 and 300 MB, loaded at first and kept), web (a study under load).
+The groups: isolation (starting and writing episodes), wall (what worker processes cost), steps (what the
+environment adds to a statement), episodes (whole ones, and are the verdicts the official ones?), commit
+(whole ones against an earlier commit's, which git checks out), models (many episodes with a language model
+at once), users (a question), candidates (batches of candidate episodes), scoring (13 systems' answers to
+BIRD mini-dev, on databases made for its schemas; its data are looked for in $BIRDENV_SHARED_DATA), postgres
+(episodes on PostgreSQL servers of the benchmark's own, the package's and an installed one, with copies of
+the databases of 2 and 300 MB, loaded at first and kept).
 
 Everything takes about ten minutes; `--sizes small` one. For one subject in seconds:
 
 \b
-    python -m birdenv_baselines.bench --sizes small --only '^(steps|memory):'
+    python -m birdenv_baselines.bench --sizes small --only '^(steps|wall):'
 
 Exit codes: 0 measured (whether or not the bars are met), 1 a line failed or a verdict differs from the
 official rule, 2 unusable options or no room for the databases, 130 interrupted (the table then has what was

@@ -36,7 +36,7 @@ _WRITING = (
 _LIMITS = Limits()
 _MEMORY_FOLDER = Path("/dev/shm")
 
-_START = {"2 MB": 40.0, "300 MB": 3_000.0, "1.4 GB": 10_000.0}
+_START = {"2 MB": 12.0, "300 MB": 1_000.0, "1.4 GB": 7_000.0}
 _WRITE = {"2 MB": 1.5, "300 MB": 150.0, "1.4 GB": 800.0}
 _MOST_GROWTH = 2.0
 

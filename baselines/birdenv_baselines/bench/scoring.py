@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import count
 from typing import Final
 
 from birdenv.databases import SqliteSource
-from birdenv.grading import Pair, ResultStore, score_pairs
+from birdenv.grading import Pair, score_pairs
 from birdenv_baselines.bench._episode_tasks import Task
 from birdenv_baselines.bench._measure import (
     Bar,
@@ -56,12 +54,10 @@ def lines(setting: Setting) -> list[Line]:
     # cores, medians of three). With texts of the same program executed once, as before, it was 0.66 x and
     # 0.61 x: the bar does not need that.
     measures: tuple[tuple[str, str, Callable[[], Figure], Bar], ...] = (
-        (f"{one}, golds known", _OFFICIAL, partial(_golds_known, setting, seen), Bar("at least", 2.2)),
         (f"{one}, nothing known", _OFFICIAL, partial(_nothing_known, setting, seen), Bar("at least", 0.95)),
         (systems, _OFFICIAL, lambda: all_systems().as_fast(), Bar("at least", 2.2)),
         (systems, _FLOOR, lambda: all_systems().over_floor(), Bar("at most", 1.25)),
         (VERDICTS, _OFFICIAL, partial(_differences, setting, seen), Bar("at most", 0.0)),
-        ("scoring a stored run again", "statements executed", partial(_stored, setting), Bar("at most", 0.0)),
         ("answers of 5 million rows", "peak memory added", partial(_memory, setting), Bar("at most", 64.0)),
     )
     return [Line(name, against, measure, bar, (MINI_DEV,)) for name, against, measure, bar in measures]
@@ -87,29 +83,17 @@ class _Times:
         return times_as_long(self.ours, self.floor, note=note)
 
 
-def _golds_known(setting: Setting, seen: _Seen) -> Figure:
-    tasks = setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
-    stores = _StoresOfGolds(setting, tasks)
-
-    def ours() -> None:
-        with stores.latest() as store:
-            seen.ours.update(_scored(setting, tasks, store))
-
-    needed = [(task.db_id, task.prediction) for task in tasks]
-    return _times(setting, tasks, Contender(ours, before=stores.make), needed, seen).as_fast()
-
-
 def _nothing_known(setting: Setting, seen: _Seen) -> Figure:
     tasks = setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
-    return _times_without_store(setting, tasks, seen).as_fast()
+    return _times_of(setting, tasks, seen).as_fast()
 
 
 def _all_systems(setting: Setting, seen: _Seen) -> _Times:
     tasks = setting.mini_dev.tasks(setting.mini_dev.systems, _EVERY_OF_ALL)
-    return _times_without_store(setting, tasks, seen)
+    return _times_of(setting, tasks, seen)
 
 
-def _times_without_store(setting: Setting, tasks: Sequence[Task], seen: _Seen) -> _Times:
+def _times_of(setting: Setting, tasks: Sequence[Task], seen: _Seen) -> _Times:
     ours = Contender(lambda: seen.ours.update(_scored(setting, tasks)))
     needed = [(task.db_id, sql) for task in tasks for sql in (task.gold, task.prediction)]
     return _times(setting, tasks, ours, needed, seen)
@@ -151,55 +135,14 @@ def _differences(setting: Setting, seen: _Seen) -> Figure:
     return Figure(len(different), "", note=note)
 
 
-def _stored(setting: Setting) -> Figure:
-    """What the engine does not call repeatable is left out: it is never stored."""
-    source = SqliteSource(setting.mini_dev.folder)
-    tasks = [
-        task
-        for task in setting.mini_dev.tasks([ONE_SYSTEM], _EVERY_OF_ONE)
-        if all(_is_repeatable(source, task.db_id, sql) for sql in (task.gold, task.prediction))
-    ]
-    path = setting.scratch / "stored-results.sqlite"
-    executed = []
-    for _ in range(2):
-        with ResultStore(path) as store:
-            _scored(setting, tasks, store)
-            executed.append(store.executed)
-    return Figure(executed[1], "", note=f"{len(tasks)} answers of {ONE_SYSTEM}; {executed[0]} the first time")
-
-
-def _is_repeatable(source: SqliteSource, db_id: str, sql: str) -> bool:
-    with source.open(db_id) as database:
-        return database.query(sql, rows=0).repeatable
-
-
 def _memory(setting: Setting) -> Figure:
     return Figure(
         peak_megabytes(setting.mini_dev.folder), "MB", note="RssAnon of all its processes, 4 answers"
     )
 
 
-def _scored(setting: Setting, tasks: Sequence[Task], store: ResultStore | None = None) -> dict[Task, bool]:
+def _scored(setting: Setting, tasks: Sequence[Task]) -> dict[Task, bool]:
     source = SqliteSource(setting.mini_dev.folder)
     pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]
-    verdicts = score_pairs(pairs, source, workers=_WORKERS, store=store)
+    verdicts = score_pairs(pairs, source, workers=_WORKERS)
     return {task: verdict.ex_bird for task, verdict in zip(tasks, verdicts, strict=True)}
-
-
-class _StoresOfGolds:
-    """Stores that hold the results of the golds and of nothing else, a new one for each run."""
-
-    def __init__(self, setting: Setting, tasks: Sequence[Task]) -> None:
-        self._numbers = count()
-        self._folder = setting.scratch
-        self._golds = self._folder / "results-of-golds.sqlite"
-        self._store = self._golds
-        with ResultStore(self._golds) as store:
-            _scored(setting, [Task(task.db_id, task.gold, task.gold) for task in tasks], store)
-
-    def make(self) -> None:
-        self._store = self._folder / f"results-{next(self._numbers)}.sqlite"
-        shutil.copyfile(self._golds, self._store)
-
-    def latest(self) -> ResultStore:
-        return ResultStore(self._store)

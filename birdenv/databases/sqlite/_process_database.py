@@ -11,12 +11,15 @@ import pickle
 import signal
 import threading
 from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
+from birdenv.databases.sqlite._file_id import FileId
 from birdenv.databases.sqlite._worker import Answer, Episode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
@@ -53,7 +56,7 @@ class ProcessDatabase:
         self._file = file
         self._limits = limits
         self._seconds = limits.wall_seconds_in_all + _REPLY_GRACE_SECONDS
-        self._episode = pickle.dumps(Episode(file.version, file.image_path, limits, image_kind))
+        self._episode = _pickled(file.version, file.image_path, limits, image_kind)
         self._scope = file.scope(limits)
         self._worker: ChildProcess | None = None  # which holds the episode's image
         self._busy: ChildProcess | None = None  # which runs a statement now
@@ -197,6 +200,11 @@ class ProcessDatabase:
         if isinstance(found, Death):
             sweep()
         workers.release(worker)
+
+
+@lru_cache(maxsize=64)
+def _pickled(version: FileId, image_path: Path, limits: Limits, image_kind: ImageKind) -> bytes:
+    return pickle.dumps(Episode(version, image_path, limits, image_kind))
 
 
 def _read(values: Any) -> tuple[bool, Answer]:
