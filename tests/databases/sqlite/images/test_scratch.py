@@ -13,6 +13,7 @@ import pytest
 from database_files import write_database
 
 from birdenv.databases import QueryResult, SqliteSource
+from birdenv.databases.sqlite._process_database import workers
 from birdenv.databases.sqlite.images import _scratch
 from birdenv.errors import InputError
 
@@ -166,6 +167,7 @@ def test_where_nothing_can_be_written_that_is_said_and_only_if_it_matters(
         place.mkdir(mode=0o555)
     monkeypatch.setenv("BIRDENV_SCRATCH", str(place))
     _scratch._mine = None
+    workers.close_idle()  # they know the folder from before
     assert _scratch.sweep() == []
     with SqliteSource(databases, image="copy").open("town") as database:
         with pytest.raises(
@@ -176,3 +178,4 @@ def test_where_nothing_can_be_written_that_is_said_and_only_if_it_matters(
     with SqliteSource(databases).open("town") as database:
         assert isinstance(database.execute("DELETE FROM t"), QueryResult), "memory needs no folder"
     _scratch._mine = None
+    workers.close_idle()
