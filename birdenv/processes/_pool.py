@@ -24,12 +24,14 @@ class ProcessPool(Generic[P]):
 
     Args:
         start: starts a process.
-        most: processes that are leased at a time, and that are kept idle, at most.
+        most: processes that are leased at a time, at most.
+        most_idle: processes that are kept idle, at most; as many as `most` if it is not given.
     """
 
-    def __init__(self, start: Callable[[], P], most: int) -> None:
+    def __init__(self, start: Callable[[], P], most: int, most_idle: int | None = None) -> None:
         self._start = start
         self._most = most
+        self._most_idle = most if most_idle is None else most_idle
         self._renew()
         os.register_at_fork(after_in_child=self._after_fork)
 
@@ -55,7 +57,7 @@ class ProcessPool(Generic[P]):
         """
         with self._change:
             while True:
-                while self._idle:
+                while self._idle and self._has_room():
                     process = self._idle.pop()
                     if process.is_alive:
                         process.at_work = True
@@ -63,7 +65,7 @@ class ProcessPool(Generic[P]):
                     process.close()
                 if not is_wanted():
                     return None
-                if self._leased() < self._most:
+                if not self._idle and self._has_room():
                     self._starting += 1
                     break
                 self._change.wait(_LOOK_AGAIN)
@@ -83,8 +85,8 @@ class ProcessPool(Generic[P]):
     def release(self, process: P) -> None:
         """Take back a process in which nothing of its user is left."""
         with self._change:
-            was_counted, process.at_work = process.at_work, False
-            is_kept = not process.is_closed and (was_counted or len(self._idle) + self._leased() < self._most)
+            process.at_work = False
+            is_kept = not process.is_closed and len(self._idle) < self._most_idle
             if is_kept:
                 self._idle.append(process)
             self._change.notify()
@@ -107,5 +109,8 @@ class ProcessPool(Generic[P]):
         while self._idle:
             self._idle.pop().close()
 
-    def _leased(self) -> int:
-        return self._starting + sum(process.at_work and process.is_alive for process in self._all)
+    def _has_room(self) -> bool:
+        if len(self._all) + self._starting < self._most:
+            return True
+        leased = sum(process.at_work and process.is_alive for process in self._all)
+        return leased + self._starting < self._most

@@ -31,7 +31,11 @@ from birdenv.processes._process import ChildProcess, Death
 MOST_WORKERS: Final = os.cpu_count() or 1
 """Workers of this process that run reading statements, at most; grading has as many of its own."""
 
-workers: Final = ProcessPool(lambda: ChildProcess("birdenv.databases.sqlite._worker"), MOST_WORKERS)
+_MOST_IDLE: Final = 8 * MOST_WORKERS  # that episodes which wrote have left, for the next ones
+
+workers: Final = ProcessPool(
+    lambda: ChildProcess("birdenv.databases.sqlite._worker"), MOST_WORKERS, _MOST_IDLE
+)
 """Each runs one statement at a time, and is killed without regret."""
 
 _FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow

@@ -299,8 +299,8 @@ def test_episodes_that_write_have_a_worker_each_until_they_are_closed_or_restore
     assert databases[0]._worker is None  # type: ignore[attr-defined]
     for database in databases:
         database.close()
-    assert len(pool.workers._idle) <= pool.MOST_WORKERS
-    assert sum(process.is_alive for process in list(pool.workers._all)) <= pool.MOST_WORKERS
+    assert len(pool.workers._idle) <= pool._MOST_IDLE
+    assert not any(process.at_work for process in list(pool.workers._all))
 
 
 def test_sixty_four_reading_episodes_in_threads_need_a_worker_a_core(source: SqliteSource) -> None:
