@@ -25,7 +25,7 @@ MAPPED_BYTES: Final = 2 * 2**30
 _MOST_FILES: Final = 32  # whose connections are kept open
 
 
-class Readers:
+class FileReaders:
     """The reading connections to one version of a file.
 
     Args:
@@ -75,16 +75,16 @@ class Readers:
             self._idle.pop().close()
 
 
-_by_file: OrderedDict[tuple[FileId, Path], Readers] = OrderedDict()  # the least recently used first
+_by_file: OrderedDict[tuple[FileId, Path], FileReaders] = OrderedDict()  # the least recently used first
 
 
-def readers_of(file: SqliteFile) -> Readers:
+def readers_of(file: SqliteFile) -> FileReaders:
     """Return the readers of this process for a file."""
     key = (file.version, file.image_path)
     found = _by_file.pop(key, None)
     if found is None:
         mapped = sum(readers.mapped_bytes for readers in _by_file.values())
-        found = Readers(file, mapped + file.version.size <= MAPPED_BYTES)
+        found = FileReaders(file, mapped + file.version.size <= MAPPED_BYTES)
     _by_file[key] = found
     if len(_by_file) > _MOST_FILES:
         _by_file.popitem(last=False)[1].close()

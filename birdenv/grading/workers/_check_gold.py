@@ -7,7 +7,7 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._second_run import with_second_run
-from birdenv.grading.workers._graded import Settings
+from birdenv.grading.workers._graded import GradingSettings
 from birdenv.grading.workers._grading import Grading, places_of
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -25,7 +25,7 @@ def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _D
     """
 
     def run(limits: Limits) -> tuple[GoldCheck, bool]:
-        settings = Settings(places_of(source), limits, "gold")
+        settings = GradingSettings(places_of(source), limits, "gold")
         grading = Grading(settings, lambda reason: GoldCheck({"gold": reason}, 0.0), source)
         graded = grading.do([(db_id, sql)])[0]
         return graded.found, graded.was_late

@@ -10,7 +10,7 @@ from birdenv.databases import DatabaseSource, Limits
 from birdenv.grading._second_run import with_second_run
 from birdenv.grading._verdict import ExVerdict
 from birdenv.grading.compare._metrics import Metric
-from birdenv.grading.workers._graded import ExSettings, Settings
+from birdenv.grading.workers._graded import ExSettings, GradingSettings
 from birdenv.grading.workers._grading import Grading, places_of
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -70,4 +70,4 @@ def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> 
     def uncompared(reason: str) -> ExVerdict:
         return ExVerdict(False, False, reason, "wrong_result", metrics=dict.fromkeys(settings.metrics, 0.0))
 
-    return Grading(Settings(places_of(source), limits, settings), uncompared, source)
+    return Grading(GradingSettings(places_of(source), limits, settings), uncompared, source)

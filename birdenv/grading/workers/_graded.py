@@ -48,7 +48,7 @@ class PairSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GradingSettings:
     """One way of grading; `grader` is its kind, or the settings of that kind."""
 
     source: Files | Server

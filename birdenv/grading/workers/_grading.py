@@ -19,7 +19,7 @@ from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
-from birdenv.grading.workers._graded import Files, Graded, Server, Settings
+from birdenv.grading.workers._graded import Files, Graded, GradingSettings, Server
 from birdenv.grading.workers._page import NO_STATEMENT, Page
 from birdenv.grading.workers._server_source import AnsweringSource, Token
 from birdenv.processes._pool import ProcessPool
@@ -90,7 +90,7 @@ class Grading:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: GradingSettings,
         uncompared: Uncompared,
         source: DatabaseSource | None = None,
         answer: Callable[[Any], Any] | None = None,

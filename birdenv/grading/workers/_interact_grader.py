@@ -8,7 +8,7 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.grading._second_run import with_second_run
 from birdenv.grading.interact._job import Grade, GradingJob
-from birdenv.grading.workers._graded import Graded, Settings
+from birdenv.grading.workers._graded import Graded, GradingSettings
 from birdenv.grading.workers._grading import Grading, places_of
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -20,7 +20,9 @@ class InteractGrader:
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._under = lru_cache(maxsize=2)(
-            lambda limits: Grading(Settings(places_of(source), limits, "interact"), _uncompared, source)
+            lambda limits: Grading(
+                GradingSettings(places_of(source), limits, "interact"), _uncompared, source
+            )
         )
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from birdenv.databases import Limits
 from birdenv.grading._answer_cleaning import Cleaned
 from birdenv.grading.em_esm._pair_rules import PairRules, PairVerdict, RunQuery
-from birdenv.grading.workers._graded import PairSettings, Server, Settings
+from birdenv.grading.workers._graded import GradingSettings, PairSettings, Server
 from birdenv.grading.workers._grading import Grading
 
 _numbers: Final = count()
@@ -36,7 +36,7 @@ class PairGrader:
 
         settings = PairSettings(self.rules, run is not None, next(_numbers))
         self._grading = Grading(
-            Settings(Server(dialect), Limits(), settings), lambda reason: reason, answer=answer
+            GradingSettings(Server(dialect), Limits(), settings), lambda reason: reason, answer=answer
         )
 
     def is_none(self, cleaned: Cleaned) -> bool:

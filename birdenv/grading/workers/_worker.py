@@ -23,9 +23,9 @@ from birdenv.grading.workers._graded import (
     ExSettings,
     Files,
     Graded,
+    GradingSettings,
     Job,
     PairSettings,
-    Settings,
 )
 from birdenv.grading.workers._page import Page
 from birdenv.grading.workers._server_source import AskedSource
@@ -38,17 +38,17 @@ _MOST_SETTINGS: Final = 4  # whose graders are kept
 def main(owner: Owner, page: int) -> None:
     """Grade until the owner closes the connection."""
     limit_process(0)
-    owner.serve(_Worker(owner, Page(page)).answer)
+    owner.serve(_GradingWorker(owner, Page(page)).answer)
 
 
-class _Worker:
+class _GradingWorker:
     def __init__(self, owner: Owner, page: Page) -> None:
         self._owner = owner
         self._page = page
         self._graders: OrderedDict[bytes, tuple[WatchedSource, Callable[..., Any]]] = OrderedDict()
 
     def answer(self, settings: bytes, comparing_seconds: float, jobs: list[Job]) -> list[Graded]:
-        """Do jobs under one choice of `Settings`.
+        """Do jobs under one choice of `GradingSettings`.
 
         The work between two statements, which is mostly comparing, may take so many seconds of processor
         time. Beyond them, the kernel ends this process.
@@ -86,7 +86,7 @@ class _Worker:
             self._graders.popitem(last=False)
         return found
 
-    def _made(self, settings: Settings) -> tuple[WatchedSource, Callable[..., Any]]:
+    def _made(self, settings: GradingSettings) -> tuple[WatchedSource, Callable[..., Any]]:
         places, limits = settings.source, settings.limits
         databases: DatabaseSource
         if isinstance(places, Files):
