@@ -1,18 +1,7 @@
-"""`make bench`, or `python -m birdenv_baselines.bench`: birdenv's speed as one table of ratios.
+"""`make bench`, or `python -m birdenv_baselines.bench`: birdenv's speed as one table, and a JSON file beside it.
 
-Each line is measured side by side in this run and held against a bar. What is measured:
-
-    isolation   starting and writing episodes, against copies of the database file
-    wall        what worker processes cost: a statement, the first one, many episodes
-    steps       what the environment adds to the statements that it runs
-    episodes    whole episodes, against two ways in which they are usually played; are the verdicts equal?
-    models      many episodes with a language model at once, against what the model alone takes
-    candidates  batches of candidate episodes, against Gymnasium's vector environments
-    scoring     13 systems' answers, against the official script's way and against executing them once
-    postgres    episodes on PostgreSQL, against BIRD-Interact's way of resetting; a whole run beside SQLite's
-
-How: `_databases` builds what is read, `_episode_tasks` has the questions, `_peers` the other ways of playing,
-`_measure` takes the times, `_table` prints. Real questions and answers are in `_mini_dev`, their databases in
-`_filled_databases`, the official script's way in `_official_script`. The PostgreSQL servers are in
-`_postgres_servers`, BIRD-Interact's way in `_postgres_peers`, the processes that play in `_postgres_runners`.
+Every line answers a question of a user. What a line compares takes turns within one run (`_measure`), so that a
+busy machine slows all of it. `lines/` has one module for each subject; `_databases` builds the databases that they
+read, `_tasks` has their questions and the usual way of playing them, `_mini_dev` reads BIRD mini-dev and scores it
+as the official script does, `_processes` counts processes and their memory, `_table` prints.
 """

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from birdenv import files
 
-__all__ = ["SIZES", "Size", "build", "cache_folder", "database_file", "remove_old"]
+__all__ = ["SIZES", "Size", "build", "cache_folder", "database_file"]
 
 _DAY = 24 * 3600
 
@@ -43,7 +43,7 @@ SIZES = (
     Size("shop_2mb", "2 MB", 8_000),
     Size("shop_20mb", "20 MB", 80_000),
     Size("shop_300mb", "300 MB", 1_190_000),
-    Size("shop_1400mb", "1.4 GB", 5_500_000),
+    Size("shop_1400mb", "1,400 MB", 5_500_000),
 )
 
 _TABLES = """
@@ -122,7 +122,7 @@ def build(folder: Path, size: Size) -> None:
     if target.is_file():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    remove_old(folder, "bench-*")
+    _remove_old(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as scratch:
         made = Path(scratch) / target.parent.name
         made.mkdir()
@@ -131,9 +131,9 @@ def build(folder: Path, size: Size) -> None:
             made.rename(target.parent)
 
 
-def remove_old(current: Path, pattern: str) -> None:
+def _remove_old(current: Path) -> None:
     """Remove what other versions of the benchmark built beside `current` and nobody has used for a day."""
-    for folder in current.parent.glob(pattern):
+    for folder in current.parent.glob("bench-*"):
         with suppress(OSError):
             if folder != current and time.time() - folder.stat().st_mtime > _DAY:
                 shutil.rmtree(folder)

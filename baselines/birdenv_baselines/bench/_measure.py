@@ -1,7 +1,7 @@
-"""Timing contenders side by side, and the lines of the table that come of it.
+"""Timing contenders side by side, and the figures and bars that come of it.
 
-Absolute times say little on a machine that does other things as well. So the contenders of a line take turns
-within one run, the figures are medians over rounds, and what a line reports is the ratio.
+Times in themselves say little on a machine that does other things as well. So contenders take turns, times are
+medians over rounds, and a ratio is the median of the ratios of single rounds, with the middle half of them.
 """
 
 from __future__ import annotations
@@ -10,37 +10,60 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any, Literal, TypeAlias
+
+from birdenv_baselines.bench._databases import Size, database_file
 
 __all__ = [
     "Bar",
     "Clock",
     "Contender",
-    "Effort",
     "Figure",
     "Line",
     "Outcome",
+    "Setting",
     "Skip",
     "in_rounds",
     "measured",
-    "middle_half",
-    "side_by_side",
-    "time_added",
-    "time_added_in_rounds",
+    "spread",
     "times_as_fast",
     "times_as_long",
 ]
 
 Clock: TypeAlias = Callable[[], float]
+Unit: TypeAlias = Literal["x", "µs", "ms", "s", "/s", "processes"]
 
 _SLICE = 0.01  # seconds; what is quicker runs several times in a row, so that the clock's own cost vanishes
 _MOST_REPEATS = 10_000
-_MOST_ROUNDS = 200
 
 
 class Skip(Exception):  # noqa: N818 - the end of a line, not an error
     """A line cannot be measured here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every line is given.
+
+    Attributes:
+        folder: holds the databases that a line needs when it is measured.
+        scratch: for what the run itself writes.
+        rounds: how often contenders take turns.
+        quick: only see that lines work: the smallest database, few episodes.
+        commit: the one to compare with.
+    """
+
+    folder: Path
+    scratch: Path
+    rounds: int
+    quick: bool
+    commit: str
+
+    def file(self, size: Size) -> Path:
+        """Return the place of a database."""
+        return database_file(self.folder, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +75,21 @@ class Contender:
     after: Callable[[Any], object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Each line is measured for at least so many rounds and, if those were short, for so many seconds."""
-
-    rounds: int = 5
-    seconds: float = 0.5
-
-
-def side_by_side(
-    contenders: Sequence[Contender], effort: Effort, clock: Clock = time.perf_counter
-) -> list[float]:
-    """Median seconds of one `run` of each contender, in their order; see `in_rounds`."""
-    return [median(taken) for taken in in_rounds(contenders, effort, clock)]
-
-
 def in_rounds(
-    contenders: Sequence[Contender], effort: Effort, clock: Clock = time.perf_counter
+    contenders: Sequence[Contender], rounds: int, clock: Clock = time.perf_counter
 ) -> list[list[float]]:
-    """Seconds of one `run` of each contender, in their order, in every round.
+    """Return the seconds of one `run` of each contender, in their order, in every round.
 
-    Each runs once before the rounds, to warm caches up. In every round each contender has one turn, and
-    every round begins with another one. What is quick runs as often in a turn as makes the turn last 10 ms;
-    the turn then counts as the mean of those runs.
+    Each runs once before the rounds, to warm caches up. In every round each contender has a turn, and every round
+    begins with another contender. What is quick runs as often in a turn as makes the turn last 10 ms; the turn
+    then counts as the mean of those runs.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
     times: list[list[float]] = [[] for _ in contenders]
-    began = clock()
-    rounds = 0
-    while rounds < effort.rounds or (clock() - began < effort.seconds and rounds < _MOST_ROUNDS):
+    for number in range(rounds):
         for turn in range(len(contenders)):
-            i = (turn + rounds) % len(contenders)
+            i = (turn + number) % len(contenders)
             times[i].append(_turn(contenders[i], repeats[i], clock))
-        rounds += 1
     return times
 
 
@@ -96,62 +101,62 @@ def _repeats(contender: Contender, clock: Clock) -> int:
 
 
 def _turn(contender: Contender, repeats: int, clock: Clock) -> float:
-    run, before, after = contender.run, contender.before, contender.after
-    if before is None and after is None:
-        began = clock()
-        for _ in range(repeats):
-            run()
-        return (clock() - began) / repeats
     taken = 0.0
-    for _ in range(repeats):
-        if before is not None:
-            before()
+    for _ in range(repeats if contender.before or contender.after else 1):
+        if contender.before is not None:
+            contender.before()
         began = clock()
-        result = run()
+        if contender.before or contender.after:
+            result = contender.run()
+        else:  # nothing to do in between, so the clock need not be read each time
+            for _ in range(repeats):
+                result = contender.run()
         taken += clock() - began
-        if after is not None:
-            after(result)
+        if contender.after is not None:
+            contender.after(result)
     return taken / repeats
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a line measured: `value` in `unit`, and the times that it comes from, in seconds."""
+    """What a line measured: `value` in `unit`, the times that it comes from, in seconds, and its spread.
+
+    Attributes:
+        low, high: between them lies the middle half of the rounds.
+    """
 
     value: float
-    unit: Literal["x", "µs", "MB", ""]
+    unit: Unit
     ours: float | None = None
     theirs: float | None = None
+    low: float | None = None
+    high: float | None = None
     note: str = ""
 
 
-def times_as_fast(ours: float, theirs: float, *, note: str = "") -> Figure:
-    """How many times longer the others take."""
-    return Figure(theirs / ours, "x", ours, theirs, note)
+def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
+    """Return how many times longer the others take, round by round; times are shown for one of `each`."""
+    return spread([b / a for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
-def times_as_long(ours: float, theirs: float, *, note: str = "") -> Figure:
-    """How many times longer we take."""
-    return Figure(ours / theirs, "x", ours, theirs, note)
+def times_as_long(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
+    """Return how many times longer we take, round by round; times are shown for one of `each`."""
+    return spread([a / b for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
-def time_added(ours: float, theirs: float, *, note: str = "") -> Figure:
-    """How many microseconds longer we take."""
-    return Figure((ours - theirs) * 1e6, "µs", ours, theirs, note)
-
-
-def middle_half(values: Sequence[float]) -> tuple[float, float]:
-    """The values between which the middle half of all lie."""
+def spread(
+    values: Sequence[float],
+    unit: Unit,
+    ours: Sequence[float] = (),
+    theirs: Sequence[float] = (),
+    each: int = 1,
+    note: str = "",
+) -> Figure:
+    """Return the median of `values` with their middle half, and the medians of the times."""
     ordered = sorted(values)
-    return ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
-
-
-def time_added_in_rounds(ours: Sequence[float], theirs: Sequence[float], *, note: str = "") -> Figure:
-    """How many microseconds longer we take, in the median of rounds that stood side by side."""
-    added = [(mine - other) * 1e6 for mine, other in zip(ours, theirs, strict=True)]
-    low, high = middle_half(added)
-    spread = f"the middle half of {len(added)} rounds: {low:.1f} to {high:.1f} µs"
-    return Figure(median(added), "µs", median(ours), median(theirs), f"{note}; {spread}" if note else spread)
+    quarter = len(ordered) // 4
+    mine, others = (median(times) / each if times else None for times in (ours, theirs))
+    return Figure(median(ordered), unit, mine, others, ordered[quarter], ordered[-1 - quarter], note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,7 @@ class Bar:
     limit: float
 
     def is_met(self, value: float) -> bool:
+        """Tell whether the value is good enough."""
         return value >= self.limit if self.direction == "at least" else value <= self.limit
 
 
@@ -169,42 +175,42 @@ class Bar:
 class Line:
     """A line of the table, to be measured: what we do, against what, and what is expected.
 
-    `needs` names the databases that must be there. A line without a bar only reports.
+    `needs` are the databases that must be there. A line without a bar only reports.
     """
 
     name: str
     against: str
-    measure: Callable[[], Figure]
+    measure: Callable[[Setting], Figure]
     bar: Bar | None = None
-    needs: tuple[str, ...] = ()
+    needs: tuple[Size, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A line after measuring. `reason` says why it was `skipped`, or how it `failed`."""
+    """A line after measuring. `reason` says why it was `not measured`, or how it `failed`."""
 
     group: str
     name: str
     against: str
-    status: Literal["measured", "skipped", "failed"]
+    status: Literal["measured", "not measured", "failed"]
     bar: Bar | None
     figure: Figure | None = None
     reason: str = ""
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None without a bar, and for a line that was skipped."""
-        if self.bar is None or self.status == "skipped":
+        """Whether the bar is met; None without a bar or a figure."""
+        if self.bar is None or self.figure is None:
             return None
-        return self.figure is not None and self.bar.is_met(self.figure.value)
+        return self.bar.is_met(self.figure.value)
 
 
-def measured(group: str, line: Line) -> Outcome:
+def measured(group: str, line: Line, setting: Setting) -> Outcome:
     """Measure one line. What goes wrong in it is recorded and leaves the other lines alone."""
     try:
-        figure = line.measure()
+        figure = line.measure(setting)
     except Skip as skip:
-        return Outcome(group, line.name, line.against, "skipped", line.bar, reason=str(skip))
+        return Outcome(group, line.name, line.against, "not measured", line.bar, reason=str(skip))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         return Outcome(group, line.name, line.against, "failed", line.bar, reason=reason)

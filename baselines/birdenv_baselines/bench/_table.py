@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -20,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 import birdenv
-from birdenv_baselines.bench._measure import Bar, Figure, Outcome
+from birdenv_baselines.bench._measure import Figure, Outcome
 
 __all__ = ["as_json", "machine", "print_table"]
 
@@ -32,7 +31,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 
 def machine() -> dict[str, str | int]:
-    """Where and when this was measured."""
+    """Return where and when this is measured."""
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
         "processor": _processor(),
@@ -41,19 +40,17 @@ def machine() -> dict[str, str | int]:
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        "gymnasium": gymnasium.__version__,
         "birdenv": birdenv.__version__,
     }
 
 
 def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
+    """Print a row for each outcome, notes below, and how many bars are met."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("what", no_wrap=True)
-    table.add_column("ours", justify="right", no_wrap=True)
-    table.add_column("against", no_wrap=True)
-    table.add_column("theirs", justify="right", no_wrap=True)
-    table.add_column("figure", justify="right", no_wrap=True)
-    table.add_column("bar", justify="right", no_wrap=True)
+    for name in ("what", "against"):
+        table.add_column(name, no_wrap=True)
+    for name in ("ours", "theirs", "figure", "middle half", "bar"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     notes: list[str] = []
     for i, outcome in enumerate(outcomes):
@@ -61,16 +58,16 @@ def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> Non
         words = outcome.reason or (figure.note if figure else "")
         if words and words not in notes:
             notes.append(words)
-        is_last = i + 1 == len(outcomes) or outcomes[i + 1].group != outcome.group
         table.add_row(
             escape(outcome.name) + (f" ({notes.index(words) + 1})" if words else ""),
-            _duration(figure.ours if figure else None),
             escape(outcome.against),
+            _duration(figure.ours if figure else None),
             _duration(figure.theirs if figure else None),
-            _amount(figure.value, figure.unit) if figure else "",
-            _bar(outcome.bar, figure),
+            f"{_plain(figure.value)} {figure.unit}" if figure else "",
+            _middle_half(figure),
+            f"{_DIRECTIONS[outcome.bar.direction]} {_plain(outcome.bar.limit)}" if outcome.bar else "",
             _word(outcome),
-            end_section=is_last,
+            end_section=i + 1 == len(outcomes) or outcomes[i + 1].group != outcome.group,
         )
     console = Console(width=Console(width=_WIDEST).measure(table).maximum, highlight=False)
     console.print(table)
@@ -82,24 +79,20 @@ def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> Non
 
 
 def as_json(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> dict[str, Any]:
-    """All that was measured; times in seconds."""
+    """Return all that was measured; times in seconds."""
     return {"machine": where, "lines": [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]}
 
 
 def _word(outcome: Outcome) -> str:
     if outcome.status != "measured":
-        return "[yellow]skipped[/]" if outcome.status == "skipped" else "[red]FAILED[/]"
+        return "[yellow]not measured[/]" if outcome.status == "not measured" else "[red]FAILED[/]"
     return {True: "[green]met[/]", False: "[red]MISSED[/]", None: ""}[outcome.met]
 
 
-def _bar(bar: Bar | None, figure: Figure | None) -> str:
-    if bar is None:
+def _middle_half(figure: Figure | None) -> str:
+    if figure is None or figure.low is None or figure.high is None:
         return ""
-    return f"{_DIRECTIONS[bar.direction]} {_plain(bar.limit)} {figure.unit if figure else ''}".rstrip()
-
-
-def _amount(value: float, unit: str) -> str:
-    return f"{_plain(value)} {unit}".rstrip()
+    return f"{_plain(figure.low)} to {_plain(figure.high)}"
 
 
 def _plain(value: float) -> str:
@@ -112,10 +105,10 @@ def _plain(value: float) -> str:
 def _duration(seconds: float | None) -> str:
     if seconds is None:
         return ""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+    return f"{seconds / 1e-6:.3g} µs"
 
 
 def _processor() -> str:

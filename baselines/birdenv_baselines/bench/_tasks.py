@@ -1,12 +1,18 @@
-"""The tasks that episodes play: four statements to explore with, a gold query and a prediction.
+"""The tasks that BIRD episodes play, and the usual way of playing them: on a copy of the file.
 
-The predictions are right or wrong in the ways in which those of models are, so that verdicts can be compared.
+A task has four statements to explore with, a gold query and a prediction. The predictions are right or wrong in
+the ways in which those of models are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,41 +25,36 @@ from birdenv_baselines.bench._databases import Size
 __all__ = [
     "Environment",
     "Task",
-    "light_tasks",
+    "copy_database",
     "make_environment",
+    "official_verdict",
     "play",
+    "play_on_copy",
+    "plain_connection",
     "quick_tasks",
     "statements",
-    "write_tasks",
 ]
 
 Environment: TypeAlias = gymnasium.Env[Any, Any]
 
+_REFUSALS = (sqlite3.Error, sqlite3.Warning, ValueError)
+"""What Python's sqlite3 raises for SQL that fails: `Warning` for several statements, before Python 3.12, and
+`ValueError` for a NUL in the text."""
+
+_SECONDS = 30.0
+_HANDLER_STEPS = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question on the database `db_id`, with the SQL that a model would send.
-
-    `table`, as it stands in SQL, is the one that is looked at first.
-    """
+    """A question on the database `db_id`, with the SQL that a model would send."""
 
     db_id: str
     gold: str
     prediction: str
-    table: str = "orders"
-
-    @property
-    def exploring(self) -> tuple[str, ...]:
-        """What is run before the submission; the last of it is the prediction itself."""
-        return (
-            "SELECT name FROM sqlite_master WHERE type = 'table'",
-            f"PRAGMA table_info({self.table})",
-            f"SELECT * FROM {self.table} LIMIT 5",
-            self.prediction,
-        )
 
 
-_QUICK_PAIRS = (
+_PAIRS = (
     # right
     (
         "SELECT name FROM customers WHERE id = {customer}",
@@ -116,48 +117,37 @@ _QUICK_PAIRS = (
     ("SELECT city FROM customers WHERE id = {customer}", "SELECT town FROM customers WHERE id = {customer}"),
     ("SELECT price FROM products WHERE id = {product}", "SELECT price FORM products WHERE id = {product}"),
 )
-_LIGHT_PAIRS = (
-    (
-        "SELECT c.city, count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
-        " WHERE o.id BETWEEN {order} AND {order} + 1500 GROUP BY c.city",
-        "SELECT city, count(orders.id) FROM customers JOIN orders ON customers.id = customer_id"
-        " WHERE orders.id >= {order} AND orders.id <= {order} + 1500 GROUP BY 1",
-    ),
-    (
-        "SELECT status, avg(total) FROM orders WHERE id BETWEEN {order} AND {order} + 4000 GROUP BY status",
-        "SELECT status, avg(total) FROM orders WHERE id BETWEEN {order} AND {order} + 3000 GROUP BY status",
-    ),
-)
 
 
 def quick_tasks(size: Size) -> tuple[Task, ...]:
-    """Tasks whose queries take below 0.3 ms at every size of the database: look-ups through an index."""
-    return _filled(_QUICK_PAIRS, size)
-
-
-def light_tasks(size: Size) -> tuple[Task, ...]:
-    """Tasks whose queries look at some thousand rows and take some milliseconds each."""
-    return _filled(_LIGHT_PAIRS, size)
-
-
-def _filled(pairs: Iterable[tuple[str, str]], size: Size) -> tuple[Task, ...]:
-    """The tasks of `pairs`, on rows in the middle of the tables."""
+    """Return tasks whose queries take below 0.3 ms at every size of the database: look-ups through an index."""
     ids = {"customer": size.customers // 3, "order": size.orders // 3, "product": size.products // 3}
-    return tuple(Task(size.db_id, gold.format(**ids), prediction.format(**ids)) for gold, prediction in pairs)
+    return tuple(
+        Task(size.db_id, gold.format(**ids), prediction.format(**ids)) for gold, prediction in _PAIRS
+    )
 
 
-def statements(task: Task, number: int | None = None) -> tuple[str, ...]:
-    """The statements of an episode in their order, the submission last.
+def statements(task: Task, number: int) -> tuple[str, ...]:
+    """Return the statements of an episode in their order, the submission last.
 
-    With `number`, each ends in a comment that holds it: to a cache of statements every text is then new.
+    Each ends in a comment that holds `number`: to a cache of statements every text is then new.
     """
-    texts = (*task.exploring, task.prediction)
-    return texts if number is None else tuple([f"{sql} /* {number} */" for sql in texts])
+    texts = (
+        "SELECT name FROM sqlite_master WHERE type = 'table'",
+        "PRAGMA table_info(orders)",
+        "SELECT * FROM orders LIMIT 5",
+        task.prediction,
+        task.prediction,
+    )
+    return tuple([f"{sql} /* {number} */" for sql in texts])
 
 
-def write_tasks(tasks: Sequence[Task], scratch: Path) -> Path:
-    """A task file with these tasks, in their order, in `scratch`."""
-    data_file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
+def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Environment:
+    """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
+
+    The reset option `index` counts `tasks`. The task file is written into `scratch`.
+    """
+    file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
         {
             "question_id": i,
@@ -168,23 +158,12 @@ def write_tasks(tasks: Sequence[Task], scratch: Path) -> Path:
         }
         for i, task in enumerate(tasks)
     ]
-    data_file.write_text(json.dumps(records), encoding="utf-8")
-    return data_file
-
-
-def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path, **settings: Any) -> Environment:
-    """`birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
-
-    The reset option `index` counts `tasks`. The task file is written into `scratch`.
-    """
-    data_file = str(write_tasks(tasks, scratch))
-    return gymnasium.make(
-        "birdenv/BirdSql-v0", data_file=data_file, db_dir=str(folder), max_turns=999, **settings
-    )
+    file.write_text(json.dumps(records), encoding="utf-8")
+    return gymnasium.make("birdenv/BirdSql-v0", data_file=str(file), db_dir=str(folder), max_turns=999)
 
 
 def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
-    """One whole episode: reset, explore, submit the last of `texts`. Returns `info["ex"]`."""
+    """Play a whole episode: reset, explore, submit the last of `texts`. Returns `info["ex"]`."""
     environment.reset(options={"index": index})
     for sql in texts[:-1]:
         environment.step(birdenv.execute_sql(sql))
@@ -192,3 +171,48 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
     if not terminated or info["ex"] is None:
         raise RuntimeError(f"the episode did not end with a verdict: {info}")
     return bool(info["ex"])
+
+
+def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
+    """Play the same on a copy of the file, so that the agent may write; scored by the official script's rule."""
+    with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
+        with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
+            for sql in texts[:-1]:
+                try:
+                    connection.execute(sql).fetchall()
+                except _REFUSALS:
+                    pass
+        return official_verdict(database, task.gold, texts[-1])
+
+
+def official_verdict(database: Path, gold: str, prediction: str) -> bool:
+    """Tell whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
+
+    Both queries run on a new connection, and their rows are equal as sets. A query that fails is a wrong answer.
+    The original has its own timeout, a thread for each pair; here the deadline is a progress handler, which is
+    cheaper.
+    """
+    with closing(_connection_with_deadline(database)) as connection:
+        try:
+            predicted = connection.execute(prediction).fetchall()
+            expected = connection.execute(gold).fetchall()
+        except _REFUSALS:
+            return False
+    return set(predicted) == set(expected)
+
+
+def copy_database(database: Path, folder: Path) -> Path:
+    """Copy a database into a folder."""
+    return Path(shutil.copy2(database, folder / "copy.sqlite"))
+
+
+def plain_connection(database: Path) -> sqlite3.Connection:
+    """Open a file in the quickest way that Python has: no locks are taken for a statement."""
+    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _connection_with_deadline(database: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(database)
+    deadline = time.monotonic() + _SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, _HANDLER_STEPS)
+    return connection

@@ -1,0 +1,81 @@
+"""Whole episodes: BIRD's against a copy of the file for each task, and those of the interactive games."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from itertools import count
+from time import perf_counter
+from typing import Final
+
+from birdenv.databases import SqliteSource
+from birdenv.grading import Pair, score_pairs
+from birdenv.runs import run_episodes
+from birdenv_baselines.bench._databases import SIZES
+from birdenv_baselines.bench._measure import (
+    Bar,
+    Contender,
+    Figure,
+    Line,
+    Setting,
+    in_rounds,
+    spread,
+    times_as_fast,
+)
+from birdenv_baselines.bench._tasks import make_environment, play, play_on_copy, quick_tasks, statements
+
+__all__ = ["lines"]
+
+_REPEATS: Final = 5
+
+
+def lines(quick: bool) -> list[Line]:
+    """Return the lines; with `quick`, on the smallest database only."""
+    sizes = SIZES[: 1 if quick else 2]
+    bird = Line(
+        f"BIRD episodes, {' and '.join(size.label for size in sizes)}, no SQL twice",
+        "copy per task, official scoring",
+        partial(_bird, tuple(size.db_id for size in sizes)),
+        Bar("at least", 10.0),
+        sizes,
+    )
+    games = [
+        Line(f"{game} episodes, oracle", "", partial(_interactive, game))
+        for game in ("c-interact", "a-interact")
+    ]
+    return [bird, *games]
+
+
+def _bird(names: tuple[str, ...], setting: Setting) -> Figure:
+    """Raises `RuntimeError` if a verdict is not the official one."""
+    sizes = [size for size in SIZES if size.db_id in names]
+    files = {size.db_id: setting.file(size) for size in sizes}
+    tasks = [task for size in sizes for task in quick_tasks(size)]
+    numbers = count()
+    with closing(make_environment(setting.folder, tasks, setting.scratch)) as environment:
+
+        def ours() -> None:
+            for index, task in enumerate(tasks):
+                play(environment, index, statements(task, next(numbers)))
+
+        def theirs() -> list[bool]:
+            return [play_on_copy(files[each.db_id], each, statements(each, next(numbers))) for each in tasks]
+
+        times = in_rounds([Contender(ours), Contender(theirs)], setting.rounds)
+        pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]
+        verdicts = score_pairs(pairs, SqliteSource(setting.folder))
+        if [verdict.ex_bird for verdict in verdicts] != theirs():
+            raise RuntimeError("verdicts differ from those of the official rule")
+    return times_as_fast(*times, each=len(tasks), note="the golds are those of the tasks: they come again")
+
+
+def _interactive(game: str, setting: Setting) -> Figure:
+    rates, seconds = [], []
+    for number in range(setting.rounds + 1):
+        began = perf_counter()
+        result = run_episodes(game, "oracle", repeats=1 if setting.quick else _REPEATS)
+        taken = perf_counter() - began
+        if number:  # the first one was cold
+            rates.append(len(result.records) / taken)
+            seconds.append(taken / len(result.records))
+    return spread(rates, "/s", seconds, note="of the demo, one after the other, from start to run folder")
