@@ -54,12 +54,12 @@ What a line compares takes turns within this run, so that a busy machine slows a
 `figure` says how many times as fast we are, how many times as long we take, or what we add. A bar says which
 figures are good enough, and MISSED that one is not. Quote ratios.
 
-Databases of 2 to 1,400 MB are built at first and kept in the cache directory (~/.cache/birdenv/bench-*, or under
-$XDG_CACHE_HOME). Copies go to the usual place of temporary files ($TMPDIR), and are deleted again. BIRD mini-dev
-is looked for in $BIRDENV_SHARED_DATA. A line that cannot be measured here says why.
+Databases of 2 to 1,400 MB are built at first and kept in the cache directory (~/.cache/birdenv/bench-*, or
+under $XDG_CACHE_HOME). Copies go to the usual place of temporary files ($TMPDIR), and are deleted again. BIRD
+mini-dev is looked for in $BIRDENV_SHARED_DATA. A line that cannot be measured here says why.
 
-The groups: starts, statements, processes, episodes, repeats, scoring, users, models, candidates, postgres, and
-commit: runs and scoring against another commit of this repository. One subject in seconds:
+The groups: starts, statements, processes, episodes, repeats, scoring, users, models, candidates, postgres,
+and commit: runs and scoring against another commit of this repository. One subject in seconds:
 
     python -m birdenv_baselines.bench --quick --only '^statements:'
 

@@ -1,7 +1,7 @@
 """Timing contenders side by side, and the figures and bars that come of it.
 
-Times in themselves say little on a machine that does other things as well. So contenders take turns, times are
-medians over rounds, and a ratio is the median of the ratios of single rounds, with the middle half of them.
+Times in themselves say little on a machine that does other things as well. So contenders take turns, times
+are medians over rounds, and a ratio is the median of the ratios of single rounds, with their middle half.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def in_rounds(
 ) -> list[list[float]]:
     """Return the seconds of one `run` of each contender, in their order, in every round.
 
-    Each runs once before the rounds, to warm caches up. In every round each contender has a turn, and every round
-    begins with another contender. What is quick runs as often in a turn as makes the turn last 10 ms; the turn
-    then counts as the mean of those runs.
+    Each runs once before the rounds, to warm caches up. In every round each contender has a turn, and every
+    round begins with another contender. What is quick runs as often in a turn as makes the turn last 10 ms;
+    the turn then counts as the mean of those runs.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
     times: list[list[float]] = [[] for _ in contenders]

@@ -64,7 +64,7 @@ def two_processes() -> Pool:
 
 
 def official_script(folder: Path, tasks: Sequence[Task], pool: Pool) -> list[bool]:
-    """Score as mini_dev's `evaluation_ex.py` does: each pair by itself, gold and prediction, all rows of both."""
+    """Score as mini_dev's `evaluation_ex.py` does: each pair by itself, all rows of both queries."""
     work = [(folder / task.db_id / f"{task.db_id}.sqlite", task.gold, task.prediction) for task in tasks]
     return pool.starmap(official_verdict, work, _AT_ONCE)
 

@@ -1,7 +1,7 @@
 """The tasks that BIRD episodes play, and the usual way of playing them: on a copy of the file.
 
-A task has four statements to explore with, a gold query and a prediction. The predictions are right or wrong in
-the ways in which those of models are.
+A task has four statements to explore with, a gold query and a prediction. The predictions are right or wrong
+in the ways in which those of models are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,9 +28,9 @@ __all__ = [
     "copy_database",
     "make_environment",
     "official_verdict",
+    "plain_connection",
     "play",
     "play_on_copy",
-    "plain_connection",
     "quick_tasks",
     "statements",
 ]
@@ -120,7 +120,7 @@ _PAIRS = (
 
 
 def quick_tasks(size: Size) -> tuple[Task, ...]:
-    """Return tasks whose queries take below 0.3 ms at every size of the database: look-ups through an index."""
+    """Return tasks whose queries take below 0.3 ms at every size: look-ups through an index."""
     ids = {"customer": size.customers // 3, "order": size.orders // 3, "product": size.products // 3}
     return tuple(
         Task(size.db_id, gold.format(**ids), prediction.format(**ids)) for gold, prediction in _PAIRS
@@ -174,23 +174,21 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
 
 
 def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
-    """Play the same on a copy of the file, so that the agent may write; scored by the official script's rule."""
+    """Play the same on a copy of the file, so that the agent may write, with official scoring."""
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
         with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
             for sql in texts[:-1]:
-                try:
+                with suppress(_REFUSALS):
                     connection.execute(sql).fetchall()
-                except _REFUSALS:
-                    pass
         return official_verdict(database, task.gold, texts[-1])
 
 
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
     """Tell whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
 
-    Both queries run on a new connection, and their rows are equal as sets. A query that fails is a wrong answer.
-    The original has its own timeout, a thread for each pair; here the deadline is a progress handler, which is
-    cheaper.
+    Both queries run on a new connection, and their rows are equal as sets. A query that fails is a wrong
+    answer. The original has its own timeout, a thread for each pair; here the deadline is a progress handler,
+    which is cheaper.
     """
     with closing(_connection_with_deadline(database)) as connection:
         try:

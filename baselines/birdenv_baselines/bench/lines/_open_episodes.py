@@ -1,5 +1,6 @@
-"""A fresh process that opens environments, lets each of them run one statement at the same time, and tells what
-that took: python -m birdenv_baselines.bench.lines._open_episodes FOLDER SCRATCH DB_ID SQL NUMBER
+"""A fresh process that opens environments, lets each run a statement at the same time, and says what it took:
+
+python -m birdenv_baselines.bench.lines._open_episodes FOLDER SCRATCH DB_ID SQL NUMBER
 """
 
 from __future__ import annotations

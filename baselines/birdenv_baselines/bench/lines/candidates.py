@@ -7,7 +7,6 @@ which has processes of its own, count time by the clock on the wall.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -75,7 +74,7 @@ def _player(env: Any, n: int) -> Contender:
     """Plays random actions, also forbidden ones, which end episodes sooner than others."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
-    actions: list[Sequence[int]] = []
+    actions: list[Any] = []
 
     def draw() -> None:
         actions[:] = [rng.integers(0, env.single_action_space.n, n) for _ in range(_STEPS)]

@@ -1,7 +1,8 @@
 """Episodes on PostgreSQL against the way in which BIRD-Interact resets a database before each task.
 
-That way runs psql, which ends everybody's sessions, dropdb and createdb, each a process of its own, and makes a new
-connection. The server is the benchmark's own, with its files in the benchmark's folder: nobody else's is touched.
+That way runs psql, which ends everybody's sessions, dropdb and createdb, each a process of its own, and makes
+a new connection. The server is the benchmark's own, with its files in the benchmark's folder: no other is
+touched.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -63,16 +64,19 @@ def lines(quick: bool) -> list[Line]:
             f"PostgreSQL: {what}, {size.label}",
             "psql, dropdb, createdb -T, connect",
             partial(measure, size),
-            Bar("at least", limit),
+            bar,
             (size,),
         )
-        for what, measure, limit in (("reading episode", _read, 500.0), ("writing episodes", _write, 2.0))
+        for what, measure, bar in (
+            ("reading episode", _read, Bar("at least", 500.0)),
+            ("writing episodes", _write, None),
+        )
         for size in sizes
     ]
 
 
 def _read(size: Size, setting: Setting) -> Figure:
-    with _both(size, setting) as (source, peer):
+    with _both(size, setting) as (_, source, peer):
         ours = partial(_episode, source, size.db_id, _READING)
         # Dropping a database makes every session of the server open its files again: the others' doing, which
         # an episode that is not timed takes upon itself.
@@ -81,7 +85,7 @@ def _read(size: Size, setting: Setting) -> Figure:
 
 
 def _write(size: Size, setting: Setting) -> Figure:
-    with _both(size, setting) as (source, peer), source.server.connect() as watching:
+    with _both(size, setting) as (server, source, peer), server.connect() as watching:
         _episode(source, size.db_id, _WRITING)  # from now on clones are made ahead
         ready = partial(_wait_for_clones, watching)
 
@@ -138,8 +142,8 @@ class _Peer:
 
 
 @contextmanager
-def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresSource, _Peer]]:
-    """A source with the database of that size, and the other way; Raises `Skip` where there is no server."""
+def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresServer, PostgresSource, _Peer]]:
+    """A server with that database, a source of it, and the other way; `Skip` if there is no server."""
     try:
         import psycopg  # noqa: F401
     except ImportError:
@@ -164,7 +168,7 @@ def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresSource, _Peer]
         with PostgresSource(server, _CLONES) as source:
             source.check(size.db_id)
             try:
-                yield source, peer
+                yield server, source, peer
             finally:
                 peer.run(peer.commands[:2])
 
@@ -191,4 +195,4 @@ def _peer(server: PostgresServer, template: str, name: str) -> _Peer:
         (str(folder / "dropdb"), *account, "--if-exists", name),
         (str(folder / "createdb"), *account, name, f"--template={template}"),
     )
-    return _Peer(make_conninfo(**parts), commands)
+    return _Peer(make_conninfo("", **parts), commands)

@@ -1,4 +1,4 @@
-"""What a process of the user's pays for the wall: its first statement, and processes and memory of many episodes."""
+"""What a process pays for the wall: its first statement, and workers and memory of many episodes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a step adds to its statement, and a statement in a worker process against a bare echo.
 
-Where the system puts two processes decides what a message between them costs: on one processor, one is switched
-for the other; on two, the other must be woken. So the echo and the worker are measured in the same place.
+Where two processes are decides what a message between them costs: on one processor, one is switched for the
+other; on two, the other must be woken. So each place has a line of its own.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ _FIVE_BY_FIVE: Final = (
 )
 _STEPS: Final = 200  # in one episode; the environment is made with a little less than a thousand
 _MORE_ROUNDS: Final = 4  # than other lines have: these are quick, and small
+_ANYWHERE: Final = "where the system puts them"
+_APART: Final = "a processor each"
+_TOGETHER: Final = "on one processor"
 _ECHO: Final = """
 import pickle, socket, sys
 connection = socket.socket(fileno=int(sys.argv[1]))
@@ -56,10 +59,13 @@ def lines(quick: bool) -> list[Line]:
     return [
         Line("env.step, 5 rows x 5 columns, no SQL twice", "the raw statement", _step, None, (_SIZE,)),
         *(
-            Line("SELECT 1 through the wall", echo.format(place), partial(_through_wall, pin), bar, (_SIZE,))
-            for place, pin, bar in (
-                ("a processor each", True, Bar("at most", 2.5)),
-                ("one processor", False, None),
+            Line(
+                "SELECT 1 through the wall", echo.format(place), partial(_through_wall, place), bar, (_SIZE,)
+            )
+            for place, bar in (
+                (_ANYWHERE, None),
+                (_APART, Bar("at most", 2.5)),
+                (_TOGETHER, None),
             )
         ),
     ]
@@ -105,9 +111,9 @@ def _step(setting: Setting) -> Figure:
     return spread(added, "µs", ours, theirs, _STEPS, note)
 
 
-def _through_wall(apart: bool, setting: Setting) -> Figure:
+def _through_wall(place: str, setting: Setting) -> Figure:
     with ExitStack() as stack:
-        there = stack.enter_context(_this_process_on_one_processor(apart))
+        there = stack.enter_context(_placed(place))
         connection = stack.enter_context(_echo())
         database = stack.enter_context(SqliteSource(setting.folder).open(_SIZE.db_id))
         if not isinstance(database.execute("SELECT 1"), QueryResult):
@@ -124,20 +130,20 @@ def _through_wall(apart: bool, setting: Setting) -> Figure:
 
 
 @contextmanager
-def _this_process_on_one_processor(apart: bool) -> Iterator[set[int]]:
-    """Keep this process on its first processor; gives those for processes below it: all others, or the same."""
+def _placed(place: str) -> Iterator[set[int]]:
+    """Keep this process on its first processor, if the place says so; gives those for processes below it."""
     if not hasattr(os, "sched_setaffinity"):
         raise Skip("not measured: this system does not let a process choose its processor")
     before = os.sched_getaffinity(0)
-    here = {min(before)}
-    if apart and before == here:
+    here = before if place == _ANYWHERE else {min(before)}
+    there = before - here if place == _APART else here
+    if not there:
         raise Skip("not measured: this process may use one processor only")
     os.sched_setaffinity(0, here)
     try:
-        yield before - here if apart else here
+        yield there
     finally:
-        os.sched_setaffinity(0, before)
-        for process in below(os.getpid()):
+        for process in {os.getpid()} | below(os.getpid()):
             os.sched_setaffinity(process, before)
 
 
