@@ -7,48 +7,48 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from birdenv_baselines.bench import episodes
-from birdenv_baselines.bench.__main__ import GROUPS
 from birdenv_baselines.bench._databases import SIZES, build, database_file
-from birdenv_baselines.bench._episode_tasks import light_tasks, quick_tasks, statements
 from birdenv_baselines.bench._measure import (
     Bar,
     Contender,
-    Effort,
     Figure,
     Line,
     Outcome,
+    Setting,
     Skip,
+    in_rounds,
     measured,
-    side_by_side,
-    time_added,
+    spread,
     times_as_fast,
     times_as_long,
 )
-from birdenv_baselines.bench._peers import (
-    ConnectionPerStatement,
-    FileCopyHarness,
+from birdenv_baselines.bench._mini_dev import read_mini_dev
+from birdenv_baselines.bench._table import print_table
+from birdenv_baselines.bench._tasks import (
     copy_database,
+    make_environment,
     official_verdict,
     plain_connection,
+    play,
+    play_on_copy,
+    quick_tasks,
+    statements,
 )
-from birdenv_baselines.bench._setting import Setting
-from birdenv_baselines.bench._table import print_table
+from birdenv_baselines.bench.lines import commit
 
 from birdenv.databases import SqliteSource
-from birdenv.grading import ExGrader
+from birdenv.grading import Pair, score_pairs
 
 pytestmark = pytest.mark.slow
 
 TINY = SIZES[0]
-QUICK = Effort(rounds=3, seconds=0.0)
 
 
 class FakeClock:
@@ -80,30 +80,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_contender_counts_as_the_median_of_its_rounds_after_a_warm_up() -> None:
+@pytest.fixture
+def setting(folder: Path, tmp_path: Path) -> Setting:
+    return Setting(folder, tmp_path, rounds=1, quick=True, commit="HEAD")
+
+
+def test_a_contender_is_warmed_up_before_its_rounds() -> None:
     clock = FakeClock()
     uneven = Contender(clock.work("uneven", 90.0, 1.0, 50.0, 2.0))
     even = Contender(clock.work("even", 4.0))
-    assert side_by_side([uneven, even], QUICK, clock) == [2.0, 4.0]
+    assert in_rounds([uneven, even], 3, clock) == [[1.0, 50.0, 2.0], [4.0, 4.0, 4.0]]
 
 
 def test_contenders_take_turns_and_every_round_begins_with_another() -> None:
     clock = FakeClock()
-    side_by_side([Contender(clock.work(name, 1.0)) for name in "ab"], QUICK, clock)
+    in_rounds([Contender(clock.work(name, 1.0)) for name in "ab"], 3, clock)
     assert "".join(clock.log) == "ab" + "ab" + "ba" + "ab"
 
 
 def test_what_is_quick_runs_often_in_a_turn_and_counts_as_the_mean() -> None:
     clock = FakeClock()
-    (seconds,) = side_by_side([Contender(clock.work("quick", 0.001))], QUICK, clock)
+    ((seconds, *_),) = in_rounds([Contender(clock.work("quick", 0.001))], 3, clock)
     assert seconds == pytest.approx(0.001)
     assert len(clock.log) == 2 + 3 * 10  # warm, measured once, then turns of 10 ms
-
-
-def test_short_rounds_go_on_until_the_seconds_are_over() -> None:
-    clock = FakeClock()
-    side_by_side([Contender(clock.work("work", 1.0))], Effort(rounds=2, seconds=7.0), clock)
-    assert len(clock.log) == 1 + 7
 
 
 def test_what_happens_before_and_after_is_not_counted() -> None:
@@ -115,15 +114,17 @@ def test_what_happens_before_and_after_is_not_counted() -> None:
         seen.append(result)
 
     contender = Contender(clock.work("work", 3.0), before=clock.work("before", 100.0), after=after)
-    assert side_by_side([contender], QUICK, clock) == [3.0]
+    assert in_rounds([contender], 3, clock) == [[3.0] * 3]
     assert seen == ["work"] * 4
     assert clock.log == ["before", "work"] * 4
 
 
-def test_figures() -> None:
-    assert times_as_fast(2.0, 8.0).value == 4.0
-    assert times_as_long(8.0, 2.0).value == 4.0
-    assert time_added(5e-6, 2e-6).value == pytest.approx(3.0)
+def test_figures_are_medians_of_the_rounds_with_their_middle_half() -> None:
+    fast = times_as_fast([2.0, 2.0, 1.0], [8.0, 4.0, 9.0], each=2)
+    assert (fast.value, fast.ours, fast.theirs) == (4.0, 1.0, 4.0)
+    assert times_as_long([8.0], [2.0]).value == 4.0
+    middle = spread([5.0, 1.0, 2.0, 4.0, 3.0], "ms")
+    assert (middle.value, middle.low, middle.high) == (3.0, 2.0, 4.0)
 
 
 @pytest.mark.parametrize(
@@ -135,18 +136,18 @@ def test_figures() -> None:
         (Bar("at most", 2.0), 2.1, False),
     ],
 )
-def test_bars(bar: Bar, value: float, met: bool) -> None:
-    assert measured("group", Line("a", "b", lambda: Figure(value, "x"), bar)).met is met
+def test_bars(bar: Bar, value: float, met: bool, setting: Setting) -> None:
+    assert measured("group", Line("a", "b", lambda _: Figure(value, "x"), bar), setting).met is met
 
 
-def test_a_line_that_is_skipped_or_fails_is_recorded() -> None:
-    def skip() -> Figure:
+def test_a_line_that_is_skipped_or_fails_is_recorded(setting: Setting) -> None:
+    def skip(_: Setting) -> Figure:
         raise Skip("no such machine")
 
-    skipped = measured("group", Line("a", "b", skip, Bar("at least", 1.0)))
-    assert (skipped.status, skipped.reason, skipped.met) == ("skipped", "no such machine", None)
-    failed = measured("group", Line("a", "b", lambda: Figure(1 / 0, "x"), Bar("at least", 1.0)))
-    assert (failed.status, failed.met) == ("failed", False)
+    skipped = measured("group", Line("a", "b", skip, Bar("at least", 1.0)), setting)
+    assert (skipped.status, skipped.reason, skipped.met) == ("not measured", "no such machine", None)
+    failed = measured("group", Line("a", "b", lambda _: Figure(1 / 0, "x"), Bar("at least", 1.0)), setting)
+    assert (failed.status, failed.met) == ("failed", None)
     assert "ZeroDivisionError" in failed.reason
 
 
@@ -168,17 +169,16 @@ def test_a_database_is_built_once_and_leaves_nothing_else(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == [TINY.db_id]
 
 
-def test_peers_and_grader_give_the_official_verdict(folder: Path) -> None:
-    files = {TINY.db_id: database_file(folder, TINY)}
-    grader = ExGrader(SqliteSource(folder))
-    verdicts = []
-    for task in (*quick_tasks(TINY), *light_tasks(TINY)):
-        official = official_verdict(files[TINY.db_id], task.gold, task.prediction)
-        assert FileCopyHarness(files).play(task) == official, task
-        assert ConnectionPerStatement(files).play(task) == official, task
-        assert grader.grade(task.db_id, [task.gold], task.prediction).ex_bird == official, task
-        verdicts.append(official)
-    assert {True, False} <= set(verdicts)
+def test_whoever_plays_a_task_comes_to_the_official_verdict(folder: Path, tmp_path: Path) -> None:
+    file, tasks = database_file(folder, TINY), quick_tasks(TINY)
+    official = [official_verdict(file, task.gold, task.prediction) for task in tasks]
+    assert {True, False} == set(official)
+    assert [play_on_copy(file, task, statements(task, 1)) for task in tasks] == official
+    pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]
+    assert [verdict.ex_bird for verdict in score_pairs(pairs, SqliteSource(folder))] == official
+    with closing(make_environment(folder, tasks, tmp_path)) as environment:
+        played = [play(environment, i, statements(task, 2)) for i, task in enumerate(tasks)]
+    assert sum(played) >= sum(official) / 2
 
 
 def test_tasks_ask_for_something(folder: Path) -> None:
@@ -189,7 +189,7 @@ def test_tasks_ask_for_something(folder: Path) -> None:
 
 def test_numbered_statements_are_all_new() -> None:
     (task, *_) = quick_tasks(TINY)
-    assert len(statements(task)) == 5
+    assert len(statements(task, 1)) == 5
     assert not set(statements(task, 1)) & set(statements(task, 2))
 
 
@@ -198,16 +198,16 @@ def test_copies_are_complete(folder: Path, tmp_path: Path) -> None:
     assert copy_database(database, tmp_path).read_bytes() == database.read_bytes()
 
 
-def test_a_verdict_that_differs_is_counted_and_shown(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_missing_data_and_a_missing_commit_are_told(
+    setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    setting = Setting(folder, (TINY,), tmp_path, QUICK)
-    (line,) = [line for line in episodes.lines(setting) if line.name == episodes.VERDICTS]
-    assert measured("episodes", line).met is True
-    monkeypatch.setattr(episodes, "official_verdict", lambda database, gold, prediction: "FORM" in prediction)
-    outcome = measured("episodes", line)
-    assert outcome.met is False and outcome.figure is not None
-    assert "SELECT price FORM products" in outcome.figure.note
+    monkeypatch.setenv("BIRDENV_SHARED_DATA", str(tmp_path))
+    with pytest.raises(Skip, match="data missing"):
+        read_mini_dev()
+    nowhere = Setting(setting.folder, tmp_path, 1, True, "no-such-commit")
+    (line, *_) = commit.lines(True)
+    outcome = measured("commit", line, nowhere)
+    assert outcome.status == "not measured" and "no-such-commit" in outcome.reason
 
 
 def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,9 +215,11 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(
         [
             Outcome("one", "quick", "them", "measured", bar, Figure(4.0, "x", 1e-6, 4e-6)),
-            Outcome("one", "slow", "them", "measured", bar, Figure(2.0, "x", 0.002, 0.004, "on a Monday")),
+            Outcome(
+                "one", "slow", "them", "measured", bar, Figure(2.0, "x", 0.002, 0.004, note="on a Monday")
+            ),
             Outcome("two", "broken", "them", "failed", bar, reason="ValueError: oh"),
-            Outcome("two", "absent", "them", "skipped", bar, reason="no such machine"),
+            Outcome("two", "absent", "them", "not measured", bar, reason="no such machine"),
             Outcome("two", "plain", "them", "measured", None, Figure(5.0, "µs")),
             Outcome("two", "long" * 40, "them", "measured", None, Figure(5.0, "µs")),
         ],
@@ -225,65 +227,47 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     )
     printed = capsys.readouterr().out
     rows = {line.split()[0]: line.split() for line in printed.splitlines() if "them" in line}
-    assert [row[-1] for row in rows.values()] == ["met", "MISSED", "FAILED", "skipped", "µs", "µs"]
+    assert [row[-1] for row in rows.values()] == ["met", "MISSED", "FAILED", "measured", "µs", "µs"]
     assert "long" * 40 in rows
     for words in (
         "(1) on a Monday",
         "(2) ValueError: oh",
         "(3) no such machine",
-        "1 of 3 bars met",
+        "1 of 2 bars met",
         "cores 2",
     ):
         assert words in printed
 
 
-def _bench(cache: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def _bench(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "birdenv_baselines.bench", *arguments],
-        env={**os.environ, "XDG_CACHE_HOME": str(cache), **variables},
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-@pytest.mark.slow
-def test_the_command_prints_every_line_and_writes_it_as_json(tmp_path: Path) -> None:
-    _check_lines(tmp_path, GROUPS)
-
-
-def test_some_groups_without_the_benchmarks_data(tmp_path: Path) -> None:
-    some = ("isolation", "guards", "spaces", "scoring")
-    nowhere = {"BIRDENV_SHARED_DATA": str(tmp_path / "nowhere")}
-    lines = _check_lines(tmp_path, some, "--only", f"^({'|'.join(some)}):", **nowhere)
-    assert {line["group"] for line in lines if line["status"] == "skipped"} == {"scoring"}
-
-
-def _check_lines(tmp_path: Path, groups: Iterable[str], *arguments: str, **variables: str) -> list[Any]:
-    """Run the whole command on tiny databases and look at what it prints and writes."""
-    file = tmp_path / "bench.json"
-    done = _bench(tmp_path, "--sizes", "tiny", "--rounds", "1", "--json", str(file), *arguments, **variables)
+def test_the_command_measures_every_line_and_writes_it_as_json(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "bench.json"
+    done = _bench(tmp_path, "--quick", "--commit", "HEAD", "--json", str(file))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bars met" in done.stdout
     found = json.loads(file.read_text(encoding="utf-8"))
     assert {"date", "processor", "cores", "python", "sqlite"} <= set(found["machine"])
-    lines: list[Any] = found["lines"]
-    assert {line["group"] for line in lines} == set(groups)
-    for line in lines:
+    for line in found["lines"]:
         assert line["name"] in done.stdout
-        assert line["status"] == ("measured" if line["figure"] else "skipped"), line["reason"]
+        assert line["status"] == ("measured" if line["figure"] else "not measured"), line["reason"]
         assert (line["met"] is None) == (line["bar"] is None or line["figure"] is None)
-    assert {line["unit"] for line in (each["figure"] for each in lines if each["figure"])} >= {"x"}
-    return lines
 
 
 def test_only_measures_what_is_asked_for(tmp_path: Path) -> None:
-    done = _bench(
-        tmp_path, "--rounds", "1", "--only", "spaces: .*contains", "--json", str(tmp_path / "a.json")
-    )
+    file = tmp_path / "a.json"
+    done = _bench(tmp_path, "--quick", "--only", "users: ", "--json", str(file))
     assert done.returncode == 0, done.stderr
-    assert len(json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["lines"]) == 1
-    assert not list(tmp_path.rglob("*.sqlite"))  # it reads no database, so none is built
+    assert len(json.loads(file.read_text(encoding="utf-8"))["lines"]) == 1
+    assert not list(tmp_path.rglob("shop*.sqlite"))  # it reads no database, so none is built
 
 
 @pytest.mark.parametrize("pattern", ["no such line", "("])
