@@ -6,15 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
+from birdenv.databases._dump_places import dump_places
 from birdenv.databases._protocols import DatabaseSource
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.errors import InputError
 
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
 """The engines that databases run on, by sqlglot's names of their dialects."""
-
-DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
-"""Names of the folder of `<db>_template` folders that the authors of BIRD-Interact give out."""
 
 DIALECTS: Final = get_args(Dialect)
 
@@ -51,10 +49,3 @@ def open_source(
     from birdenv.databases.postgres import PostgresFolderSource, find_server
 
     return PostgresFolderSource(find_server(dsn), folder, tell)
-
-
-def dump_places(folder: Path) -> list[Path]:
-    """Where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or folders of
-    the authors' names in it or beside it; the nearest first."""
-    beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
-    return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]

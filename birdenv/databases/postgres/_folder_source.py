@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from birdenv.databases._dump_places import dump_places
 from birdenv.databases._limits import Limits
-from birdenv.databases._open import dump_places
 from birdenv.databases._results import Scope
 from birdenv.databases.postgres._source import PostgresSource
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
