@@ -13,9 +13,7 @@ from birdenv.runs import run_folder
 
 
 def blame(
-    run: Annotated[
-        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
-    ],
+    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
     data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
@@ -30,7 +28,7 @@ def blame(
 
     The terms are the annotation's: keep the output from agents.
 
-    Example: birdenv blame results/never-asks-c-interact --episodes
+    Example: birdenv blame results/never-asks+rule-c-interact --episodes
     """
     from birdenv.runs.blame import blame_run
 

@@ -22,9 +22,7 @@ from birdenv.tasks.c_interact import PROFILES
 
 
 def regrade(
-    run: Annotated[
-        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
-    ],
+    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
     profile: Annotated[
         list[str] | None,
         typer.Option("--profile", help="c-Interact: strict, shell or adk; may be repeated. Default: all."),
@@ -57,7 +55,7 @@ def regrade(
 
     The figures go to regraded.json.
 
-    Example: birdenv regrade results/asks-first-c-interact/latest --profile strict --profile shell
+    Example: birdenv regrade results/asks-first+rule-c-interact/latest --profile strict --profile shell
     """
     directory = RunDirectory.existing(run_folder(run))
     game = directory.read_config(hint="").get("game")

@@ -219,7 +219,7 @@ def score_official(
     has the same score in its overall.json (official). With --grade, files without verdicts will do: every
     attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
-    Example: birdenv score-official results/asks-first-c-interact/latest --out score.json
+    Example: birdenv score-official results/asks-first+rule-c-interact/latest --out score.json
     """
     if out is not None:
         check_writable(out)

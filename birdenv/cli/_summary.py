@@ -68,9 +68,7 @@ def _write_plot(plot: Path | None, picture: bytes | None) -> None:
 
 
 def summary(
-    run: Annotated[
-        Path, typer.Argument(help="A run-... folder, or results/<agent>-<game> for its latest run.")
-    ],
+    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Plot = None,
 ) -> None:

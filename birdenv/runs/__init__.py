@@ -1,7 +1,7 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._run_episodes import RunResult, run_episodes
-from birdenv.runs._run_folder import RunDirectory, episode_name, folder_name, run_folder
+from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import RunPlan, prepare, run
 from birdenv.runs._seating import Seating
@@ -13,6 +13,7 @@ __all__ = [
     "RunResult",
     "Seating",
     "Summary",
+    "data_name",
     "episode_name",
     "folder_name",
     "prepare",

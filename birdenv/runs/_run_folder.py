@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from birdenv.errors import InputError
@@ -19,6 +19,8 @@ from birdenv.runs._episode_status import RETRIED
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
+_DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file")
+"""Settings of games that say which data are played."""
 
 STREAMS = ("runs", "private", "timings")
 """`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
@@ -52,22 +54,37 @@ def run_folder(path: Path) -> Path:
     )
 
 
-def folder_name(players: Sequence[str], game: str) -> str:
-    """The name of the folder of all runs of one system: its players, by seat, and the game.
+def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
+    """The name of the folder of all runs of one system: its players, by seat, the data, and the game.
 
-    It holds no character that a file system minds, is never too long, and no two systems share one: a name
-    that had to be changed ends in eight digits of its SHA-256.
+    It holds no character that a file system minds, is never too long, and no two lists of players share one:
+    a name that had to be changed ends in eight digits of its SHA-256. Of a file, it has the name alone.
 
-    >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird")
-    ('asks-first+rule-c-interact', 'mine=agent-bird')
+    >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
+    ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')
+    >>> folder_name(["predictions:/home/me/first.json"], "bird")
+    'predictions=first-0e225ac3-bird'
     """
     names = []
     for player in filter(None, players):
-        name = _UNSAFE.sub("-", player.replace(":", "=", 1))
+        kind, colon, argument = player.partition(":")
+        short = f"{kind}={':'.join(map(_file_name, argument.split(':')))}" if colon else player
+        name = _UNSAFE.sub("-", short)
         if name != player.replace(":", "=", 1) or "=" in player or len(name) > _LONGEST_NAME:
             name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(player.encode()).hexdigest()[:8]}"
         names.append(name)
-    return f"{'+'.join(names)}-{game}"
+    place = _UNSAFE.sub("-", data)[:_LONGEST_NAME]
+    return "-".join(filter(None, ("+".join(names), place, game)))
+
+
+def data_name(settings: Any) -> str:
+    """Return what a game's settings say of its data, as names of folder and files; nothing for a demo's."""
+    given = (getattr(settings, name, None) for name in _DATA)
+    return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
+
+
+def _file_name(path: str) -> str:
+    return PurePath(path).name.removesuffix(".jsonl").removesuffix(".json")
 
 
 class RunDirectory:

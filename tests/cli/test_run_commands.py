@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from birdenv.benchmarks import demo_folder
-from birdenv.runs import folder_name
+from birdenv.dialogue.games import find_game
+from birdenv.runs import data_name, folder_name
 
 Command = Callable[..., Any]
 
@@ -90,6 +93,30 @@ def test_folders_are_named_by_both_players_and_their_arguments() -> None:
         assert len(name) < 120 and not set(name) & set("/\\:*?\"<>| '$&\n"), name
     assert folder_name(["asks-first", "rule"], "c-interact") == "asks-first+rule-c-interact"
     assert folder_name(["oracle"], "bird") == "oracle-bird"
+
+
+def test_folders_name_the_file_the_data_and_the_game(birdenv: Command, tmp_path: Path) -> None:
+    """And the folder is told before the first episode, so that a run can be looked at while it goes on."""
+    place = tmp_path / "a-rather-long-folder" / ("b" * 40)
+    place.mkdir(parents=True)
+    tasks = json.loads((demo_folder() / "bird.json").read_text())[:1]
+    (place / "my_tasks.json").write_text(json.dumps(tasks))
+    predictions = place / "first.try.json"
+    name, sql = tasks[0]["question_id"], tasks[0]["SQL"]
+    predictions.write_text(json.dumps([{"question_id": name, "predicted_sql": sql}]))
+    with chdir(tmp_path):
+        ran = birdenv("bird", place / "my_tasks.json", demo_folder(), "--agent", f"predictions:{predictions}")
+    assert ran.code == 0, ran
+    [run] = tmp_path.glob("results/*/run-*")
+    assert re.fullmatch(r"predictions=first\.try-[0-9a-f]{8}-my_tasks-bird", run.parent.name)
+    assert ran.out.startswith(f"Run folder: {run.relative_to(tmp_path)}\n"), ran
+    settings = find_game("c-interact").settings(data_dir=str(place.parent), data="merged.jsonl")
+    assert data_name(settings) == "a-rather-long-folder-merged"
+    assert data_name(find_game("mutual-friends").settings(scenarios="draws.json")) == "draws"
+    assert data_name(find_game("bird").settings()) == ""
+    for one, other in (("mine:agent:/a/b.json", "mine:agent:/c/b.json"), ("llm:a/b", "llm:c/b")):
+        assert folder_name([one], "bird") != folder_name([other], "bird")
+    assert folder_name(["mine:agent:/a/b.json"], "bird").startswith("mine=agent-b-")
 
 
 def test_runs_are_listed(birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

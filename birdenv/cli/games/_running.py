@@ -34,6 +34,7 @@ from birdenv.runs import (
     RunPlan,
     Seating,
     Summary,
+    data_name,
     episode_name,
     folder_name,
     prepare,
@@ -150,11 +151,12 @@ def run_game(
             directory = RunDirectory.existing(options.resume)
         else:
             place = Path("results") / folder_name(
-                [_with_model(n, llm.settings) for n in plan.names()], game.name
+                [_with_model(n, llm.settings) for n in plan.names()], game.name, data_name(arena.settings)
             )
             directory = RunDirectory.create(options.output or place)
         for warning in prepare(directory, config, resume=options.resume is not None):
             print(f"Warning: {visible(str(warning))}", file=sys.stderr)
+        print(f"Run folder: {directory.path}", flush=True)
         summary = _with_progress(plan, directory, options, seating)
     except RunEndedError as error:
         spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""

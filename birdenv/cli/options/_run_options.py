@@ -79,7 +79,9 @@ StrictData = Annotated[
 Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Where run folders are made; by default results/<players>-<game>."),
+    typer.Option(
+        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+    ),
 ]
 _command: ContextVar[typer.Context | None] = ContextVar("command", default=None)
 """The command that is called: what its options are is known when the last of them is read."""
