@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.databases import QueryResult, open_source
-from birdenv.databases._open import DUMP_FOLDERS
+from birdenv.databases._dump_places import DUMP_FOLDERS
 from birdenv.databases.postgres import (
     PostgresFolderSource,
     PostgresServer,
