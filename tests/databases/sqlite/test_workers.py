@@ -340,8 +340,8 @@ threads = [threading.Thread(target=run, args=(database,)) for database in databa
 for thread in threads:
     thread.start()
 time.sleep(0.5)
-print(*[process.pid for process in workers._all], flush=True)
 try:
+    print(*[process.pid for process in workers._all], flush=True)  # Ctrl-C may come as soon as it is read
     if sys.argv[2] == "Ctrl-C":
         time.sleep(60)
 except KeyboardInterrupt:
