@@ -16,7 +16,8 @@ def stage_files(path: Path) -> dict[str, Path]:
         path: the folder, or the file.
 
     Returns:
-        The file of each stage that is there, by the stage's name; nothing if the path is something else.
+        The file of each stage that is there, by the stage's name, without later stages that no task reached;
+        nothing if the path is something else.
     """
     names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
     if not path.is_dir() and path.name not in names:
@@ -26,6 +27,7 @@ def stage_files(path: Path) -> dict[str, Path]:
     for stage in _STAGES:
         files = [folder / f"{stage}{ending}" for ending in _ENDINGS]
         there = [file for file in files if file.is_file()]
-        if there:
+        is_reached = there and (stage == _STAGES[0] or there[0].stat().st_size)
+        if is_reached:
             found[stage] = there[0]
     return found

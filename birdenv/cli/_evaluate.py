@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
-from birdenv.cli.options._run_options import RunDir, RunsRoot, find_run
+from birdenv.cli.options._run_options import Run, RunDir, RunsRoot, find_run
 from birdenv.databases import Limits
 from birdenv.errors import InputError
 from birdenv.files import exists
@@ -34,20 +34,19 @@ from birdenv.runs.em_esm import (
 
 
 def inspect(
+    run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    max_examples: Annotated[
-        int, typer.Option("--max_examples", "--max-examples", min=0, help="Pairs shown of each kind.")
-    ] = 5,
+    max_examples: Annotated[int, typer.Option("--max-examples", min=0, help="Pairs shown of each kind.")] = 5,
 ) -> None:
     """Show what went wrong in an evaluation.
 
     Counts the pairs of eval/details.jsonl by what ESM (execution match) made
     of them, and shows a few of each that is not ok.
 
-    Example: birdenv inspect --run_dir run/run_20250908_001148
+    Example: birdenv inspect run/run_20250908_001148
     """
-    folder = find_run(run_dir, runs_root)
+    folder = find_run(run, run_dir, runs_root)
     details = read_details(folder)
     print(f"[inspect] run_dir = {folder}\n")
     print(visible(inspection_text(details, max_examples)), end="")
@@ -59,43 +58,39 @@ _T = TypeVar("_T", bound=str)
 
 
 def evaluate(
+    run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
     db: Db = None,
     dialect: Dialect = None,
     dsn: Dsn = None,
     exec_timeout: Annotated[
-        float, typer.Option("--exec_timeout", "--exec-timeout", help="Seconds per query, rows included.")
+        float,
+        typer.Option(
+            "--exec-timeout",
+            help="Seconds per query, rows included; a slower query runs once more, alone, with twice that.",
+        ),
     ] = 30.0,
-    no_em: Annotated[bool, typer.Option("--no_em", "--no-em", help="Leave EM out.")] = False,
-    no_esm: Annotated[
-        bool, typer.Option("--no_esm", "--no-esm", help="Leave ESM out; needs no database.")
-    ] = False,
+    no_em: Annotated[bool, typer.Option("--no-em", help="Leave EM out.")] = False,
+    no_esm: Annotated[bool, typer.Option("--no-esm", help="Leave ESM out; needs no database.")] = False,
     em_level: Annotated[
-        str, typer.Option("--em_level", "--em-level", help="strict, conservative or folded (see above).")
+        str, typer.Option("--em-level", help="strict, conservative or folded (see above).")
     ] = "conservative",
     none_aliases: Annotated[
         str,
         typer.Option(
-            "--none_aliases",
             "--none-aliases",
             help="Spellings, with commas between, that mean None: none,null.",
         ),
     ] = "",
     allow_truncate: Annotated[
         bool,
-        typer.Option(
-            "--allow_truncate", "--allow-truncate", help="Leave out the surplus lines of the longer file."
-        ),
+        typer.Option("--allow-truncate", help="Leave out the surplus lines of the longer file."),
     ] = False,
-    clean: Annotated[
-        bool, typer.Option("--clean/--no-clean", "--clean/--no_clean", help="Strip code fences and the like.")
-    ] = True,
+    clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True,
     relax_single: Annotated[
         bool,
-        typer.Option(
-            "--relax_single", "--relax-single", help="One value may match any cell of the other's one row."
-        ),
+        typer.Option("--relax-single", help="One value may match any cell of the other's one row."),
     ] = False,
     order: Annotated[
         str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
@@ -139,14 +134,14 @@ def evaluate(
 
     Exit code 3: the database cannot be reached.
 
-    Example: birdenv evaluate --run_dir run/run_20250908_001148 --db dev_databases
+    Example: birdenv evaluate run/run_20250908_001148 --db dev_databases
     """
     limits = _limits(exec_timeout)
     rules = PairRules(
         em=not no_em,
         esm=not no_esm,
         etm=etm,
-        em_level=_one_of("--em_level", em_level, EM_LEVELS),
+        em_level=_one_of("--em-level", em_level, EM_LEVELS),
         none_aliases=frozenset(filter(None, map(str.strip, none_aliases.split(",")))),
         clean=clean,
         order=cast(_Order, _one_of("--order", order, get_args(_Order))),
@@ -155,7 +150,7 @@ def evaluate(
             trim, casefold, nfc, _one_of("--dates", dates, ("exact", "loose")) == "loose"
         ),
     )
-    folder = find_run(run_dir, runs_root)
+    folder = find_run(run, run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
     chosen = _one_of("--source", source, SOURCES)
     pairs = read_pairs(folder, allow_truncate=allow_truncate, source=chosen)
@@ -190,7 +185,7 @@ def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]
 
 def _limits(seconds: float) -> Limits:
     if not 0 < seconds < float("inf"):
-        raise InputError(f"--exec_timeout must be a number of seconds above 0, not {seconds:g}")
+        raise InputError(f"--exec-timeout must be a number of seconds above 0, not {seconds:g}")
     return Limits(seconds=seconds, rows=_ROWS, bytes=_BYTES)
 
 

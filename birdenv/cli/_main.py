@@ -112,13 +112,18 @@ class _Commands(TyperGroup):
             formatter.write_dl([(each.name, each.get_short_help_str(room)) for each in listed])
 
 
+def _dashed(name: str) -> str:
+    """Take `--run_dir` for `--run-dir`, in every command."""
+    return name.replace("_", "-")
+
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": _dashed},
     help="""Interactive text-to-SQL environments for the BIRD family.
 
 Start with `birdenv demo`: two games, three agents, one table, nothing to download.

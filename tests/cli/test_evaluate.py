@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -93,7 +94,7 @@ def refused(ran: Any, *says: str) -> None:
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:
     where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
-    ran = birdenv("evaluate", "--run_dir", run_dir, *where, "--exec_timeout", "0.5")
+    ran = birdenv("evaluate", "--run-dir", run_dir, *where, "--exec-timeout", "0.5")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == BLOCK.format(folder=run_dir)
 
@@ -105,6 +106,10 @@ def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) 
     assert records[0]["clean_steps"] == {"gold": [], "pred": ["semicolon"]}
     assert (records[0]["rows_gold"], records[0]["modes"]["multiset"], records[0]["etm"]) == (1, True, None)
     assert records[8]["ms_pred"] >= 500
+    of_second_run = ": the second run, alone and with twice the limit of 0.5 s"
+    assert records[8]["error"].endswith(
+        of_second_run if engine == "sqlite" else "stopped after 0.5 s of wall time"
+    )
 
     found = summary(run_dir)
     assert found["counts"] == {
@@ -138,7 +143,7 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
     assert ran.err.count("\n") == 1
     assert f"Warning: passed over {incomplete}" in ran.err
 
-    ran = birdenv("inspect", "--runs_root", root, "--max_examples", "1")
+    ran = birdenv("inspect", "--runs-root", root, "--max-examples", "1")
     assert ran.code == 0
     assert ran.out.startswith(f"[inspect] run_dir = {run_dir}\n\n=== ESM issue breakdown ===\n")
     assert "          ok:   3  ( 33.3%)\n" in ran.out
@@ -149,15 +154,15 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
 
 
 def test_without_esm_no_database_is_needed(birdenv: Command, run_dir: Path) -> None:
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--no_esm")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--no-esm")
     assert ran.code == 0, ran
-    assert "\nESM - not computed (--no_esm)\n" in ran.out
+    assert "\nESM - not computed (--no-esm)\n" in ran.out
     assert "breakdown" not in ran.out
     found = summary(run_dir)
     assert found["esm_breakdown"]["skipped"] == found["total"]
     assert found["counts"]["em"] == {"pass": 2, "fail": 6}
     dead = "postgresql://u:hunter2@127.0.0.1:1/db"
-    assert birdenv("evaluate", "--run_dir", run_dir, "--no-esm", "--dsn", dead).code == 0
+    assert birdenv("evaluate", "--run-dir", run_dir, "--no-esm", "--dsn", dead).code == 0
     assert summary(run_dir)["config"]["dialect"] == "postgres"
 
 
@@ -171,19 +176,19 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     folder = make_run(tmp_path / "r", pairs)
 
     def buckets(*options: str) -> list[str]:
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, *options)
+        ran = birdenv("evaluate", "--run-dir", folder, "--db", database, *options)
         assert ran.code == 0, ran
         return [record["bucket"] for record in details(folder)]
 
     assert buckets() == ["mismatch", "mismatch", "mismatch", "ok"]
-    assert buckets("--order", "ignore", "--relax_single") == ["ok", "ok", "mismatch", "ok"]
-    assert buckets("--none_aliases", "none,null")[2] == "ok"
+    assert buckets("--order", "ignore", "--relax-single") == ["ok", "ok", "mismatch", "ok"]
+    assert buckets("--none-aliases", "none,null")[2] == "ok"
     assert buckets("--no-clean")[3] == "non_select"
-    assert buckets("--em_level", "folded", "--etm")[3] == "ok"
+    assert buckets("--em-level", "folded", "--etm")[3] == "ok"
     assert [record["em"] for record in details(folder)] == [False, False, False, True]
     assert [record["etm"] for record in details(folder)] == [False, False, False, True]
-    ran = birdenv("evaluate", "--run_dir", folder, "--db", database, "--etm", "--no_em")
-    assert "\nEM  - not computed (--no_em)\n" in ran.out
+    ran = birdenv("evaluate", "--run-dir", folder, "--db", database, "--etm", "--no-em")
+    assert "\nEM  - not computed (--no-em)\n" in ran.out
     assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
 
 
@@ -196,7 +201,7 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
     folder = make_run(tmp_path / "r", pairs)
 
     def passed(*options: str) -> list[bool]:
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", database, *options)
+        ran = birdenv("evaluate", "--run-dir", folder, "--db", database, *options)
         assert ran.code == 0, ran
         assert not any(record["modes"]["bird"] for record in details(folder)), "the set rule stays exact"
         return [record["esm"] for record in details(folder)]
@@ -212,14 +217,14 @@ def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) 
 def test_orders_that_nobody_can_check_are_counted(birdenv: Command, tmp_path: Path, database: Path) -> None:
     gold = "SELECT name FROM item ORDER BY id"
     folder = make_run(tmp_path / "run", [(gold, f"{gold} DESC"), (gold, gold)])
-    ran = birdenv("evaluate", "--run_dir", folder, "--db", database)
+    ran = birdenv("evaluate", "--run-dir", folder, "--db", database)
     assert "ESM - 2/2" in ran.out and "\n1 passed in another order" in ran.out
     assert summary(folder)["order_unchecked"] == 1
 
 
 def test_inspect_of_another_game_says_where_its_figures_are(birdenv: Command, tmp_path: Path) -> None:
     assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "-o", tmp_path).code == 0
-    refused(birdenv("inspect", "--run_dir", tmp_path), "a run of c-interact", "birdenv summary")
+    refused(birdenv("inspect", "--run-dir", tmp_path), "a run of c-interact", "birdenv summary")
 
 
 @pytest.mark.every(2)
@@ -229,7 +234,7 @@ def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Pat
     found = []
     where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
     for parallel in (1, 4):
-        arguments = ("--run_dir", run_dir, *where, "--exec_timeout", "0.2", "--etm")
+        arguments = ("--run-dir", run_dir, *where, "--exec-timeout", "0.2", "--etm")
         ran = birdenv("evaluate", *arguments, "--parallel", parallel)
         assert ran.code == 0, ran
         found.append(([{**record, "ms_gold": 0, "ms_pred": 0} for record in details(run_dir)], ran.out))
@@ -240,11 +245,25 @@ def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: 
     folder = tmp_path / "run" / "run_1"
     ran = birdenv("bird", "--agent", "oracle", "-n", "5", "-o", tmp_path / "out", "--export-pairs", folder)
     assert ran.code == 0, ran
-    assert f"birdenv evaluate --run_dir {folder} --db {demo}" in ran.out
-    ran = birdenv("evaluate", "--runs_root", tmp_path / "run", "--db", demo)
+    assert f"birdenv evaluate {folder} --db {demo}" in ran.out
+    ran = birdenv("evaluate", "--runs-root", tmp_path / "run", "--db", demo)
     assert ran.code == 0, ran
     assert "\nESM - 5/5 100.0% (of attempted: 5/5 100.0%)\n" in ran.out
     assert all(record["db_id"] and record["instance_id"] for record in details(folder))
+
+
+def test_options_may_be_written_with_underscores(birdenv: Command, run_dir: Path, database: Path) -> None:
+    """As the reference writes them; help shows dashes."""
+    options = {"run_dir": run_dir, "exec_timeout": 0.3, "em_level": "folded", "none_aliases": "none"}
+    found = []
+    for change in (("_", "_"), ("_", "-")):
+        given = [part for name, value in options.items() for part in (f"--{name.replace(*change)}", value)]
+        ran = birdenv("evaluate", *given, f"--{'no_esm'.replace(*change)}")
+        assert ran.code == 0, ran
+        found.append((ran.out, details(run_dir)))
+    assert found[0] == found[1]
+    for command in ("evaluate", "inspect", "bird", "c-interact"):
+        assert not re.search(r"--\w+_", birdenv(command, "--help").out)
 
 
 def test_a_run_of_birdenv_is_a_folder_of_pairs(birdenv: Command, tmp_path: Path) -> None:
@@ -252,20 +271,23 @@ def test_a_run_of_birdenv_is_a_folder_of_pairs(birdenv: Command, tmp_path: Path)
     assert birdenv("bird", "--agent", "oracle", "-n", "3", "-o", results).code == 0
     run = results / (results / "latest").readlink()
     for named in (results, run):
-        ran = birdenv("evaluate", "--run_dir", named)
+        ran = birdenv("evaluate", named)
         assert ran.code == 0, ran
         assert f"run_dir: {run}\n" in ran.out
         assert "\nESM - 3/3 100.0% (of attempted: 3/3 100.0%)\n" in ran.out
-        assert birdenv("inspect", "--run_dir", named).code == 0
+        assert birdenv("evaluate", "--run-dir", named).out == ran.out
+        for where in ((named,), ("--run-dir", named)):
+            assert birdenv("inspect", *where).out.startswith(f"[inspect] run_dir = {run}\n")
+    refused(birdenv("inspect", run, "--run-dir", run), "RUN and --run-dir")
     assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "-o", tmp_path / "c").code == 0
-    refused(birdenv("evaluate", "--run_dir", tmp_path / "c"), "only runs of bird")
+    refused(birdenv("evaluate", "--run-dir", tmp_path / "c"), "only runs of bird")
 
 
 def test_files_that_disagree(birdenv: Command, run_dir: Path, database: Path) -> None:
     records = [{"gold_sql": gold, "predicted_sql": pred} for gold, pred in PAIRS]
     records[5]["predicted_sql"] = "SELECT 5"
     (run_dir / "pairs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    evaluate = ("evaluate", "--run_dir", run_dir, "--db", database, "--no_esm")
+    evaluate = ("evaluate", "--run-dir", run_dir, "--db", database, "--no-esm")
     refused(birdenv(*evaluate), "pair 5: 'SELECT 5' and 'DROP TABLE item'", "--source")
     refused(birdenv(*evaluate, "--source", "both"), "auto, pairs, lines")
     for source, pred in (("pairs", "SELECT 5"), ("lines", "DROP TABLE item")):
@@ -276,19 +298,19 @@ def test_files_that_disagree(birdenv: Command, run_dir: Path, database: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--exec_timeout", "0"], "above 0"),
-        (["--exec_timeout", "-1"], "above 0"),
-        (["--exec_timeout", "nan"], "above 0"),
-        (["--em_level", "loose"], "strict, conservative, folded"),
+        (["--exec-timeout", "0"], "above 0"),
+        (["--exec-timeout", "-1"], "above 0"),
+        (["--exec-timeout", "nan"], "above 0"),
+        (["--em-level", "loose"], "strict, conservative, folded"),
         (["--order", "random"], "auto, ignore"),
         (["--dates", "free"], "exact, loose"),
         (["--dsn", "postgresql://u:hunter2@h/db"], "not both"),
         (["--db", "/no/such/file"], "/no/such/file"),
-        (["--run_dir", "/no/such/run"], "no such directory"),
+        (["--run-dir", "/no/such/run"], "no such directory"),
     ],
 )
 def test_options(birdenv: Command, run_dir: Path, database: Path, arguments: list[str], says: str) -> None:
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", database, *arguments)
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", database, *arguments)
     refused(ran, says)
     assert "hunter2" not in ran.err
     assert not (run_dir / "eval").exists()
@@ -297,22 +319,22 @@ def test_options(birdenv: Command, run_dir: Path, database: Path, arguments: lis
 def test_no_database_no_run_no_details(
     birdenv: Command, run_dir: Path, database: Path, tmp_path: Path
 ) -> None:
-    refused(birdenv("evaluate", "--run_dir", run_dir), "--dsn", "--db", "--no_esm")
-    refused(birdenv("evaluate", "--runs_root", tmp_path / "none", "--no_esm"), "--run_dir", "--runs_root")
-    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", tmp_path), "pairs.jsonl")
-    refused(birdenv("inspect", "--run_dir", run_dir), "birdenv evaluate")
+    refused(birdenv("evaluate", "--run-dir", run_dir), "--dsn", "--db", "--no-esm")
+    refused(birdenv("evaluate", "--runs-root", tmp_path / "none", "--no-esm"), "--run-dir", "--runs-root")
+    refused(birdenv("evaluate", "--run-dir", run_dir, "--db", tmp_path), "pairs.jsonl")
+    refused(birdenv("inspect", "--run-dir", run_dir), "birdenv evaluate")
     pointer = tmp_path / "pointer.sqlite"
     pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
-    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", pointer), "git lfs pull")
+    refused(birdenv("evaluate", "--run-dir", run_dir, "--db", pointer), "git lfs pull")
     (run_dir / "preds.txt").write_text("SELECT 1\n")
-    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", database), "9 lines", "--allow_truncate")
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", database, "--allow_truncate")
+    refused(birdenv("evaluate", "--run-dir", run_dir, "--db", database), "9 lines", "--allow-truncate")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", database, "--allow-truncate")
     assert (ran.code, summary(run_dir)["total"]) == (0, 1)
 
 
 def test_output_that_cannot_be_written(birdenv: Command, run_dir: Path, database: Path) -> None:
     (run_dir / "eval").write_text("")
-    refused(birdenv("evaluate", "--run_dir", run_dir, "--db", database), "eval")
+    refused(birdenv("evaluate", "--run-dir", run_dir, "--db", database), "eval")
 
 
 def test_details_that_are_damaged(birdenv: Command, run_dir: Path) -> None:
@@ -321,14 +343,14 @@ def test_details_that_are_damaged(birdenv: Command, run_dir: Path) -> None:
     good = '{"idx": 0, "bucket": "mismatch", "gold_sql": "SELECT \\u001b[31m", "more": 1}\n'
     for end in ("", "\n", "\r\n\n", "\0\0\0"):
         path.write_text(good + '{"idx": 1, "buck' + end)
-        ran = birdenv("inspect", "--run_dir", run_dir)
+        ran = birdenv("inspect", "--run-dir", run_dir)
         assert ran.code == 0, ran
     assert "    mismatch:   1  (100.0%)" in ran.out
     assert "\x1b" not in ran.out
     path.write_text('{"idx": 1, "buck\n' + good)
-    refused(birdenv("inspect", "--run_dir", run_dir), "line 1")
+    refused(birdenv("inspect", "--run-dir", run_dir), "line 1")
     path.write_text('{"idx": 1, "esm": true}\n')
-    refused(birdenv("inspect", "--run_dir", run_dir), "evaluate the run again")
+    refused(birdenv("inspect", "--run-dir", run_dir), "evaluate the run again")
 
 
 def assert_nowhere(secret: str, ran: Any, folder: Path) -> None:
@@ -348,7 +370,7 @@ def test_a_database_out_of_reach(birdenv: Command, run_dir: Path, postgres: Post
     }[fault]
     if fault == "user":  # known to nobody, and trusted to come in
         dsn = dsn.replace("nobody_here", "reader").replace("/postgres?", "/no_such_database?")
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", dsn)
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--dsn", dsn)
     assert ran.code == 3, ran
     assert ran.err.startswith("Error: no connection to ")
     assert ran.err.count("\n") == 1
@@ -357,18 +379,18 @@ def test_a_database_out_of_reach(birdenv: Command, run_dir: Path, postgres: Post
 
 
 def test_the_password_is_nowhere(birdenv: Command, run_dir: Path, postgres: Postgres) -> None:
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", postgres.reader, "--exec_timeout", "0.3")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--dsn", postgres.reader, "--exec-timeout", "0.3")
     assert ran.code == 0
     assert "user=reader" in summary(run_dir)["config"]["database"]
     assert_nowhere(PASSWORD, ran, run_dir)
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--dsn", f"postgresql://u:a@{PASSWORD}/x@host/db")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--dsn", f"postgresql://u:a@{PASSWORD}/x@host/db")
     refused(ran, "%40")
     assert_nowhere(PASSWORD, ran, run_dir)
 
 
 def test_a_superuser_is_warned_of(birdenv: Command, tmp_path: Path, postgres: Postgres) -> None:
     folder = make_run(tmp_path / "r", [("SELECT 1", "SELECT 1")])
-    ran = birdenv("evaluate", "--run_dir", folder, "--dsn", postgres.admin)
+    ran = birdenv("evaluate", "--run-dir", folder, "--dsn", postgres.admin)
     assert ran.code == 0
     assert "Warning: this role is a superuser" in ran.err
 
@@ -386,7 +408,7 @@ def test_published_predictions(birdenv: Command, shared_data: Path, tmp_path: Pa
     ran = birdenv("bird", *tasks, "--agent", agent, "-o", tmp_path, "--export-pairs", folder)
     assert ran.code == 0, ran
     for db in (databases, databases / "superhero" / "superhero.sqlite"):
-        ran = birdenv("evaluate", "--run_dir", folder, "--db", db)
+        ran = birdenv("evaluate", "--run-dir", folder, "--db", db)
         assert ran.code == 0, ran
         assert "\nESM - 41/52 78.8% (of attempted: 41/52 78.8%)\n" in ran.out
         assert summary(folder)["modes"]["bird"] == 40

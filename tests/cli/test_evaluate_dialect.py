@@ -56,11 +56,11 @@ def test_a_folder_on_postgres(
     named: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    where = ["--db", demo, "--dialect", "postgres", "--exec_timeout", "1", "--etm", "-p", 2]
+    where = ["--db", demo, "--dialect", "postgres", "--exec-timeout", "1", "--etm", "-p", 2]
     if named == "by the option":
         monkeypatch.delenv("BIRDENV_DSN")
         where += ["--dsn", postgres_dsn]
-    ran = birdenv("evaluate", "--run_dir", run_dir, *where)
+    ran = birdenv("evaluate", "--run-dir", run_dir, *where)
     assert ran.code == 0 and "Note" not in ran.err, ran.err
     records = details(run_dir)
     assert [record["bucket"] for record in records] == "ok mismatch ok non_select pred_fail timeout".split()
@@ -82,14 +82,14 @@ def test_what_a_run_on_postgres_exports(
         *("--export-pairs", folder),
     )
     assert ran.code == 0, ran.err
-    ran = birdenv("evaluate", "--run_dir", folder, "--db", demo, *on_postgres)
+    ran = birdenv("evaluate", "--run-dir", folder, "--db", demo, *on_postgres)
     assert ran.code == 0, ran.err
     assert "\nESM - 8/8 100.0% (of attempted: 8/8 100.0%)\n" in ran.out
     assert summary(folder)["versions"]["engine"].startswith("PostgreSQL ")
 
 
 def test_sql_of_postgres_on_sqlite_is_told(birdenv: Command, demo: Path, run_dir: Path) -> None:
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, "--exec_timeout", "0.2")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--exec-timeout", "0.2")
     assert ran.code == 0
     assert [record["bucket"] for record in details(run_dir)][:2] == ["gold_fail", "gold_fail"]
     assert ran.err.count("\n") == 1
@@ -115,7 +115,7 @@ def test_only_words_of_postgres_that_sqlite_does_not_compile_are_told(
     birdenv: Command, demo: Path, tmp_path: Path, gold: str, pred: str, is_told: bool
 ) -> None:
     write_records(tmp_path / "pairs.jsonl", [{"db_id": "library", "gold_sql": gold, "predicted_sql": pred}])
-    ran = birdenv("evaluate", "--run_dir", tmp_path, "--db", demo)
+    ran = birdenv("evaluate", "--run-dir", tmp_path, "--db", demo)
     assert (ran.code, ran.err.count("\n")) == (0, is_told)
     assert ran.err.startswith("Note: 1 of 1 pairs") == is_told
 
@@ -131,7 +131,7 @@ def test_without_queries_the_dialect_counts_and_no_server(
     )
     ems = []
     for options in (["--dialect", "postgres"], ["--dialect", "postgres", "--db", demo], []):
-        ran = birdenv("evaluate", "--run_dir", run_dir, "--no-esm", "--em_level", "folded", *options)
+        ran = birdenv("evaluate", "--run-dir", run_dir, "--no-esm", "--em-level", "folded", *options)
         assert ran.code == 0, ran.err
         ems.append((details(run_dir)[0]["em"], summary(run_dir)["config"]["dialect"]))
     assert ems == [(False, "postgres"), (False, "postgres"), (True, "sqlite")]
@@ -152,7 +152,7 @@ def test_options_that_do_not_fit(
 ) -> None:
     file = demo / "library" / "library.sqlite"
     arguments = [str(file) if part == "FILE" else part for part in options]
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, *arguments)
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, *arguments)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert told in ran.err
     assert not (run_dir / "eval").exists()
@@ -161,16 +161,16 @@ def test_options_that_do_not_fit(
 def test_pairs_without_a_database_and_a_dialect_without_one(
     birdenv: Command, postgres_dsn: str, demo: Path, run_dir: Path
 ) -> None:
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--dialect", "postgres")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--dialect", "postgres")
     assert ran.code == 2 and "give --dsn (PostgreSQL) or --db" in ran.err
     write_records(run_dir / "pairs.jsonl", [{"gold_sql": "SELECT 1", "predicted_sql": "SELECT 1"}])
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, "--dialect", "postgres")
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--dialect", "postgres")
     assert ran.code == 2 and "--dsn alone" in ran.err
 
 
 def test_a_server_out_of_reach_is_exit_code_3(birdenv: Command, demo: Path, run_dir: Path) -> None:
     nobody = f"host='{run_dir}' user=nobody"
-    ran = birdenv("evaluate", "--run_dir", run_dir, "--db", demo, "--dialect", "postgres", "--dsn", nobody)
+    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--dialect", "postgres", "--dsn", nobody)
     assert ran.code == 3
     assert ran.err.startswith("Error: no connection to the PostgreSQL server at ")
     assert not (run_dir / "eval").exists()

@@ -77,7 +77,7 @@ def test_databases_of_pairs(birdenv: Command, demo: Path, tmp_path: Path, db_id:
     if command == "score":
         ran = birdenv("score", pairs, demo, "--out", tmp_path / "out")
     else:
-        ran = birdenv("evaluate", "--run_dir", tmp_path, "--db", demo)
+        ran = birdenv("evaluate", "--run-dir", tmp_path, "--db", demo)
     assert (ran.code, ran.out.replace(f"[evalx] Using run_dir: {tmp_path}\n", "")) == (2, "")
     assert ran.err.startswith("Error: ") and ran.err.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl"}
@@ -88,8 +88,8 @@ def test_databases_of_pairs(birdenv: Command, demo: Path, tmp_path: Path, db_id:
     [
         ["score", "pairs.jsonl", ".", "--parallel", "0"],
         ["evaluate", "--parallel", "0"],
-        ["evaluate", "--exec_timeout", "soon"],
-        ["inspect", "--max_examples", "-1"],
+        ["evaluate", "--exec-timeout", "soon"],
+        ["inspect", "--max-examples", "-1"],
     ],
 )
 def test_numbers_that_make_no_sense(birdenv: Command, arguments: list[str]) -> None:

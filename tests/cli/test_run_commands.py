@@ -119,6 +119,17 @@ def test_folders_name_the_file_the_data_and_the_game(birdenv: Command, tmp_path:
     assert folder_name(["mine:agent:/a/b.json"], "bird").startswith("mine=agent-b-")
 
 
+def test_a_task_file_alone_has_its_databases_beside_it(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    play = ("c-interact", "--agent", "oracle", "-n", "1", "-o", tmp_path / "out", "--data")
+    ran = birdenv(*play, demo / "c_interact.jsonl")
+    assert (ran.code, ran.err) == (0, ""), ran
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text((demo / "c_interact.jsonl").read_text())
+    ran = birdenv(*play, mine)
+    assert ran.code == 2 and f"{tmp_path} has no folder" in ran.err, "where it looked is where the file is"
+    assert birdenv(play[0], demo, *play[1:], mine).code == 0
+
+
 def test_runs_are_listed(birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ran = birdenv("runs")

@@ -61,7 +61,7 @@ class Commands:
 
     def evaluate(self, pairs: Path, order: str = "ignore") -> dict[str, dict[str, Any]]:
         cleaning = "--clean" if self.clean else "--no-clean"
-        self.call("evaluate", "--run_dir", pairs, "--db", self.databases, "--order", order, cleaning)
+        self.call("evaluate", "--run-dir", pairs, "--db", self.databases, "--order", order, cleaning)
         return {r["instance_id"]: r for r in lines(pairs / "eval" / "details.jsonl")}
 
     def regraded(self) -> dict[str, Any]:

@@ -116,6 +116,26 @@ def test_result_files_without_verdicts_are_graded(
     assert birdenv("score-official", folder, "--grade").code == 2
 
 
+def test_the_folder_above_a_run_has_its_latest_run(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    """Also with --grade, where a stage that no task reached has an empty file."""
+    play = ("c-interact", "--agent", "oracle", "-o", tmp_path, "--official-files")
+    assert birdenv(*play, *TASKS).code == 0
+    latest = tmp_path / (tmp_path / "latest").readlink()
+    grade = ("--grade", "--data", demo / "c_interact.jsonl")
+    for options in ((), grade):
+        ran = birdenv("score-official", tmp_path, *options)
+        assert (ran.code, ran.err) == (0, ""), ran
+        assert f"Read: {latest / 'private_official'}\n" in ran.out
+        assert "phase 2 passed at once: c = 3, after debug: d = 0" in ran.out
+    assert not (latest / "private_official" / "sql_results_fu_debug.jsonl").read_text()
+    silent = tmp_path / "silent"
+    silent.mkdir()
+    (silent / "sql_results.jsonl").write_text('{"instance_id": "coop_1", "pred_sqls": []}\n')
+    ran = birdenv("score-official", silent, *grade)
+    assert (ran.code, ran.err) == (0, ""), "what is to be told is a note, not a warning of Python's"
+    assert "Note: The agent" in ran.out, ran
+
+
 def test_bad_arguments(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("c-interact", "--execute-sql", "--official-files", "-o", tmp_path)
     assert ran.code == 2 and "leave out --execute-sql" in ran.err and not list(tmp_path.iterdir())

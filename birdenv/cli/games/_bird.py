@@ -116,5 +116,5 @@ def bird(
         export_pairs(directory, place, tasks.source.dialect)
         dsn = "" if databases.dsn is None else " --dsn ..."
         on = "" if databases.dialect == "sqlite" else f" --dialect {databases.dialect}{dsn}"
-        command = f"birdenv evaluate --run_dir {place} --db {tasks.data_folder}{on}"
+        command = f"birdenv evaluate {place} --db {tasks.data_folder}{on}"
         print(f"Pairs: {place} (next: {command})")

@@ -25,7 +25,8 @@ _RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions()
 _BY_HAND = RunOptions(agent="human")
 
 _DataDir = Annotated[
-    Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
+    Path | None,
+    typer.Argument(help="Folder with the task file and <db>/ folders; default: that of --data, else demo."),
 ]
 _Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")]
 _User = Annotated[

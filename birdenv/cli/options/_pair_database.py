@@ -93,7 +93,7 @@ def pair_database(
         if rules.esm:
             raise InputError(
                 "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
-                "postgres); or leave ESM out: --no_esm"
+                "postgres); or leave ESM out: --no-esm"
             )
         return PairDatabase(None, chosen, "", "")
     if chosen == "postgres" and not needed:

@@ -160,29 +160,28 @@ MoveTimeout = Annotated[
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
 
 
-RunDir = Annotated[
+Run = Annotated[
     Path | None,
-    typer.Option(
-        "--run_dir",
-        "--run-dir",
+    typer.Argument(
         help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs_root.",
+        "latest). Default: the newest run_... in --runs-root.",
     ),
 ]
-RunsRoot = Annotated[
-    Path, typer.Option("--runs_root", "--runs-root", help="Where the newest run_* is looked for.")
-]
+RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
+RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
 
 
-def find_run(run_dir: Path | None, runs_root: Path) -> Path:
+def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
     """The folder given, else the newest complete run; what was passed over is said on standard error.
 
-    Raises `InputError` if there is none.
+    Raises `InputError` if there is none, or if two are named.
     """
     from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
 
-    if run_dir is not None:
-        return pairs_folder(run_dir)
+    if run is not None and run_dir is not None:
+        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
+    if (named := run or run_dir) is not None:
+        return pairs_folder(named)
     found = newest_run(runs_root, holds_pairs)
     for reason in found.skipped:
         print(f"Warning: passed over {reason}", file=sys.stderr)

@@ -8,11 +8,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import birdenv
-from birdenv.databases import DatabaseSource, Limits, NoAnswerError, Result
+from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
 from birdenv.grading import GRADER_VERSION, PairGrader
@@ -47,6 +48,7 @@ def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
     A database that cannot be opened gives no answer. A query that a limit ended runs once more, alone and
     with twice the limit. A query raises `InfrastructureError` where a server is lost.
     """
+    second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"
 
     def run(sql: str, db_id: str) -> Result:
         def once(limits: Limits) -> Result:
@@ -54,9 +56,12 @@ def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
                 return database.query(sql)
 
         try:
-            return with_second_run(once, limits, is_late)
+            found = with_second_run(once, limits, is_late)
         except InputError as error:
             return NoAnswerError("engine", str(error))
+        if isinstance(found, QueryError) and is_late(found):
+            return replace(found, message=f"{found.message}: {second}")
+        return found
 
     return run
 
@@ -170,7 +175,7 @@ def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     lines.append(f"empty_preds: {skips['empty_pred']} ; unanswerable: {skips['unanswerable']}")
     for metric in METRICS:
         if not asked[metric]:
-            lines += [f"{metric.upper():<3} - not computed (--no_{metric})"] if metric != "etm" else []
+            lines += [f"{metric.upper():<3} - not computed (--no-{metric})"] if metric != "etm" else []
             continue
         passed, rate = summary["counts"][metric]["pass"], summary["rates"][metric]
         lines.append(

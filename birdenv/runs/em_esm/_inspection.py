@@ -26,7 +26,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
     if not exists(path):
         if exists(folder / "config.json"):
             check_holds_pairs(RunDirectory(folder))
-        raise InputError(f"{path}: no such file; run `birdenv evaluate --run_dir {folder}` first")
+        raise InputError(f"{path}: no such file; run `birdenv evaluate {folder}` first")
     with file_errors(path):
         lines = path.read_bytes().decode("utf-8", "replace").rstrip("\x00\r\n\t ").split("\n")
     records: list[dict[str, Any]] = []

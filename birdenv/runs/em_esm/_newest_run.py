@@ -38,7 +38,7 @@ def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
             return NewestRun(folder, skipped)
     why = f"; passed over: {'; '.join(skipped)}" if skipped else ""
     raise InputError(
-        f"no run found: --run_dir is not given, and --runs_root {root} holds no complete folder run_*{why}"
+        f"no run found: --run-dir is not given, and --runs-root {root} holds no complete folder run_*{why}"
     )
 
 

@@ -69,7 +69,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     or unreadable file.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; --run_dir takes a folder with {_GOLD} and {_PREDS}")
+        raise InputError(f"{folder}: no such directory; --run-dir takes a folder with {_GOLD} and {_PREDS}")
     if source != "lines" and exists(folder / _PAIRS):
         pairs = _from_records(folder / _PAIRS)
         if source == "auto":
@@ -86,7 +86,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     if len(golds) != len(preds) and not allow_truncate:
         raise InputError(
             f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
-            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow_truncate"
+            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow-truncate"
         )
     if not golds or not preds:
         raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")

@@ -15,6 +15,7 @@ from statistics import fmean
 
 from birdenv.errors import InputError
 from birdenv.files import exists
+from birdenv.runs._run_folder import run_folder
 from birdenv.runs.official._phase_counts import EpisodeScore
 from birdenv.runs.official._published_lines import (
     CALLS,
@@ -25,7 +26,7 @@ from birdenv.runs.official._published_lines import (
     read_rows,
     record_groups,
 )
-from birdenv.runs.official.write import STAGES
+from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
 
 _FILES = [f"{stage}_output_with_status.jsonl" for stage in STAGES]
 _FIRST, _DEBUG, _FOLLOW_UP, _FOLLOW_UP_DEBUG = _FILES
@@ -83,6 +84,13 @@ def _passed(row: ResultRow | None) -> bool:
 def is_stage_folder(folder: Path) -> bool:
     """Whether a result file of the pipeline is there."""
     return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
+
+
+def official_folder(path: Path) -> Path:
+    """Return the folder of result files that a folder names: itself, a run's, or those of the latest run."""
+    is_of_runs = exists(path / "latest") or next(path.glob("run-*/config.json"), None) is not None
+    folder = (run_folder(path) if is_of_runs else path) / OFFICIAL_FOLDER
+    return folder if exists(folder) else folder.parent
 
 
 def read_stage_folder(folder: Path) -> OfficialResults:

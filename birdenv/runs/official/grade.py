@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.files import exists, is_directory
+from birdenv.files import is_directory
 from birdenv.runs._run_episodes import run_episodes
 from birdenv.runs.measures._interact import passed
 from birdenv.runs.official._phase_counts import EpisodeScore
 from birdenv.runs.official._published_lines import Notes, record_groups
-from birdenv.runs.official._read import OfficialResults
+from birdenv.runs.official._read import OfficialResults, official_folder
 from birdenv.runs.official.score import OfficialScore
-from birdenv.runs.official.write import OFFICIAL_FOLDER
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:
@@ -30,11 +30,12 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
     Raises:
         InputError: the files, the tasks or the databases cannot be used.
     """
-    if exists(path / OFFICIAL_FOLDER):
-        path = path / OFFICIAL_FOLDER
+    path = official_folder(path) if is_directory(path) else path
     if not any((path if is_directory(path) else path.parent).glob("sql_results*.jsonl")):
         raise InputError(f"{path}: no sql_results*.jsonl there, so there is nothing to grade")
-    played = run_episodes("c-interact", f"predictions:{path}", **settings)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        played = run_episodes("c-interact", f"predictions:{path}", **settings)
     groups = {str(record.get("instance_id")): record_groups(record) for record in records}
     standings = []
     for run in played.records:
@@ -42,7 +43,7 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
         places = [(phase, attempt) for phase in (1, 2) for attempt in ("first", "debug")]
         passes = frozenset(place for place in places if passed(run, *place))
         standings.append(EpisodeScore(name, run["status"], passes, run["follow_up"], groups.get(name, {})))
-    notes = Notes()
+    notes = Notes([str(each.message) for each in told])
     silent = [run["instance_id"] for run in played.records if run["status"] == "no_submission"]
     notes.about(silent, "no SQL of the task is in the files, counted as failed")
     return OfficialScore(path, OfficialResults(tuple(standings), tuple(notes.lines)))

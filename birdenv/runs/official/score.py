@@ -13,7 +13,7 @@ from birdenv.runs._report_lines import rule
 from birdenv.runs.measures._interact import GROUPS
 from birdenv.runs.official._phase_counts import EpisodeScore, group_figures, official_figures
 from birdenv.runs.official._published_lines import Notes, record_groups
-from birdenv.runs.official._read import OfficialResults, is_stage_folder, read_stage_folder
+from birdenv.runs.official._read import OfficialResults, is_stage_folder, official_folder, read_stage_folder
 from birdenv.runs.official._read_adk import read_adk_file
 from birdenv.runs.official._score_text import (
     answers_line,
@@ -22,7 +22,6 @@ from birdenv.runs.official._score_text import (
     questions_line,
     rate_lines,
 )
-from birdenv.runs.official.write import OFFICIAL_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def _read(path: Path) -> tuple[Path, OfficialResults]:
         raise InputError(f"{path}: no such file or folder")
     if not is_directory(path):
         return path, read_adk_file(path)
-    folder = path / OFFICIAL_FOLDER if exists(path / OFFICIAL_FOLDER) else path
+    folder = official_folder(path)
     if is_directory(folder / "repeat_0"):
         raise InputError(
             f"{folder} holds a folder for each repeat of a run; name one, as {folder / 'repeat_0'}"

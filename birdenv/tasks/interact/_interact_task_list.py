@@ -34,7 +34,7 @@ class InteractSettings(SqlSettings):
     """Settings of both games of BIRD-Interact."""
 
     data_dir: str | None = Field(
-        None, description="Folder with the task file and <db>/ folders; default: demo."
+        None, description="Folder with the task file and <db>/ folders; default: that of `data`, else demo."
     )
     data: str | None = Field(None, description="Task file, if not the folder's own.")
     profile: str = Field(
@@ -91,10 +91,11 @@ class InteractSettings(SqlSettings):
         """Return the folder and the task file."""
         from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
 
-        folder = Path(self.data_dir) if self.data_dir else demo_folder()
         if self.data:
-            return folder, Path(self.data)
-        return folder, folder / DEMO_C_INTERACT_FILE if self.data_dir is None else find_task_file(folder)
+            return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
+        if self.data_dir:
+            return Path(self.data_dir), find_task_file(Path(self.data_dir))
+        return demo_folder(), demo_folder() / DEMO_C_INTERACT_FILE
 
     def identity(self) -> Hashable:
         folder, file = self.place()

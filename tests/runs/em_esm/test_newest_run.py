@@ -70,7 +70,7 @@ def test_none(tmp_path: Path, name: str) -> None:
     root = tmp_path / "run"
     if name:
         make(root, name, complete=not name.startswith("run_"))
-    with pytest.raises(InputError, match=r"--run_dir .*--runs_root"):
+    with pytest.raises(InputError, match=r"--run-dir .*--runs-root"):
         newest_run(root, holds_pairs)
 
 

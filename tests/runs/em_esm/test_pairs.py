@@ -63,7 +63,7 @@ def test_an_empty_prediction_has_a_line(tmp_path: Path, preds: str) -> None:
 @pytest.mark.parametrize("preds", ["SELECT 1\n", "SELECT 1\n\n\n", ""])
 def test_numbers_of_lines_that_differ(tmp_path: Path, preds: str) -> None:
     folder = folder_of(tmp_path, "SELECT 1\nSELECT 2\n", preds)
-    with pytest.raises(InputError, match="--allow_truncate") as refused:
+    with pytest.raises(InputError, match="--allow-truncate") as refused:
         read_pairs(folder)
     assert "gold.txt has 2 lines" in str(refused.value)
     if preds:
