@@ -39,6 +39,9 @@ from birdenv.runs.measures.bird import (
 from birdenv.runs.official.grade import grade_official
 from birdenv.runs.official.score import score_official as read_score
 
+_SHOWN = 5
+"""Pairs named whose published verdict is another one."""
+
 
 def score(
     pairs: Annotated[
@@ -63,7 +66,8 @@ def score(
     `first_difference`, the first row of each side without a partner.
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
-    exactly as submitted. Where records have a `difficulty`, the official table follows.
+    exactly as submitted. Where records have a `difficulty`, the official table follows; where they have a
+    `system`, a line for each system; and where they have `published_ex`, how far `ex_bird` agrees with it.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -152,7 +156,45 @@ def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: S
         scores = {name: [float(record[name]) for record in records] for name in names}
         means = difficulty_means([record["difficulty"] for record in records], scores)
         lines += ["", "As in the official table, times 100", *difficulty_table(means, METRIC_TITLES)]
+    if records and all(isinstance(record.get("system"), str) for record in records):
+        lines += ["", *_system_table(gradable, names)]
+    return lines + _published_lines(records)
+
+
+def _system_table(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+    systems: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        systems.setdefault(record["system"], []).append(record)
+    width = max(map(len, ["System", *systems]))
+    titles = [METRIC_TITLES[name] for name in names]
+    lines = ["  ".join([f"{'System':<{width}}", "pairs", *(f"{title:>7}" for title in titles)])]
+    for system, of in systems.items():
+        means = [f"{100 * sum(record[name] for record in of) / len(of):.1f} %" for name in names]
+        cells = [f"{mean:>{max(7, len(title))}}" for mean, title in zip(means, titles, strict=True)]
+        lines.append("  ".join([f"{system:<{width}}", f"{len(of):>5}", *cells]))
     return lines
+
+
+def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
+    """How far our `ex_bird` agrees with the verdicts that the records bring along."""
+    known = [(place, each) for place, each in enumerate(records, 1) if each.get("published_ex") is not None]
+    if not known:
+        return []
+    others = [_name(each, place) for place, each in known if each["ex_bird"] != each["published_ex"]]
+    agreeing = (
+        f"{METRIC_TITLES['ex_bird']} agrees with published_ex on {len(known) - len(others)} of {len(known)}"
+    )
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    return [
+        "",
+        f"{agreeing} pairs{': it differs on ' + ', '.join(others[:_SHOWN]) + more if others else ''}.",
+    ]
+
+
+def _name(record: dict[str, Any], place: int) -> str:
+    """The record's task and system, or its number."""
+    name = str(record.get("instance_id", record.get("question_id", f"record {place}")))
+    return f"{name} ({record['system']})" if record.get("system") else name
 
 
 def _mean_lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
@@ -177,6 +219,8 @@ def _check(record: dict[str, Any], where: str) -> None:
         raise InputError(f"{where}: the field `gold_sql` must be text or a list of texts")
     if not isinstance(record["predicted_sql"], str | None):
         raise InputError(f"{where}: the field `predicted_sql` must be text or null")
+    if record.get("published_ex") not in (0, 1, None):
+        raise InputError(f"{where}: the field `published_ex` must be 0 or 1, true or false, or null")
 
 
 def score_official(

@@ -189,11 +189,42 @@ def test_score_reproduces_published_verdicts(
     published = (data / "verdicts" / f"{database}.jsonl").read_text().splitlines(keepends=True)
     sample.write_text("".join(published[::step]))
     arguments = [sample, data / "dev_databases", "--out", out]
-    assert birdenv("score", *arguments).code == 0
+    ran = birdenv("score", *arguments)
+    assert ran.code == 0, ran
+    assert f"EX (BIRD set) agrees with published_ex on {agreeing} of {pairs} pairs" in ran.out
     judged = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(judged) == pairs
     assert sum(pair["ex_bird"] == pair["published_ex"] for pair in judged) == agreeing
     assert all(isinstance(pair["reason"], str) and "ex" in pair for pair in judged)
+
+
+def test_score_has_a_line_for_each_system(birdenv: Command, demo: Path, tmp_path: Path) -> None:
+    """Of the pairs whose gold runs; and the published verdicts that are other ones are named."""
+    pairs = tmp_path / "pairs.jsonl"
+
+    def score(*changes: dict[str, Any]) -> Any:
+        pair = {"db_id": "library", "gold_sql": "SELECT 1", "predicted_sql": "SELECT 1"}
+        records = [pair | change for change in changes]
+        pairs.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return birdenv("score", pairs, demo / "databases" if (demo / "databases").is_dir() else demo)
+
+    ran = score(
+        {"system": "b", "published_ex": 1, "question_id": 7},
+        {"system": "b", "published_ex": True, "predicted_sql": "SELECT 2", "question_id": 8},
+        {"system": "longer", "published_ex": 0, "predicted_sql": "SELECT 2"},
+        {"system": "longer", "published_ex": 1},
+        {"system": "longer", "published_ex": None, "gold_sql": "SELECT x FROM nowhere"},
+    )
+    assert ran.code == 0, ran
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["System", "pairs", "EX", "EX", "(BIRD", "set)"] in lines
+    assert ["b", "2", "50.0", "%", "50.0", "%"] in lines
+    assert ["longer", "2", "50.0", "%", "50.0", "%"] in lines
+    assert "agrees with published_ex on 3 of 4 pairs: it differs on 8 (b)." in ran.out
+    ran = score({"system": "b"}, {})
+    assert "System" not in ran.out and "published_ex" not in ran.out
+    ran = score({"published_ex": "yes"})
+    assert ran.code == 2 and "record 1: the field `published_ex`" in ran.err
 
 
 def test_merge_and_play_mini_interact(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
