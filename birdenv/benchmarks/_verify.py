@@ -19,6 +19,7 @@ from birdenv.tasks.c_interact import (
     CInteractTask,
     DatabaseNotes,
     TaskRecord,
+    misspelt_fields,
     parse_record,
     read_notes,
     split_record,
@@ -64,7 +65,9 @@ def verify_records(
         found: list[str] = [f"{name} occurs twice"] if name in seen else []
         seen.add(name)
         try:
-            record = parse_record(in_dialect(raw, dialect, name), name)
+            told = in_dialect(raw, dialect, name)
+            found += misspelt_fields(told)
+            record = parse_record(told, name)
             found += _structural(record, partial)
             warnings += [Problem(name, text) for text in _doubts(record)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
@@ -115,6 +118,10 @@ def _doubts(record: TaskRecord) -> Iterator[str]:
         yield f"its id says {by_id}, its category {record.category}"
     if record.follow_up is not None and record.follow_up.category is None:
         yield "follow_up.category is missing and is inferred"
+    request = " ".join(record.amb_user_query.casefold().split())
+    for place, each in enumerate(record.user_query_ambiguity.critical_ambiguity):
+        if " ".join(each.term.casefold().split()) not in request:
+            yield f"critical_ambiguity[{place}]: the request (amb_user_query) does not say {each.term!r}"
 
 
 def _unknown_ids(record: TaskRecord, notes: DatabaseNotes) -> Iterator[str]:

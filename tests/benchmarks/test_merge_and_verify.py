@@ -164,7 +164,7 @@ def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
 
 
 def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) -> None:
-    row = MANAGEMENT | {"clean_up_sqls": ["SELECT 1", "DROP TABLE nowhere"]}
+    row = MANAGEMENT | {"clean_up_sqls": ["SELECT 1", "DROP TABLE nowhere"], "user_query_ambiguity": {}}
     folder = write_benchmark(tmp_path, row)
     report = verify_records([row], folder)
     assert not report.problems and report.figures["oracle passed"] == 1
@@ -262,3 +262,23 @@ def test_a_temporary_folder_of_another_user_is_not_trusted(
     os.chown(own, 65534, 65534)
     assert own not in build_demo().parents
     assert not list(own.iterdir())
+
+
+def test_misspelt_fields_and_terms_that_nobody_says_are_found(tmp_path: Path) -> None:
+    """At any depth; a field of which we know nothing is none of our business."""
+    row = json.loads(json.dumps(QUERY)) | {"a_note_of_mine": 1}
+    assert not verify_records([row], None, oracle="none").problems
+    ambiguity = {"term": "nobody says this", "sql_snipet": "a", "type": "schema_linking_ambiguity"}
+    row["user_query_ambiguity"] = {"critical_ambiguity": [ambiguity]}
+    row["follow_up"]["sol_sqls"] = row["follow_up"].pop("sol_sql")
+    row["preproces_sql"] = row.pop("preprocess_sql", [])
+    found = verify_records([row], None, oracle="none")
+    told = {problem.message for problem in found.problems}
+    assert {
+        "user_query_ambiguity.critical_ambiguity[0].sql_snipet is no field: is sql_snippet meant?",
+        "follow_up.sol_sqls is no field: is sol_sql meant?",
+        "preproces_sql is no field: is preprocess_sql meant?",
+    } < told
+    assert any("does not say 'nobody says this'" in each.message for each in found.warnings)
+    row["user_query_ambiguity"]["critical_ambiguity"][0]["term"] = row["amb_user_query"].upper()
+    assert not any("does not say" in each.message for each in verify_records([row], None).warnings)

@@ -8,7 +8,7 @@ from birdenv.tasks.interact._interact_task_list import InteractSettings, Interac
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.interact._profile import PROFILES, Profile
-from birdenv.tasks.interact._record import TaskRecord, parse_record
+from birdenv.tasks.interact._record import TaskRecord, misspelt_fields, parse_record
 from birdenv.tasks.interact._shared_rules import DONE, InteractRules
 from birdenv.tasks.interact._task import (
     Attempt,
@@ -44,6 +44,7 @@ __all__ = [
     "find_task_file",
     "grading_job",
     "load_benchmark",
+    "misspelt_fields",
     "parse_record",
     "read_notes",
     "read_task_records",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final, Literal, get_args
 
 from pydantic import (
     AliasChoices,
@@ -18,6 +19,8 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
 from birdenv.grading.interact import Category
 from birdenv.tasks.sql._record_checks import Filled, parsed
+
+_ALIKE: Final = 0.8  # of `get_close_matches`: "difficulty" and "difficulty_tier"
 
 
 def _as_list(value: Any) -> Any:
@@ -125,6 +128,36 @@ class TaskRecord(_Solution):
     @classmethod
     def _no_null(cls, value: Any) -> Any:
         return value or ()
+
+
+def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:
+    """Say of each unknown field that is much like one that the record does not have what it may be.
+
+    Other unknown fields are passed over: the published files have some.
+    """
+    known = dict(_named_fields(model))
+    for name, value in record.items():
+        if name not in known:
+            close = get_close_matches(name, [each for each in known if each not in record], 1, _ALIKE)
+            if close:
+                yield f"{name} is no field: is {close[0]} meant?"
+            continue
+        inner = known[name]
+        places = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for place, each in places:
+            if inner is not None and isinstance(each, Mapping):
+                where = name if place is None else f"{name}[{place}]"
+                yield from (f"{where}.{found}" for found in misspelt_fields(each, inner))
+
+
+def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel] | None]]:
+    """The names that each field may have in a file, with the model of the objects that it holds."""
+    for name, field in model.model_fields.items():
+        held = [field.annotation, *get_args(field.annotation)]
+        inner = next((each for each in held if isinstance(each, type) and issubclass(each, BaseModel)), None)
+        alias = field.validation_alias
+        for each in alias.choices if isinstance(alias, AliasChoices) else [name]:
+            yield str(each), inner
 
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
