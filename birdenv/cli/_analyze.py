@@ -9,20 +9,11 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli._ratings import judged_folder, read_source
+from birdenv.cli._ratings import judged_folder, read_dialogues, read_source
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
-from birdenv.files import check_writable, exists, is_directory, write_text
-from birdenv.runs import run_folder
-from birdenv.runs.corpus import (
-    Dialogue,
-    analyse,
-    file_dialogues,
-    listed_dialogues,
-    page,
-    run_dialogues,
-    survey_ratings,
-)
+from birdenv.files import check_writable, is_directory, write_text
+from birdenv.runs.corpus import analyse, page, survey_ratings
 from birdenv.runs.ratings import Judgements, joined
 
 
@@ -52,7 +43,7 @@ def analyze(
     """
     if html is not None:
         check_writable(html)
-    dialogues = [each for path in sources for each in _dialogues(path)]
+    dialogues = [each for path in sources for each in read_dialogues(path)]
     if not dialogues:
         raise InputError(f"{sources[0]} holds no finished dialogue")
     judgements = [Judgements(survey_ratings(dialogues))]
@@ -63,13 +54,3 @@ def analyze(
     if html is not None:
         write_text(html, page(made))
         print(f"Written: {html}", file=sys.stderr)
-
-
-def _dialogues(path: Path) -> list[Dialogue]:
-    if not is_directory(path):
-        return file_dialogues(path)
-    if not exists(path / "study.sqlite"):
-        return run_dialogues(run_folder(path))
-    from birdenv.web import study_rows
-
-    return listed_dialogues(study_rows(path, "cocoa"), path.name)

@@ -13,6 +13,13 @@ from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, exists, is_directory, write_bytes
 from birdenv.runs import run_folder
+from birdenv.runs.corpus import (
+    Dialogue,
+    file_dialogues,
+    listed_dialogues,
+    run_dialogues,
+    survey_ratings,
+)
 from birdenv.runs.ratings import (
     LEVELS,
     Judgements,
@@ -25,6 +32,7 @@ from birdenv.runs.ratings import (
     read_judgements,
 )
 
+_STUDY: Final = "study.sqlite"
 _ROUND: Final = "ratings.sqlite"
 """What `birdenv web --rate` keeps in a folder."""
 
@@ -50,7 +58,7 @@ def ratings(
 
     Ratings have the columns dialogue, rater, question and value; further ones are seat, system and
     justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
-    are justification and task.
+    are justification and task. In a study, the answers of its survey count, too.
 
     Krippendorff's alpha, Fleiss' kappa, means and Davidson's model of Bradley and Terry, with 95 % intervals.
     What is not defined says why.
@@ -81,12 +89,12 @@ def ratings(
 
 def _folder(path: Path) -> Path:
     """The folder of a study or a round of rating, or of a run."""
-    is_own = any(exists(path / name) for name in ("study.sqlite", _ROUND))
+    is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
 
 def read_source(path: Path) -> Judgements:
-    """Read a file of ratings, or those of a folder.
+    """Read a file of ratings, or those of a folder; of a study, with the answers of its own survey.
 
     Raises:
         InputError: it cannot be read, or there are none.
@@ -94,9 +102,22 @@ def read_source(path: Path) -> Judgements:
     if not is_directory(path):
         return read_judgements(path)
     found = judged_folder(path)
+    if exists(path / _STUDY):
+        found = joined([Judgements(survey_ratings(read_dialogues(path))), found])
     if not found.ratings and not found.comparisons:
         raise InputError(f"{path} has no ratings yet: --import FILE adds some")
     return found
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return the finished dialogues of a file, a run or a study."""
+    if not is_directory(path):
+        return file_dialogues(path)
+    if not exists(path / _STUDY):
+        return run_dialogues(run_folder(path))
+    from birdenv.web import study_rows
+
+    return listed_dialogues(study_rows(path, "cocoa"), path.name)
 
 
 def judged_folder(path: Path) -> Judgements:

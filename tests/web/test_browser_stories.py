@@ -79,7 +79,7 @@ class Person:
         assert (
             self.page.locator("fieldset:invalid").count() == 2 and not self.page.locator(".problem").count()
         )
-        for name in ("humanlike", "cooperative"):
+        for name in ("fluent", "correct", "humanlike", "cooperative"):
             self.page.check(f"input[name={name}][value='4']")
         self.page.click("text=Send")
         code = self.page.inner_text("#code")

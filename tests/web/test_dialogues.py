@@ -15,7 +15,7 @@ from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, make
 from birdenv.dialogue.games import Settings, TaskList
 from birdenv.web import Partner, StudyConfig, study_rows
 
-SURVEY = {"humanlike": "4", "cooperative": "5"}
+SURVEY = {"fluent": "5", "correct": "3", "humanlike": "4", "cooperative": "5"}
 
 
 class Guess(Rules):
@@ -87,7 +87,9 @@ def test_a_person_in_the_system_seat_comes_from_consent_to_the_code(tmp_path: Pa
         assert person.status() == "finished"
         assert code_of(person) == code
         (row,) = study.store.dialogues()
-        assert study.store.surveys(row.id)[0] == {"humanlike": 4, "cooperative": 5, "comments": None}
+        assert study.store.surveys(row.id)[0] == {name: int(value) for name, value in SURVEY.items()} | {
+            "comments": None
+        }
 
 
 def test_a_person_in_the_user_seat_answers_the_system(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from birdenv.web import Partner, Store, Study, StudyConfig, open_store, study_ar
 from birdenv.web.ratings import people_rows
 from birdenv.web.study._deletion import delete_person
 
-ANSWERS = {"humanlike": "3", "cooperative": "3"}
+ANSWERS = {"fluent": "3", "correct": "3", "humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")
 LIMITS = {"waiting": 60, "chat": 600, "idle": 200, "away": 30, "steady": 10}
 

@@ -91,7 +91,7 @@ class StudyConfig(_Part):
         standby: the partner that comes when nobody came in time.
         limits: time limits.
         codes: completion codes by ending; an ending without one has a random code for each person.
-        survey: questions after the dialogue; None for the game's own, or three of ours.
+        survey: questions after the dialogue; None for the game's own, or five of ours.
         typing_speed: characters a second at which players seem to type; None for at once.
         least_words: words that a person must have written in a dialogue, or it does not count for them.
         hosts: names under which the pages are reached, beside the loopback ones.

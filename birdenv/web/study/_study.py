@@ -35,6 +35,8 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
+    Question("fluent", "How fluent was your partner's language?"),
+    Question("correct", "How correct was what your partner said and did?"),
     Question("humanlike", "How much did your partner talk like a person?"),
     Question("cooperative", "How well did your partner work with you?"),
     Question("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
