@@ -19,7 +19,7 @@ from birdenv.runs._episode_status import RETRIED
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
-_DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file")
+_DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file", "listings")
 """Settings of games that say which data are played."""
 
 STREAMS = ("runs", "private", "timings")

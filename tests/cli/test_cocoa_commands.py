@@ -43,6 +43,34 @@ def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -
     assert not [friend for friend in secret if friend in json.dumps(chat[0])]
 
 
+def test_bargains_about_advertisements_of_ones_own(birdenv: Any, shared_data: Path, tmp_path: Path) -> None:
+    """With the columns of a schema, Craigslist's: the prices stay, and every discount comes in its turn."""
+    schema = shared_data / "cocoa" / "craigslistbargain" / "craigslist-schema.json"
+    chair = {"title": "A chair", "price": 12.5, "description": "It is old.\n\nIt is red.\nIt stands."}
+    car = {"Title": "A car", "Price": 4000, "Category": "car", "Description": ["It runs."], "post_id": 77}
+    mine, out = tmp_path / "mine.json", tmp_path / "s.json"
+    mine.write_text(json.dumps([chair, car]))
+    draw = ("scenarios", "bargain", "--schema", schema, "--listings", mine, "-o", out)
+    ran = birdenv(*draw, "-n", "4", "--discounts", "0.9,0.5")
+    assert ran.code == 0, ran
+    scenarios = read_scenarios(out)
+    columns = [each["name"] for each in json.loads(schema.read_text())["attributes"]]
+    assert all([each.name for each in scenario.attributes] == columns for scenario in scenarios)
+    targets = {(kb["item"]["Title"], kb["personal"]["Target"]) for each in scenarios for kb in each.kbs}
+    assert targets == {
+        *(("A chair", 12.5), ("A chair", 11), ("A chair", 6)),
+        *(("A car", 4000), ("A car", 3600), ("A car", 2000)),
+    }
+    known = {kb["item"]["Title"]: kb["item"] for each in scenarios for kb in each.kbs[1:]}
+    assert known["A chair"]["Description"] == ["It is old.", "It is red.", "It stands."]
+    assert known["A chair"]["Category"] == "other" and known["A car"]["Category"] == "car"
+    run = ("play", "bargain", "--agent", "rulebased", "--limit", "2", "-o", tmp_path / "run")
+    assert birdenv(*run, "--listings", mine).code == 0
+    mine.write_text(json.dumps([chair | {"price": "cheap"}]))
+    ran = birdenv(*draw)
+    assert ran.code == 2 and f"{mine}: record 1: the field `price" in ran.err
+
+
 @pytest.mark.parametrize("game", ["bird", "c-interact"])
 def test_tasks_of_a_benchmark_are_scenarios_too(game: str, birdenv: Any, tmp_path: Path) -> None:
     assert birdenv("scenarios", game, "-n", "2", "-o", tmp_path / "s.json").code == 0

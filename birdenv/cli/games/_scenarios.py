@@ -24,13 +24,13 @@ def scenarios(
 ) -> None:
     """Write scenarios: drawn ones, or the tasks of a benchmark.
 
-    MutualFriends draws from a schema, Bargain from our own advertisements, DealOrNoDeal from nothing. Other
-    games write the public half of their tasks: the first ones, or with --seed some at random. Further
-    settings of the game follow as --name value:
+    MutualFriends draws from a schema, Bargain from advertisements (ours, or --listings), DealOrNoDeal
+    from nothing. Other games write the public half of their tasks: the first ones, or with --seed some at
+    random. Further settings of the game follow as --name value:
 
     \b
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12
-    birdenv scenarios bargain --discounts 0.9,0.7,0.5
+    birdenv scenarios bargain --discounts 0.9,0.7,0.5 --listings mine.json
     birdenv scenarios bird --data-file tasks.json --db-dir databases
     """
     from birdenv.dialogue import make_game

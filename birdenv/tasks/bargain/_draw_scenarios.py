@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from birdenv.dialogue.cocoa import Scenario
+from birdenv.dialogue.cocoa import Attribute, Scenario
 from birdenv.tasks.bargain._listings import LISTINGS, Listing
 from birdenv.tasks.cocoa._scenario_tasks import column, new_id
 
@@ -24,25 +25,44 @@ _ATTRIBUTES: Final = (
 )
 
 
-def generate(number: int, seed: int = 0, discounts: tuple[float, ...] = DISCOUNTS) -> list[Scenario]:
+def generate(
+    number: int,
+    seed: int = 0,
+    discounts: tuple[float, ...] = DISCOUNTS,
+    listings: Sequence[Listing] = LISTINGS,
+    attributes: Sequence[Attribute] | None = None,
+) -> list[Scenario]:
     """Return scenarios: the advertisements in a random order, each with every discount, over and over.
 
     The seller's target is the price, the buyer's a discount of it, rounded down. The buyer sees the first
-    half of the description.
+    half of the description. Ours do not always cost the same; the prices of others stay.
     """
     rng = Random(seed)
+    columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]
     made: list[Scenario] = []
     while len(made) < number:
-        pairs = [(listing, discount) for listing in LISTINGS for discount in discounts]
+        pairs = [(listing, discount) for listing in listings for discount in discounts]
         rng.shuffle(pairs)
-        made += [_scenario(listing, discount, rng) for listing, discount in pairs[: number - len(made)]]
+        for listing, discount in pairs[: number - len(made)]:
+            price = _price(listing, rng) if listings is LISTINGS else listing.price
+            made.append(_scenario(listing, price, discount, columns, rng))
     return made
 
 
-def _scenario(listing: Listing, discount: float, rng: Random) -> Scenario:
-    share = rng.choice((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3))  # the same thing does not always cost the same
-    price = round(listing.price * share, -1 if listing.price >= 100 else 0)
-    item = {"Category": listing.category, "Title": listing.title, "Price": int(price), "Images": []}
+def _price(listing: Listing, rng: Random) -> int:
+    share = rng.choice((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3))
+    return int(round(listing.price * share, -1 if listing.price >= 100 else 0))
+
+
+def _scenario(
+    listing: Listing, price: float, discount: float, columns: Sequence[Attribute], rng: Random
+) -> Scenario:
+    item = {
+        "Category": listing.category,
+        "Title": listing.title,
+        "Price": price,
+        "Images": list(listing.images),
+    }
     lines = list(listing.description)
     first_half = lines[: (len(lines) + 1) // 2]
     kbs = [
@@ -52,13 +72,13 @@ def _scenario(listing: Listing, discount: float, rng: Random) -> Scenario:
         }
         for role, target, seen in (
             ("buyer", int(discount * price), first_half),
-            ("seller", int(price), lines),
+            ("seller", price, lines),
         )
     ]
     return Scenario(
         uuid=new_id(rng),
-        post_id=str(rng.randrange(10**9, 10**10)),
+        post_id=listing.post_id or str(rng.randrange(10**9, 10**10)),
         category=listing.category,
-        attributes=[column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES],
+        attributes=list(columns),
         kbs=kbs,
     )

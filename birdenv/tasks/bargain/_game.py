@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
 from birdenv.dialogue import Game
 from birdenv.dialogue.cocoa import Scenario
+from birdenv.files import file_identity
 from birdenv.tasks.bargain._draw_scenarios import DISCOUNTS, generate
+from birdenv.tasks.bargain._listings import LISTINGS, read_listings
 from birdenv.tasks.bargain._rules import MOST_PRICE, SEATS, BargainRules
 from birdenv.tasks.cocoa._scenario_tasks import ScenarioTasks
-from birdenv.tasks.cocoa._settings import ScenarioSettings
+from birdenv.tasks.cocoa._settings import SchemaSettings
 
 
 class _Personal(BaseModel):
@@ -33,7 +37,7 @@ class Knowledge(BaseModel):
     item: _Item
 
 
-class BargainSettings(ScenarioSettings):
+class BargainSettings(SchemaSettings):
     """Settings of Bargain."""
 
     discounts: tuple[float, ...] = Field(
@@ -41,6 +45,12 @@ class BargainSettings(ScenarioSettings):
         min_length=1,
         description="The buyer's targets, as shares of the price, where generated.",
     )
+    listings: str | None = Field(
+        None, description="File of advertisements to generate scenarios from; default: ours."
+    )
+
+    def identity(self) -> Hashable:
+        return super().identity(), file_identity(None if self.listings is None else Path(self.listings))
 
     @field_validator("discounts", mode="after")
     @classmethod
@@ -58,7 +68,14 @@ def load(settings: Any) -> ScenarioTasks:
     """
     scenarios = settings.read()
     if scenarios is None:
-        scenarios = generate(settings.number, settings.scenario_seed, settings.discounts)
+        schema = settings.read_schema()
+        scenarios = generate(
+            settings.number,
+            settings.scenario_seed,
+            settings.discounts,
+            LISTINGS if settings.listings is None else read_listings(Path(settings.listings)),
+            None if schema is None else schema.attributes,
+        )
     return ScenarioTasks(scenarios, settings, BargainRules, Knowledge)
 
 

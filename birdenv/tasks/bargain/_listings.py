@@ -1,8 +1,16 @@
-"""Advertisements of our own making, for generated scenarios."""
+"""Advertisements for generated scenarios: of our own making, or of a file."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from birdenv.dialogue.cocoa._values import read_list
+from birdenv.files import read_records
+from birdenv.tasks.bargain._rules import MOST_PRICE
 
 
 class Listing(NamedTuple):
@@ -10,8 +18,41 @@ class Listing(NamedTuple):
 
     category: str
     title: str
-    price: int
-    description: tuple[str, ...]
+    price: float
+    description: Sequence[str]
+    images: Sequence[str] = ()
+    post_id: str = ""
+
+
+class _ListingRecord(BaseModel):
+    """An advertisement as a file has it."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    category: str = "other"
+    title: str = Field(min_length=1)
+    price: int | float = Field(gt=0, le=MOST_PRICE)
+    description: list[str] = Field(min_length=1)
+    images: list[str] = Field(default_factory=list)
+    post_id: str = ""
+
+    @field_validator("description", mode="before")
+    @classmethod
+    def _lines(cls, value: Any) -> Any:
+        return [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
+
+
+def read_listings(path: Path) -> list[Listing]:
+    """Read advertisements: `title`, `price` and `description` (text, or lines), and where they are known
+    `category`, `images` and `post_id`. Names may begin with a capital, as in scenarios.
+
+    Raises:
+        InputError: the file cannot be read, or an advertisement cannot be used.
+    """
+    records = [
+        {name.lower(): value for name, value in each.items()} for each in read_records(path, "listings")
+    ]
+    return [Listing(**dict(each)) for each in read_list(_ListingRecord, records, str(path))]
 
 
 LISTINGS: Final = (

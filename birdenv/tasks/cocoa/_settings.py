@@ -25,7 +25,7 @@ class ScenarioSettings(Settings):
     max_events: int = Field(46, ge=1, le=MOST_EVENTS, description="Moves until a dialogue is truncated.")
     cross_talk: bool = Field(False, description="Both may speak at any time; else not twice in a row.")
 
-    @field_validator("scenarios", "schema_file", check_fields=False)
+    @field_validator("scenarios", "schema_file", "listings", check_fields=False)
     @classmethod
     def _from_any_folder(cls, file: str | None) -> str | None:
         """Runs and studies keep the place of the file, and may be looked at from another folder."""
