@@ -26,6 +26,9 @@ Bucket: TypeAlias = Literal[
 ]
 BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 
+_NO_RIGHT: Final = "(SQLSTATE 42501)"
+"""PostgreSQL refuses a query for what it calls or reads, which is a query nonetheless."""
+
 RunQuery: TypeAlias = Callable[[str, str], Result]
 """(SQL, database id) -> what one plain query gives, under the caller's limits."""
 
@@ -212,7 +215,7 @@ def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -
     text = f"{result.kind}: {result.message}"
     if isinstance(result, NoAnswerError):
         return replace(pair, bucket="other_error", side=side, reason=text, error=text)
-    if result.kind == "denied":
+    if result.kind == "denied" and _NO_RIGHT not in result.message:
         return _non_select(pair, side, result.message)
     bucket: Bucket = "timeout" if result.kind == "timeout" else "gold_fail" if side == "gold" else "pred_fail"
     esm = None if side == "gold" else False

@@ -20,6 +20,7 @@ ONE, TWO = QueryResult(("x",), [(1,)]), QueryResult(("x",), [(2,)])
 LATE = QueryError("timeout", "stopped after 1 s")
 BROKEN = QueryError("missing", "no such table: t")
 DENIED = QueryError("denied", "only reading is allowed here")
+FORBIDDEN = QueryError("denied", "permission denied for function f (SQLSTATE 42501)")
 LARGE = QueryError("too_large", "the rows take more than 1 bytes")
 CUT = QueryResult(("x",), [(1,)], truncated=True)
 LOST = NoAnswerError("engine", "the connection was lost")
@@ -31,6 +32,7 @@ ANSWERS: dict[str, Result] = {
     "SELECT late": LATE,
     "SELECT broken": BROKEN,
     "SELECT denied": DENIED,
+    "SELECT forbidden": FORBIDDEN,
     "SELECT large": LARGE,
     "SELECT cut": CUT,
     "SELECT lost": LOST,
@@ -87,6 +89,16 @@ TABLE: dict[str, tuple[str, str, bool | None, bool | None, str, str, str]] = {
     "8 before 9": ("SELECT late", "PRAGMA x", False, False, "non_select", "pred: ", "pred"),
     "9 gold too slow": ("SELECT late", "select late", True, None, "timeout", "timeout: ", "gold"),
     "10 gold fails": ("SELECT broken", "SELECT one", False, None, "gold_fail", "missing: ", "gold"),
+    "10 gold may not": ("SELECT forbidden", "SELECT one", False, None, "gold_fail", "denied: ", "gold"),
+    "12 may not": (
+        "SELECT one",
+        "SELECT forbidden",
+        False,
+        False,
+        "pred_fail",
+        "denied: ",
+        "pred",
+    ),
     "11 prediction too slow": ("SELECT one", "SELECT late", False, False, "timeout", "timeout: ", "pred"),
     "11 before 13": ("SELECT cut", "SELECT late", False, False, "timeout", "timeout: ", "pred"),
     "12 prediction fails": ("SELECT one", "SELECT broken", False, False, "pred_fail", "missing: ", "pred"),
