@@ -95,9 +95,6 @@ def evaluate(
     order: Annotated[
         str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
     ] = "auto",
-    etm: Annotated[
-        bool, typer.Option("--etm", help="Structural match too: the same SQL in a normal form.")
-    ] = False,
     trim: Annotated[bool, typer.Option("--trim", help="ESM: forgive space around text.")] = False,
     casefold: Annotated[bool, typer.Option("--casefold", help="ESM: forgive upper and lower case.")] = False,
     nfc: Annotated[
@@ -140,7 +137,6 @@ def evaluate(
     rules = PairRules(
         em=not no_em,
         esm=not no_esm,
-        etm=etm,
         em_level=_one_of("--em-level", em_level, EM_LEVELS),
         none_aliases=frozenset(filter(None, map(str.strip, none_aliases.split(",")))),
         clean=clean,

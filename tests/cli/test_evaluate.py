@@ -118,7 +118,6 @@ def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) 
         "etm": {"pass": 0, "fail": 0},
     }
     assert found["rates"]["esm"] == {"attempted": 7, "pass_pct_total": 33.3, "pass_pct_attempted": 42.9}
-    assert found["rates"]["etm"] == {"attempted": 0, "pass_pct_total": 0.0, "pass_pct_attempted": 0.0}
     assert (found["skips"], found["errors"]) == ({"empty_pred": 1, "unanswerable": 1}, 3)
     assert sum(found["esm_breakdown"].values()) == found["total"] == 9
     assert found["rates"]["esm"]["attempted"] == found["total"] - sum(r["esm"] is None for r in records)
@@ -153,6 +152,14 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
     assert "idx=" not in birdenv("inspect", "--run-dir", run_dir, "--max-examples", "0").out
 
 
+def test_figures_of_a_third_metric_in_older_files_are_shown(birdenv: Command, run_dir: Path) -> None:
+    record = {"idx": 0, "em": False, "esm": False, "etm": True, "bucket": "mismatch"}
+    (run_dir / "eval").mkdir()
+    (run_dir / "eval" / "details.jsonl").write_text(json.dumps(record) + "\n")
+    ran = birdenv("inspect", "--run-dir", run_dir)
+    assert ran.code == 0 and "- idx=0 em=False esm=False etm=True\n" in ran.out
+
+
 def test_without_esm_no_database_is_needed(birdenv: Command, run_dir: Path) -> None:
     ran = birdenv("evaluate", "--run-dir", run_dir, "--no-esm")
     assert ran.code == 0, ran
@@ -184,12 +191,10 @@ def test_switches(birdenv: Command, tmp_path: Path, database: Path) -> None:
     assert buckets("--order", "ignore", "--relax-single") == ["ok", "ok", "mismatch", "ok"]
     assert buckets("--none-aliases", "none,null")[2] == "ok"
     assert buckets("--no-clean")[3] == "non_select"
-    assert buckets("--em-level", "folded", "--etm")[3] == "ok"
+    assert buckets("--em-level", "folded")[3] == "ok"
     assert [record["em"] for record in details(folder)] == [False, False, False, True]
-    assert [record["etm"] for record in details(folder)] == [False, False, False, True]
-    ran = birdenv("evaluate", "--run-dir", folder, "--db", database, "--etm", "--no-em")
+    ran = birdenv("evaluate", "--run-dir", folder, "--db", database, "--no-em")
     assert "\nEM  - not computed (--no-em)\n" in ran.out
-    assert "\nETM - 1/4 25.0% (of attempted: 1/4 25.0%)\n" in ran.out
 
 
 def test_what_esm_may_forgive(birdenv: Command, tmp_path: Path, database: Path) -> None:
@@ -234,7 +239,7 @@ def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Pat
     found = []
     where = ["--db", database] if engine == "sqlite" else ["--dsn", start_postgres().reader]
     for parallel in (1, 4):
-        arguments = ("--run-dir", run_dir, *where, "--exec-timeout", "0.2", "--etm")
+        arguments = ("--run-dir", run_dir, *where, "--exec-timeout", "0.2")
         ran = birdenv("evaluate", *arguments, "--parallel", parallel)
         assert ran.code == 0, ran
         found.append(([{**record, "ms_gold": 0, "ms_pred": 0} for record in details(run_dir)], ran.out))

@@ -86,9 +86,8 @@ def pair_database(
             "--dsn, say --dialect postgres"
         )
     chosen = dialect or ("sqlite" if dsn is None else "postgres")
-    needed = rules.esm or rules.etm
     if dsn is not None and db is None:
-        return _on_one_database(dsn, limits, needed)
+        return _on_one_database(dsn, limits, rules.esm)
     if db is None:
         if rules.esm:
             raise InputError(
@@ -96,7 +95,7 @@ def pair_database(
                 "postgres); or leave ESM out: --no-esm"
             )
         return PairDatabase(None, chosen, "", "")
-    if chosen == "postgres" and not needed:
+    if chosen == "postgres" and not rules.esm:
         return PairDatabase(None, chosen, "", str(db))
     source: DatabaseSource
     if is_directory(db):

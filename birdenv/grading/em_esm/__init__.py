@@ -1,6 +1,5 @@
 """The rules of EM and ESM, exact match and execution match; `birdenv.grading.PairGrader` applies them."""
 
-from birdenv.grading.em_esm._etm import structural_match
 from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
 from birdenv.grading.em_esm._pair_rules import BUCKETS, Bucket, PairRules, PairVerdict, RunQuery
 
@@ -13,5 +12,4 @@ __all__ = [
     "PairVerdict",
     "RunQuery",
     "em_key",
-    "structural_match",
 ]

@@ -17,7 +17,6 @@ from birdenv.grading.compare._multiset import compare_bird, compare_multiset
 from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
-from birdenv.grading.em_esm._etm import SCHEMA_QUERIES, structural_match
 from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
 from birdenv.sql import is_single_query
 
@@ -37,7 +36,7 @@ RunQuery: TypeAlias = Callable[[str, str], Result]
 class PairRules:
     """What is worked out, and how.
 
-    `em`, `esm`, `etm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
+    `em`, `esm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
     what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
     `relax_single`: of two results of one row, one of which has one column, the value may stand anywhere in
     the other. `normalisation`: what ESM forgives (the mode `bird` never does).
@@ -45,7 +44,6 @@ class PairRules:
 
     em: bool = True
     esm: bool = True
-    etm: bool = False
     em_level: EmLevel = "conservative"
     none_aliases: frozenset[str] = frozenset()
     clean: bool = True
@@ -63,7 +61,7 @@ class PairRules:
 class PairVerdict:
     """What became of one pair. Private to graders: `reason` may quote the gold's rows.
 
-    `em`, `esm`, `etm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
+    `em`, `esm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
     text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.
     `keys`: what EM compares, of gold and prediction.
     """
@@ -74,7 +72,6 @@ class PairVerdict:
     reason: str = ""
     em: bool | None = None
     esm: bool | None = None
-    etm: bool | None = None
     side: Literal["", "gold", "pred"] = ""
     error: str | None = None
     rows_gold: int | None = None
@@ -99,7 +96,6 @@ class LocalPairGrader:
         self.dialect = dialect
         self._run = run
         self._nones = self.rules.nones
-        self._schemas: dict[str, dict[str, dict[str, str]]] = {}
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
         """See `PairGrader.grade`."""
@@ -107,7 +103,7 @@ class LocalPairGrader:
         cleaned = verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         try:
             verdict = with_memory(
-                lambda: self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id), db_id)
+                lambda: self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id))
             )
         except RecursionError:
             verdict = replace(
@@ -118,7 +114,7 @@ class LocalPairGrader:
             verdict = replace(verdict, esm=None, bucket="skipped", reason=reason, side="")
         if not self.rules.em:
             verdict = replace(verdict, em=None)
-        return verdict if self.rules.etm else replace(verdict, etm=None)
+        return verdict
 
     def _cleaned(self, text: str) -> Cleaned:
         return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
@@ -138,16 +134,11 @@ class LocalPairGrader:
             return _decided(pair, "mismatch", "wrongly_unanswerable", passes=False)
         return None
 
-    def _with_keys(self, pair: PairVerdict, db_id: str) -> PairVerdict:
-        """EM, and the structural match of what is a query on both sides."""
-        rules, dialect = self.rules, self.dialect
-        if rules.em:
-            keys = em_keys(pair.gold.sql, pair.pred.sql, dialect, rules.em_level)
-            pair = replace(pair, keys=keys, em=keys[0] == keys[1])
-        if rules.etm and pair.bucket != "non_select":
-            match = structural_match(pair.gold.sql, pair.pred.sql, self._schema(db_id), dialect)
-            pair = replace(pair, etm=match)
-        return pair
+    def _with_keys(self, pair: PairVerdict) -> PairVerdict:
+        if not self.rules.em:
+            return pair
+        keys = em_keys(pair.gold.sql, pair.pred.sql, self.dialect, self.rules.em_level)
+        return replace(pair, keys=keys, em=keys[0] == keys[1])
 
     def _by_results(self, pair: PairVerdict, db_id: str) -> PairVerdict:
         """Rows 6 to 16 but for EM."""
@@ -186,18 +177,9 @@ class LocalPairGrader:
         bucket: Bucket = "ok" if passes else "mismatch"
         return replace(pair, bucket=bucket, reason=reason, esm=passes, modes=modes, flags=flags)
 
-    def _schema(self, db_id: str) -> Mapping[str, Mapping[str, str]]:
-        if db_id not in self._schemas:
-            schema: dict[str, dict[str, str]] = {}
-            answer = self._run(SCHEMA_QUERIES[self.dialect], db_id) if self._run else None
-            for table, column, kind in answer.rows if isinstance(answer, QueryResult) else ():
-                schema.setdefault(table, {})[column] = kind
-            self._schemas[db_id] = schema
-        return self._schemas[db_id]
-
 
 def _decided(pair: PairVerdict, bucket: Bucket, reason: str, *, passes: bool) -> PairVerdict:
-    return replace(pair, bucket=bucket, reason=reason, em=passes, esm=passes, etm=passes)
+    return replace(pair, bucket=bucket, reason=reason, em=passes, esm=passes)
 
 
 def _non_select(pair: PairVerdict, side: Literal["gold", "pred"], why: str) -> PairVerdict:

@@ -18,7 +18,7 @@ class PairGrader:
     """Grades pairs in worker processes; may be used by several threads if `run` may.
 
     Args:
-        run: runs a query; None where neither `esm` nor a schema for `etm` is wanted.
+        run: runs a query; None where ESM is not wanted.
         dialect: `sqlite` or `postgres`.
         rules: what is worked out, and how.
     """

@@ -22,11 +22,10 @@ from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
 from birdenv.runs.em_esm._postgres_note import postgres_note
 
-METRICS = ("em", "esm", "etm")
+METRICS = ("em", "esm")
 METRIC_WORDS: Final[Mapping[str, str]] = {
     "em": "exact match, the text of two queries",
     "esm": "execution match, the rows that two queries return",
-    "etm": "structural match, two queries in a normal form",
 }
 """The metrics of pairs in words, for every output that shows them."""
 
@@ -108,14 +107,14 @@ def _versions() -> dict[str, str]:
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """One line of `details.jsonl`; the first seven fields are the reference pipeline's."""
+    """One line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is empty."""
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,
         "gold_sql": verdict.gold.sql,
         "em": verdict.em,
         "esm": verdict.esm,
-        "etm": verdict.etm,
+        "etm": None,
         "error": verdict.error,
         "db_id": pair.db_id,
         "instance_id": pair.instance_id,
@@ -142,7 +141,7 @@ def _summary(verdicts: Sequence[PairVerdict], unanswerable: int) -> dict[str, An
     counts = {metric: _count([getattr(v, metric) for v in verdicts]) for metric in METRICS}
     return {
         "total": total,
-        "counts": counts,
+        "counts": counts | {"etm": _count([])},
         "skips": {"empty_pred": sum(v.is_empty for v in verdicts), "unanswerable": unanswerable},
         "errors": sum(verdict.error is not None for verdict in verdicts),
         "rates": {metric: _rate(count, total) for metric, count in counts.items()},
@@ -175,7 +174,7 @@ def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     lines.append(f"empty_preds: {skips['empty_pred']} ; unanswerable: {skips['unanswerable']}")
     for metric in METRICS:
         if not asked[metric]:
-            lines += [f"{metric.upper():<3} - not computed (--no-{metric})"] if metric != "etm" else []
+            lines.append(f"{metric.upper():<3} - not computed (--no-{metric})")
             continue
         passed, rate = summary["counts"][metric]["pass"], summary["rates"][metric]
         lines.append(
