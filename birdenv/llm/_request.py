@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from importlib import import_module
@@ -62,8 +63,8 @@ class Poster:
         self._endpoint = endpoint
         self._lock = threading.Lock()
         self._prepared: _Prepared | None = None
-        self._clients: list[Any] = []
-        self._idle: list[Any] = []
+        self._lines: list[_Line] = []
+        self._idle: list[_Line] = []
         self._is_closed = False
 
     def post(self, body: dict[str, Any], seconds: float) -> str:
@@ -79,11 +80,12 @@ class Poster:
             ReasoningMissingError: it may be sent again with the reasoning of earlier answers.
         """
         ends = time.monotonic() + seconds
-        with self._client() as (client, to):
+        with self._client() as (line, to):
             timeout = to.library.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
             try:
                 sent = {"content": json.dumps(body), "timeout": timeout, "follow_redirects": False}
-                with client.stream("POST", to.url, **sent) as response:
+                sent["extensions"] = {"trace": line.note}
+                with line.cut_after(seconds), line.client.stream("POST", to.url, **sent) as response:
                     text = self._read(response, ends)
             except (BirdenvError, TransientError):
                 raise
@@ -94,6 +96,8 @@ class Poster:
             except (to.library.ConnectError, to.library.UnsupportedProtocol) as error:
                 raise self._connection_error(error) from None
             except to.library.TransportError:
+                if time.monotonic() >= ends:
+                    raise TransientError(f"no answer within {seconds:g} s", "timeout") from None
                 raise TransientError("the connection was lost", "connection") from None
             except Exception as error:  # whatever it is, it is not the model's answer
                 raise TransientError(self.scrubbed(f"{type(error).__name__}: {error}"), "bad reply") from None
@@ -110,12 +114,12 @@ class Poster:
         """Close the connections; nothing can be sent any more."""
         with self._lock:
             self._is_closed = True
-            clients, self._clients = self._clients, []
-        for client in clients:
-            client.close()
+            lines, self._lines = self._lines, []
+        for line in lines:
+            line.client.close()
 
     @contextmanager
-    def _client(self) -> Iterator[tuple[Any, _Prepared]]:
+    def _client(self) -> Iterator[tuple[_Line, _Prepared]]:
         """A client that nobody else uses, the one that was used last if there is any; and where it sends."""
         with self._lock:
             if self._is_closed:
@@ -123,14 +127,14 @@ class Poster:
             if self._prepared is None:
                 self._prepared = self._opened(lambda: _prepared(self._endpoint))
             if self._idle:
-                client = self._idle.pop()
+                line = self._idle.pop()
             else:
-                client = self._opened(self._prepared.opened)
-                self._clients.append(client)
+                line = _Line(self._opened(self._prepared.opened))
+                self._lines.append(line)
         try:
-            yield client, self._prepared
+            yield line, self._prepared
         finally:
-            self._idle.append(client)
+            self._idle.append(line)
 
     def _opened(self, make: Callable[[], _T]) -> _T:
         """What `make` makes, which reads the environment: certificates, proxies."""
@@ -157,7 +161,7 @@ class Poster:
     def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
         """What an answer with a status from 300 means."""
         status, found = response.status_code, _error_of(answer)
-        code = str(found.get("code") or found.get("type") or "")
+        code = shortened(str(found.get("code") or found.get("type") or ""))
         text = error_text(found) or shortened(answer)
         said = f"{self._endpoint.url} answered {status}: {text}"
         lower = f"{code} {text}".lower()
@@ -210,6 +214,39 @@ class Poster:
         if "refused" in lower:
             said += " (is the server running?)"
         return TransientError(said, "connection")
+
+
+class _Line:
+    """A client and the connection that it has, which can be cut while its thread waits for the other end.
+
+    The transport's own limits are for one read each: a server that sends a byte now and then meets them.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._stream: Any = None
+
+    def note(self, event: str, info: Mapping[str, Any]) -> None:
+        """Keep the connection that the transport has just made (its `trace` extension)."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._stream = info["return_value"]
+
+    @contextmanager
+    def cut_after(self, seconds: float) -> Iterator[None]:
+        """Cut the connection if what is inside takes longer."""
+        timer = threading.Timer(seconds, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _cut(self) -> None:
+        connection = self._stream and self._stream.get_extra_info("socket")
+        if connection is not None:
+            with suppress(OSError):  # `shutdown` of TLS would drop what its reader still uses
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Prepared(NamedTuple):

@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -438,3 +439,36 @@ def test_the_key_is_in_no_log(
         models(running.url, retries=1).chat("agent", "m", "scope").complete(HELLO)
     assert "chat/completions" in caplog.text and KEY not in caplog.text
     assert KEY not in "".join(traceback.format_exception(error.value))
+
+
+@pytest.mark.parametrize("drip", [b"X-A: b\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n"], ids=["headers", "103"])
+def test_the_limit_on_time_holds_for_headers_too(models: Make, drip: bytes) -> None:
+    """Each byte comes in time; the whole does not."""
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while not ended.is_set():
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    try:
+                        connection.sendall(b"" if drip.startswith(b"HTTP") else b"HTTP/1.1 200 OK\r\n")
+                        while not ended.wait(0.05):
+                            connection.sendall(drip)
+                    except OSError:
+                        continue
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        found = models(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", retries=0, request_seconds=0.4)
+        began = time.monotonic()
+        with pytest.raises(RunEndedError, match=r"no answer within 0\.4 s"):
+            found.chat("agent", "m", "t/0/system", 1).complete(HELLO)
+        assert time.monotonic() - began < 20
+        ended.set()
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
