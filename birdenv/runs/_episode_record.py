@@ -11,7 +11,7 @@ from birdenv.dialogue import Arena, Dialogue, Player, Usage
 from birdenv.dialogue.transcript import Example
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InfrastructureError
-from birdenv.runs._episode_status import Failure, failure
+from birdenv.runs._episode_status import Failure, SeatError, failure
 
 Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
@@ -56,7 +56,7 @@ def record_episode(
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
     if broken is not None:
         status = broken.status
-    used, fault = _usage(players, broken)
+    used, fault = _usage(players, arena.game.evaluated)
     faults = {seat.name: model_faults(player) for seat, player in zip(arena.game.seats, players, strict=True)}
     if fault is not None and broken is None:
         broken, status = fault, fault.status
@@ -100,20 +100,18 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
     return marked
 
 
-def _usage(
-    players: Sequence[Player | None], broken: Failure | None
-) -> tuple[list[Usage | None], Failure | None]:
+def _usage(players: Sequence[Player | None], evaluated: int) -> tuple[list[Usage | None], Failure | None]:
     """The usage that each player reports, and the first failure to report."""
     used: list[Usage | None] = []
     fault = None
-    for player in players:
+    for seat, player in enumerate(players):
         try:
             used.append(None if player is None else usage_of(player))
         except InfrastructureError:
             raise
         except Exception as error:  # of one that broke off: its player may be beyond answering
             used.append(None)
-            fault = fault or failure(error)
+            fault = fault or failure(SeatError(seat, error), evaluated)
     return used, fault
 
 
@@ -132,7 +130,11 @@ def _end(arena: Arena, used: Sequence[Usage | None], broken: Failure | None) -> 
     evaluated = known.pop(arena.game.seats[arena.game.evaluated].name, None)
     fields: dict[str, Any] = {"usage": evaluated} if evaluated else {}
     fields |= {"usage_of_others": known} if known else {}
-    return fields | ({"error": broken.error} if broken else {})
+    if broken is not None:
+        fields["error"] = broken.error
+        if broken.seat is not None:
+            fields["failed_seat"] = arena.game.seats[broken.seat].name
+    return fields
 
 
 def _bundle(

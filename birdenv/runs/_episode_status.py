@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from birdenv.dialogue import Dialogue, Player, play
+from birdenv.dialogue import Dialogue, Move, Player, View, play
+from birdenv.dialogue._move import as_move
+from birdenv.dialogue.players import SeesEnd
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
+from birdenv.llm import ContextOverflowError
 from birdenv.runs._player_process import MoveTimeoutError
 
 CONTEXT_LIMIT: Final = "agent context limit"
@@ -21,48 +24,98 @@ _CONTEXT: Final = re.compile(
 )
 """How providers and local servers say so."""
 
-RETRIED = frozenset({"task error", "infra_error", "test_error"})
+PARTNER_ERROR: Final = "partner error"
+"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
+
+RETRIED = frozenset({"task error", PARTNER_ERROR, "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
 
-UNRATED = frozenset({"ungraded", "skipped", "infra_error", "test_error"})
+UNRATED = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
 """Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 TIME_LIMIT: Final = "time limit"
-"""The status of an episode whose player did not move in time. It counts as the player's."""
+"""The status of an episode whose agent did not move in time. It counts as the agent's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an episode broke off: the status it gets, and one line for people."""
+    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
 
     status: str
     error: str
+    seat: int | None = None
 
 
-def failure(error: Exception) -> Failure:
-    """Return whose fault an exception is: the machine's or the data's, or the player's (or ours)."""
+class SeatError(BirdenvError):
+    """The player of a seat raised, or returned what is no move; `__cause__` says more."""
+
+    def __init__(self, seat: int, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.seat = seat
+        self.cause = cause
+
+
+def failure(error: Exception, evaluated: int | None = None) -> Failure:
+    """Return whose fault an exception is: the machine's or the data's, or a player's (or ours).
+
+    Args:
+        error: the exception; a `SeatError` tells whose player raised it.
+        evaluated: the seat that is rated. Without it, every player's error is the agent's.
+    """
+    seat = None
+    if isinstance(error, SeatError):
+        seat, error = error.seat, error.cause
     if isinstance(error, BenchmarkError | InfrastructureError | InputError):
         return Failure("infra_error", str(error))
-    if isinstance(error, MoveTimeoutError):
-        return Failure(TIME_LIMIT, str(error))
     said = str(error) if isinstance(error, BirdenvError) else describe_error(error)
-    is_full = getattr(error, "code", None) == "context_length_exceeded" or _CONTEXT.search(said) is not None
-    return Failure(CONTEXT_LIMIT if is_full else "task error", said)
+    if seat is not None and evaluated is not None and seat != evaluated:
+        return Failure(PARTNER_ERROR, said, seat)
+    if isinstance(error, MoveTimeoutError):
+        return Failure(TIME_LIMIT, said, seat)
+    is_full = (
+        isinstance(error, ContextOverflowError)
+        or getattr(error, "code", None) == "context_length_exceeded"
+        or _CONTEXT.search(said) is not None
+    )
+    return Failure(CONTEXT_LIMIT if is_full else "task error", said, seat)
 
 
-def play_safely(dialogue: Dialogue, players: Sequence[Player | None]) -> Failure | None:
+class _Watched:
+    """A player whose errors say whose they are."""
+
+    def __init__(self, player: Player, seat: int) -> None:
+        self._player = player
+        self._seat = seat
+
+    def move(self, view: View) -> Move | None:
+        try:
+            return as_move(self._player.move(view))
+        except InfrastructureError:
+            raise
+        except Exception as error:
+            raise SeatError(self._seat, error) from error
+
+    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
+        if isinstance(self._player, SeesEnd):
+            try:
+                self._player.see_end(view, outcome)
+            except Exception as error:
+                raise SeatError(self._seat, error) from error
+
+
+def play_safely(dialogue: Dialogue, players: Sequence[Player | None], evaluated: int) -> Failure | None:
     """Play to the end and close; an exception costs this episode only, and is returned.
 
     Raises:
         InfrastructureError: something was lost; the episode says nothing and may be played again.
     """
     try:
-        play(dialogue, players)
+        play(dialogue, [player and _Watched(player, seat) for seat, player in enumerate(players)])
         return None
     except InfrastructureError:
         raise
     except Exception as error:
-        found = failure(error)
+        found = failure(error, evaluated)
         if found.status == TIME_LIMIT:
             dialogue.stop(TIME_LIMIT)
         return found

@@ -151,9 +151,9 @@ def _played(place: _Open, episode: PlannedEpisode, names: Sequence[str]) -> Reco
         except InfrastructureError:
             raise
         except Exception as error:
-            broken = failure(error)
+            broken = failure(error, arena.game.evaluated)
         if broken is None:
-            broken = play_safely(dialogue, players)
+            broken = play_safely(dialogue, players, arena.game.evaluated)
         return record_episode(arena, episode, dialogue, players, names, broken, started)
     finally:
         dialogue.close()

@@ -30,6 +30,7 @@ def status_notes(status: Mapping[str, int]) -> list[str]:
         "ungraded": "task(s) without gold were played, not graded or counted.",
         "skipped": "task(s) without gold were skipped.",
         "infra_error": "episode(s) could not be played or graded (task, database, endpoint); not counted.",
+        "partner error": "episode(s) broke off with an error of another seat's player; not counted.",
         "test_error": "task(s) have test cases that do not run, or none; not counted.",
         "agent context limit": "episode(s) ended because the model's context was full; counted as failed.",
         "task_error": "episode(s) broke off with an error of the agent; counted as failed.",

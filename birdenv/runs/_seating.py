@@ -9,8 +9,9 @@ from typing import Any
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
-from birdenv.errors import InputError
+from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
+from birdenv.runs._episode_status import SeatError
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
@@ -48,7 +49,12 @@ class Seating:
     def players(
         self, dialogue: Dialogue, instance_id: str, *, seed: int, repeat: int = 0
     ) -> Sequence[Player | None]:
-        """Return the players of an episode, by seat."""
+        """Return the players of an episode, by seat.
+
+        Raises:
+            SeatError: a player cannot be made.
+            InfrastructureError: something that a player needs was lost.
+        """
         arena = self._arena
         made: list[Player | None] = []
         try:
@@ -69,7 +75,12 @@ class Seating:
                 )
                 if seat == arena.game.evaluated and self.sees_private:
                     context = replace(context, brief=arena._tasks.private(instance_id))
-                made.append(factory(argument, context))
+                try:
+                    made.append(factory(argument, context))
+                except InfrastructureError:
+                    raise
+                except Exception as error:
+                    raise SeatError(seat, error) from error
         except BaseException:
             close_players(made)
             raise
@@ -104,9 +115,11 @@ class Seating:
             return  # the task is broken, which costs its own episode
         try:
             close_players(self.players(dialogue, names[0], seed=0))
-        except PlayerCrashError as error:
+        except SeatError as error:
             self.close()
-            raise InputError(f"the player cannot be made: {error}") from None
+            if isinstance(error.cause, PlayerCrashError):
+                raise InputError(f"the player cannot be made: {error}") from None
+            raise error.cause from None
         except BaseException:
             self.close()
             raise

@@ -169,11 +169,12 @@ def test_the_history_is_shortened_but_keeps_the_instruction(server: Start) -> No
 
 
 @pytest.mark.parametrize("agent", ["llm:m", "llm-markup:m"])
+@pytest.mark.filterwarnings("ignore:1 episode")
 def test_a_task_that_does_not_fit_is_given_up(server: Start, agent: str) -> None:
     overflow = Trouble(status=400, message="This model's maximum context length is 10 tokens.")
     record = played(server(Turn(faults=(overflow,) * 99)), agent)
     assert (record["status"], record["model_faults"]) == (
-        "no_submission",
+        "agent context limit",
         {"system": {"context overflow": 1}},
     )
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from birdenv.dialogue import Move, PlayerContext, Usage
-from birdenv.dialogue._move import QUIT
+from birdenv.dialogue import PlayerContext, Usage
 from birdenv.llm import Chat, Models, Prompt, default_models, package_prompt
 
 LEFT_OUT = "(Earlier messages are left out here: they did not fit.)"
@@ -35,11 +34,6 @@ class ModelSeat:
     def fault(self, kind: str) -> None:
         """Count something that the model did wrong."""
         self._faults[kind] += 1
-
-    def give_up(self) -> Move:
-        """Return the move of a model that cannot even read the task."""
-        self.fault("context overflow")
-        return Move(QUIT)
 
     def usage(self) -> Usage:
         """Return what the episode's calls took."""

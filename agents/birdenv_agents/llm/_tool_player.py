@@ -56,7 +56,8 @@ class ToolPlayer:
                 break
             except ContextOverflowError:
                 if not history.shorten():
-                    return self._model.give_up()
+                    self._model.fault("context overflow")
+                    raise
                 self._model.fault("history shortened")
         history.add(completion.history())
         found = read_tool_call(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from birdenv.dialogue import Arena, make_game
 from birdenv.errors import InputError
 from birdenv.files import read_json, write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._episode_status import UNRATED
+from birdenv.runs._episode_status import PARTNER_ERROR, UNRATED
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
 from birdenv.runs.blame._execution import Execution
@@ -36,11 +36,13 @@ class RunBlame:
     Attributes:
         episodes: episodes that say something.
         failed: those that did not solve all phases, by name, with the phase in which they failed.
+        void: those that the player of another seat broke off, by name, with that seat's name.
     """
 
     agent: str
     episodes: int
     failed: Mapping[str, tuple[int, Blame]]
+    void: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def users_share(self) -> float | None:
@@ -60,6 +62,7 @@ class RunBlame:
             "classes": {kind: kinds[kind] for kind in CULPRITS},
             "culprits": {name: culprits[name] for name in ("agent", "user", "benchmark")},
             "users_share": self.users_share,
+            **({"void": dict(self.void)} if self.void else {}),
             "by_episode": {
                 name: {
                     "phase": phase,
@@ -83,6 +86,9 @@ class RunBlame:
             lines += ["", f"The user's share of the failures: {100 * (self.users_share or 0):.1f} %"]
             shown = sum(blame.shown for _, blame in self.failed.values())
             lines.append(f"Shown by running the SQL under the agent's reading: {shown} of {len(self.failed)}")
+        lines += [
+            f"{name}: void, since the player of the seat {seat} failed" for name, seat in self.void.items()
+        ]
         if episodes:
             lines.append("")
         for name, (phase, blame) in self.failed.items() if episodes else ():
@@ -142,9 +148,13 @@ def recorded_culprits(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
     failed: dict[str, tuple[int, Blame]] = {}
+    void: dict[str, str] = {}
     count = 0
     blame_of = lru_cache(maxsize=None)(partial(_blame_of, _executions(arena)))  # repeats may be equal
     for record, private in zip(run.records, run.private, strict=True):
+        name = episode_name(record["instance_id"], record.get("repeat"))
+        if record["status"] == PARTNER_ERROR:
+            void[name] = str(record.get("failed_seat", "?"))
         if "example" not in record or record["status"] in UNRATED - {"test_error"}:
             continue
         count += 1
@@ -157,8 +167,8 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
         task = arena._tasks.private(record["instance_id"])
         exchanges = _exchanges(record, private)
         blame = blame_of(record["instance_id"], task.brief, exchanges, texts, statuses, phase)
-        failed[episode_name(record["instance_id"], record.get("repeat"))] = phase, blame
-    return RunBlame(run.agent, count, failed)
+        failed[name] = phase, blame
+    return RunBlame(run.agent, count, failed, void)
 
 
 def _executions(arena: Arena) -> Callable[[str, str], Execution]:

@@ -211,7 +211,7 @@ def _message(status: str, reason: str) -> str:
 
 def _why_none(run: Mapping[str, Any]) -> str:
     status = run["status"]
-    known = ("infra_error", "task error", "skipped", "ungraded")
+    known = ("infra_error", "partner error", "task error", "skipped", "ungraded")
     return _message(status, run.get("error", "")) if status in known else f"{_EXECUTION_ERROR}True"
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from birdenv.runs._episode_status import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
 from birdenv.runs.summaries._recorded_run import RecordedRun
 
-_FAULTS: Final = ("infra_error", "test_error")
+_FAULTS: Final = ("infra_error", PARTNER_ERROR, "test_error")
 _NOT_PUBLIC: Final = "the benchmark's own SQL or test cases do not run (private.jsonl says why)"
 _LONGEST_REASON: Final = 200  # characters
 

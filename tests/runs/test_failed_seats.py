@@ -1,0 +1,54 @@
+"""Whose player failed: the agent's failure counts, another seat's makes the episode void."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arenas import c_interact
+
+from birdenv.dialogue import Move, View
+from birdenv.runs import RunDirectory, RunPlan, prepare, run
+from birdenv.runs.blame import blame_run
+
+
+def _asks(view: View) -> Move:
+    return Move("clarify", "Which ones?") if "clarify" in view.legal else Move("submit_sql", "SELECT 1")
+
+
+def _raises(view: View) -> Move:
+    raise RuntimeError("no idea")
+
+
+class _NoMove:
+    def move(self, view: View) -> Any:
+        return 3
+
+
+def _played(demo: Path, folder: Path, **players: Any) -> tuple[RunDirectory, Any]:
+    arena = c_interact(demo, 2)
+    directory = RunDirectory.create(folder)
+    plan = RunPlan(arena, {0: players["agent"], 1: players["user"]})
+    prepare(directory, plan.config(), resume=False)
+    return directory, run(plan, directory)
+
+
+@pytest.mark.parametrize("user", [_raises, _NoMove()], ids=["raises", "no move"])
+def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, user: Any) -> None:
+    directory, summary = _played(demo, tmp_path, agent=_asks, user=user)
+    records = list(directory.read("runs").values())
+    assert [record["status"] for record in records] == ["partner error"] * 2
+    assert {record["failed_seat"] for record in records} == {"user"}
+    assert "2 episode(s) broke off with an error of another seat's player; not counted." in summary.text
+    assert not directory.finished()  # and is played again
+    blame = blame_run(directory.path)
+    assert (blame.episodes, blame.failed, set(blame.void.values())) == (0, {}, {"user"})
+    assert "void, since the player of the seat user failed" in blame.text()
+
+
+def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) -> None:
+    directory, summary = _played(demo, tmp_path, agent=_raises, user="rule")
+    records = list(directory.read("runs").values())
+    assert {(record["status"], record["failed_seat"]) for record in records} == {("task error", "system")}
+    assert "2 episode(s) broke off with an error of the agent; counted as failed." in summary.text
