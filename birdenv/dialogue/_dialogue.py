@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
 from birdenv.dialogue._move import QUIT, Heard, Move, View
@@ -19,6 +19,7 @@ _view = partial(tuple.__new__, View)
 MOST_EVENTS: Final = 5_000
 """Events after which the house ends a dialogue (`event limit`), so that each one ends in any game."""
 
+_LONGEST_NAME: Final = 100  # characters of the name of an action that no seat has, in the log
 _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
 
 
@@ -62,12 +63,15 @@ class Dialogue:
         rules: the rules.
         events: the log.
         open: the seats that may act now; none when the dialogue is over.
+        refused: why the last move was refused, None if it was not: a `Fault`, or `rules` where the rules
+            refused it for reasons of their own.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.events: list[Event] = []
         self.open: Collection[int] = rules.open()
+        self.refused: Fault | Literal["rules"] | None = None
         self._sides = {seat: _Side(rules, seat) for seat in range(len(rules.seats))}
         self._phase = rules.phase if type(rules).phase is not Rules.phase else None
         self._shown = rules.shown if type(rules).shown is not Rules.shown else None
@@ -165,6 +169,7 @@ class Dialogue:
         rules, side = self.rules, self._sides[seat]
         action, data = move.action, move.data
         fault: Fault | None = None
+        self.refused = None
         if seat not in self.open:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
         elif (declared := side.by_name.get(action)) is None:
@@ -179,12 +184,15 @@ class Dialogue:
                 fault = declared.check(data, rules.choices(seat) if side.has_choices else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
         if fault is not None:
-            action = UNKNOWN if action in DECORATIVE else action  # such a name in the log never was a move's
+            if action in DECORATIVE or len(action) > _LONGEST_NAME:  # no such name in the log was a move's
+                action = UNKNOWN
             data = _kept(data)
         if reply.data is not AS_MADE:
             data = reply.data
         text = reply.text
         metadata: dict[str, Any] | None = None if text is None else {"sender": reply.sender, "reply": text}
+        if fault is not None or reply.refused:
+            self.refused = fault or "rules"
         if reply.refused and metadata is not None:
             metadata["refused"] = True
         stamp = len(self.events) + 1 if time is None else self._later(time)
@@ -291,7 +299,7 @@ def _told(event: Event) -> str:
 
 def _kept(data: Any) -> Any:
     """Data of a refused move for the log: JSON, and of a text that is too long its length."""
-    if data is None or isinstance(data, bool | int):
+    if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):
         return data if len(data) <= MAX_TEXT else {CUT: len(data)}

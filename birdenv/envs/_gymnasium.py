@@ -25,7 +25,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     `sender` (place among the seat's voices), `phase`, `action_mask` (legal kinds), and the seat's gauges.
     Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward is what the step earned.
 
-    `info` holds `instance_id`, the game's public extras and, at the end, the public outcome.
+    `info` holds `instance_id`, the game's public extras, after a refused action `refused` (`illegal`,
+    `too_long`, `empty`, `malformed`, `unknown`, or `rules` where the game's own rules refused it) and, at the
+    end, the public outcome.
 
     Nothing of the private half of a task stands in an observation, in `info`, in the `spec` or in a public
     attribute. It is in the memory of the same process, though: code that searches it will find it. Let agents
@@ -109,11 +111,14 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Apply one action. What is no member of the action space is played as an illegal action.
+        """Apply one action.
 
-        If the server under the databases is lost, the episode is truncated, with the status `infra_error`.
+        A move that is refused (not legal now, its text too long or empty) costs what the protocol says, and
+        `info["refused"]` tells why. If the server under the databases is lost, the episode is truncated, with
+        the status `infra_error`.
 
         Raises:
+            InvalidAction: no policy could mean it: a wrong type, a key that is missing, a kind out of range.
             ResetNeeded: no episode is running.
         """
         view, reward, terminated, truncated, info = self._play(action)
@@ -158,9 +163,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         else:
             choices = dialogue.view(index).choices if self._has_choices else ()
             made = self._spaces.move(action, choices, rules.scale(index))
+        refused: str | None = None
         try:
             if made is not None:
                 dialogue.apply(index, made)
+                refused = dialogue.refused
             if self._has_others:
                 advance(dialogue, self._players, index)
         except InfrastructureError:
@@ -175,7 +182,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             round(earned, 10) if earned else 0.0,
             not (dialogue.open or truncated),
             truncated,
-            {**self._title, **view.extras} if dialogue.open else self._info(dialogue, view),
+            self._info(dialogue, view)
+            if refused is None
+            else {**self._info(dialogue, view), "refused": refused},
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:

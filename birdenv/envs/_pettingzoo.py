@@ -96,6 +96,7 @@ class _AllSeats(EzPickle):
         self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
         self._silent = 0
+        self._refused: dict[int, str] = {}  # why, by seat, in this step
         self.agents = list(self.possible_agents)
         return self._dialogue
 
@@ -115,6 +116,8 @@ class _AllSeats(EzPickle):
         self._silent = 0
         try:
             dialogue.apply(index, made)
+            if dialogue.refused is not None:
+                self._refused[index] = dialogue.refused
         except InfrastructureError:
             dialogue.stop("infra_error")
 
@@ -126,7 +129,12 @@ class _AllSeats(EzPickle):
         dialogue = self._running()
         outcome = {} if dialogue.open else dialogue.outcome()
         return {
-            agent: {**self._title, **dialogue.view(index).extras, **outcome}
+            agent: {
+                **self._title,
+                **dialogue.view(index).extras,
+                **({"refused": self._refused[index]} if index in self._refused else {}),
+                **outcome,
+            }
             for index, agent in enumerate(self.possible_agents)
         }
 
@@ -159,14 +167,20 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Apply the action of the agent that is selected."""
+        """Apply the action of the agent that is selected.
+
+        Raises:
+            InvalidAction: as `DialogueEnv.step` does; a refused move is named in the agent's info alike.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         dialogue = self._running()
         index, before = self.possible_agents.index(agent), dialogue.rewards
-        self._play(index, self._read(index, action))
+        made = self._read(index, action)
+        self._refused.clear()
+        self._play(index, made)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = self._earned(before)
         self._accumulate_rewards()
@@ -233,6 +247,7 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
             for index in legal
             if (name := self.possible_agents[index]) in actions
         }
+        self._refused.clear()
         for index, made in moves.items():
             if index not in dialogue.open:
                 continue

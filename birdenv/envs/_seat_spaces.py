@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
+from gymnasium.error import InvalidAction
 
 from birdenv.dialogue import Action, Move, Seat, View
 from birdenv.dialogue._seat import MAX_TEXT
@@ -22,7 +24,6 @@ INSTRUCTION_LENGTH: Final = 2**18
 _MASKS_AT_ONCE: Final = 16
 """New arrays are made in stock: one at a time, after a statement, costs five times as much."""
 
-_MALFORMED: Final = Move("malformed")
 _move = partial(tuple.__new__, Move)  # of all fields: half the time of `Move(...)`
 
 
@@ -88,34 +89,80 @@ class SeatSpaces:
     def move(
         self, action: Any, choices: Sequence[Any] = (), scale: Mapping[str, float] = MappingProxyType({})
     ) -> Move | None:
-        """Return an action as a move; None is to wait. What is no action becomes a move that no game accepts.
+        """Return an action as a move; None is to wait.
+
+        A text that is too long, or a number out of bounds, makes a move, which the dialogue refuses.
 
         Args:
-            action: a member of `actions`, a `Move`, or anything else.
+            action: a member of `actions`, but for that, or a `Move`.
             choices: the values of `item`.
             scale: the largest numbers, by field; else those of the fields. An action's lie from 0 to 1.
+
+        Raises:
+            InvalidAction: no policy could mean it: a wrong type or shape, a key too few or too many, a kind
+                or a place that there is not.
         """
         if type(action) is Move:
+            if not isinstance(action.action, str):
+                raise InvalidAction(
+                    f"a birdenv.Move needs the name of an action, got {_shown(action.action)}"
+                )
             return action
         if self.has_text_only and isinstance(action, dict) and len(action) == 2:
             # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
             # cost.
             kind, text = action.get("kind"), action.get("text")
             declared = self._declared.get(kind) if type(kind) is int else None
-            if declared is not None and type(text) is str and len(text) <= MAX_TEXT:
+            if declared is not None and type(text) is str:
                 return _move((declared.name, declared.data_of_text(text), None))
-        try:
-            is_member = self.actions.contains(action)
-        except OverflowError:  # Gymnasium 1.2, for a number of any size
-            is_member = False
-        if not is_member:
-            return _MALFORMED
+        self._check(action)
         kind = int(action["kind"])
         return (
             None
             if kind == len(self._seat.actions)
             else _whole_move(self._seat.actions[kind], action, choices, scale)
         )
+
+    def _check(self, action: Any) -> None:
+        fields = self.actions.spaces
+        if not isinstance(action, Mapping) or action.keys() != fields.keys():
+            given = (
+                f"the keys {', '.join(map(str, action))}" if isinstance(action, Mapping) else _shown(action)
+            )
+            raise InvalidAction(f"an action is a dict of {', '.join(fields)}, or a birdenv.Move; got {given}")
+        for name, space in fields.items():
+            value = action[name]
+            if isinstance(space, UnicodeText):
+                fits, expected = isinstance(value, str), "a string"
+            elif isinstance(space, spaces.Discrete):
+                fits, expected = _is_place(value, int(space.n)), f"a whole number from 0 to {space.n - 1}"
+                expected += f" ({', '.join(self._seat.kinds)})" if name == "kind" else ""
+            else:
+                fits, expected = _is_number(value), "a number in an array of shape (1,)"
+            if not fits:
+                raise InvalidAction(f"{name!r} of an action is {expected}; got {_shown(value)}")
+
+
+def _is_place(value: Any, count: int) -> bool:
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    return isinstance(value, int | np.integer) and 0 <= int(value) < count
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):
+        return False
+    return array.shape == (1,) and array.dtype.kind in "fiu"
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        text = "something"
+    return f"{text:.60} ({type(value).__name__})"
 
 
 def _observation_space(seat: Seat, mask: str) -> spaces.Dict:
@@ -165,8 +212,9 @@ def _whole_move(
             values[field.name] = choices[place] if place < len(choices) else None
         elif not field.is_text:
             high = scale.get(field.name, field.high)
-            value = field.low + float(action[field.name][0]) * (high - field.low)
-            values[field.name] = round(value) if field.kind == "integer" else value
+            value = field.low + float(np.asarray(action[field.name])[0]) * (high - field.low)
+            is_whole = field.kind == "integer" and math.isfinite(value)
+            values[field.name] = round(value) if is_whole else value
     if not declared.fields:
         return Move(declared.name)
     return Move(declared.name, values[declared.fields[0].name] if len(declared.fields) == 1 else values)

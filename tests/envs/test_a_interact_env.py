@@ -11,6 +11,7 @@ import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_2, SCHEMA, WRONG
 
 import birdenv
+from birdenv import Move
 from birdenv.dialogue.chat import chat_messages
 from birdenv.envs import AInteractEnv
 from birdenv.envs.wrappers import ChatMessages
@@ -90,11 +91,11 @@ def test_the_mask_shows_what_can_be_paid_for(a_interact: Make) -> None:
     assert env.step(birdenv.submit_sql(GOLD_1))[1:3] == (0.7, True)
 
 
-def test_what_is_no_action_costs_a_fifth(a_interact: Make) -> None:
+def test_what_is_no_call_of_a_tool_costs_a_fifth(a_interact: Make) -> None:
     env = a_interact()
     _start(env)
-    for action in (None, {"kind": 9, "text": ""}, {"kind": 5, "text": "items"}, {"kind": 0}):
-        env.step(action)
+    for move in (Move("drop"), Move("submit_sql"), Move("get_column_meaning", "items"), Move("clarify", 3)):
+        assert "refused" in env.step(move)[4]
     observation, *_ = env.step(birdenv.get_schema())
     assert observation["budget"].tolist() == [pytest.approx(14 - 4 * 0.2 - 1)]
 

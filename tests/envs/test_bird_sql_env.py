@@ -58,7 +58,7 @@ def test_the_last_turn_truncates(bird: Make) -> None:
     env = bird(max_turns=2)
     env.reset(seed=1)
     assert env.step(clarify("Anybody there?"))[2:4] == (False, False)
-    _, _, terminated, truncated, info = env.step({"kind": "?"})
+    _, _, terminated, truncated, info = env.step(clarify("Anybody?"))
     assert (terminated, truncated) == (False, True)
     assert info["status"] == "task limit reached"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_2, GOLD_M_1, WRONG
+from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import data_equivalence
 
 from birdenv import clarify, execute_sql, submit_sql
@@ -40,7 +41,8 @@ MALFORMED = [
     {"kind": 0, "text": None},
     {"kind": 0, "text": b"Which?"},
     {"kind": 0, "text": "x", "more": 1},
-    {"kind": 0, "text": "x" * 100_000},
+    Move(3, "x"),
+    float("nan"),
 ]
 
 
@@ -125,21 +127,41 @@ def test_the_same_moves_give_the_same_transcript_as_the_dialogue_alone(
 
 
 @pytest.mark.parametrize("action", MALFORMED, ids=lambda action: repr(action)[:30])
-def test_malformed_actions_cost_a_turn_and_never_raise(c_interact: Make, action: Any) -> None:
+def test_what_no_policy_could_mean_raises_and_costs_nothing(c_interact: Make, action: Any) -> None:
     env = c_interact().unwrapped
     before = _start(env, "shop_1")
-    observation, reward, terminated, truncated, _ = env.step(action)
-    assert SENDERS[observation["sender"]] == "judge"
+    with pytest.raises(InvalidAction, match=r"kind|string|name of an action"):
+        env.step(action)
+    assert not env.unwrapped._dialogue.events
+    observation, *_, info = env.step(clarify("What is dear?"))
+    assert observation["turns_left"] == before["turns_left"] - 1 and "refused" not in info
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        (clarify("x" * 100_000), "too_long"),
+        (clarify(" "), "empty"),
+        (Move("drop"), "unknown"),
+        (Move("clarify", 3), "malformed"),
+        (execute_sql("SELECT 1"), "illegal"),
+    ],
+)
+def test_what_a_policy_may_do_costs_a_turn_and_is_named(c_interact: Make, action: Any, why: str) -> None:
+    env = c_interact(execute_sql=False).unwrapped
+    before = _start(env, "shop_1")
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert info["refused"] == why and SENDERS[observation["sender"]] == "judge"
     assert observation["turns_left"] == before["turns_left"] - 1
     assert (reward, terminated, truncated) == (0.0, False, False)
-    assert env.unwrapped._dialogue.events[-1].data is None
+    assert "refused" not in env.step(clarify("What is dear?"))[4]
 
 
 def test_a_hopeless_policy_comes_to_an_end(c_interact: Make) -> None:
     env = c_interact().unwrapped
     _start(env, "shop_1")
     steps = 1
-    while not any(env.step(None)[2:4]):
+    while not any(env.step(clarify(""))[2:4]):
         steps += 1
     assert steps == 4 + 1 + 2 + 1  # the questions, an attempt, two free moves, and the last attempt
 

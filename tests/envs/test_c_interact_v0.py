@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP
+from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
@@ -161,13 +162,14 @@ def test_the_leak_guard_hears_the_learner_too(env: Factory, leak: str) -> None:
     assert leak not in game.observe("system_0")["message"]
 
 
-@pytest.mark.parametrize(
-    "answer", [None, 3, b"x", {"text": "x"}, "x" * 100_000, {"kind": 0, "text": "x" * 100_000}]
-)
+@pytest.mark.parametrize("answer", [Move("answer", 3), Move("answer", None)])
 def test_malformed_answers_are_empty_ones(env: Factory, answer: Any) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
     game.step(clarify("What does dear mean?"))
+    for wrong in (3, b"x", {"text": "x"}, "x" * 100_000):
+        with pytest.raises(InvalidAction):
+            game.step(wrong)
     game.step(answer)
     assert game.unwrapped._dialogue.events[-1].agent == 1
     assert game.agent_selection == "system_0" and "x" * 100 not in game.observe("system_0")["message"]
@@ -184,7 +186,10 @@ def test_an_answer_cannot_bring_its_own_permission(env: Factory) -> None:
 def test_malformed_system_actions_cost_a_turn(env: Factory) -> None:
     game = env()
     game.reset(options={"instance_id": "shop_1"})
-    game.step({"kind": 9})
+    with pytest.raises(InvalidAction):
+        game.step({"kind": 9})
+    game.step(Move("drop"))
+    assert game.infos["system_0"]["refused"] == "unknown" and "refused" not in game.infos["user_0"]
     assert game.observe("system_0")["turns_left"] == 3 and game.agent_selection == "system_0"
 
 

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
-from gymnasium.error import ResetNeeded
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import EzPickle
 
 from birdenv.envs._gymnasium import transcript_text
@@ -119,13 +119,13 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Raises:
             ResetNeeded: no episode is running.
-            InputError: the action is no member of the action space.
+            InvalidAction: the action is no member of the action space.
         """
         session = self._session
         if session is None or not session.dialogue.open:
             raise ResetNeeded("no episode is running: call reset() first")
         if not self.action_space.contains(action):
-            raise InputError(f"{action!r} is no action: give a number from 0 to {self.layout.give_up}")
+            raise InvalidAction(f"{action!r:.60} is no action: give a number from 0 to {self.layout.give_up}")
         played = session.act(int(action))
         info = self._title(session.task)
         if played.terminated or played.truncated:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.error import ResetNeeded
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.spaces import Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -124,15 +124,15 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             ResetNeeded: an episode is over, and was not reset.
-            InputError: an action is no member of the action space.
+            InvalidAction: an action is no member of the action space.
         """
         if self._over.any():
             raise ResetNeeded("an episode is over or was never begun: call reset() first")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise InputError(f"actions must be {self.num_envs} whole numbers")
+            raise InvalidAction(f"actions must be {self.num_envs} whole numbers")
         if actions.min(initial=0) < 0 or actions.max(initial=0) >= self.layout.actions:
-            raise InputError(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
+            raise InvalidAction(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
         earned, over = self._play(actions)
         infos: dict[str, Any] = {}
         observation = self._state.observe()

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
@@ -78,7 +79,7 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _read(self, action: Any) -> tuple[str, Any]:
         """What the output adds to the prompt, and the action that it is."""
         if not self.action_space.contains(action):
-            return "", None
+            return "", Move("malformed")
         call = read_tool(action, self._legal)
         if call is not None:
             return call

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import ResetNeeded
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from birdenv.benchmarks.generator import generate
@@ -150,5 +150,5 @@ def test_actions_out_of_range_are_told(generated: dict[str, Any]) -> None:
     ours = _batch(2, **generated)
     ours.reset(seed=1)
     for actions in ([0], [0, -1], [0, 1000], [0.5, 1.0]):
-        with pytest.raises(InputError):
+        with pytest.raises(InvalidAction):
             ours.step(np.array(actions))
