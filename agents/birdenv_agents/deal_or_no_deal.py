@@ -130,7 +130,8 @@ def _named(text: str, counts: Share) -> tuple[Share, Share]:
             continue
         for thing, count in counts.items():
             found = re.search(
-                rf"(?:(\d+)|\b(all|both|every|the|a|an|one))?(?: of)?(?: the| my| your)? ?\b{thing}(s?)\b",
+                r"(?:(?<!\d)(\d{1,9})|\b(all|both|every|the|a|an|one))?(?: of)?(?: the| my| your)? ?"
+                rf"\b{thing}(s?)\b",
                 part,
             )
             if found:
@@ -142,7 +143,7 @@ def _named(text: str, counts: Share) -> tuple[Share, Share]:
                     if plural or word in ("all", "both", "every", "the")
                     else 1
                 )
-                if not re.search(rf"\b(?:no|0|without)\b[^,]*{thing}", part):
+                if not re.search(rf"\b(?:no|0|without)\b[^,]{{0,200}}{thing}", part):
                     side[thing] = min(taken, count)
     return sides
 

@@ -41,7 +41,11 @@ def _spelled(key: str) -> re.Pattern[str]:
 
 def _spellings(char: str) -> str:
     code = ord(char)
-    entities = [f"#0*{code}", f"#x0*{code:x}", *([codepoint2name[code]] if code in codepoint2name else [])]
+    entities = [
+        f"#0{{0,8}}{code}",
+        f"#x0{{0,8}}{code:x}",
+        *([codepoint2name[code]] if code in codepoint2name else []),
+    ]
     plain = re.escape(char)
-    # JSON in JSON doubles the backslashes
-    return rf"(?:{plain}|\\+(?:(?i:u{code:04x})|{plain})|(?i:%{code:02x}|&(?:{'|'.join(entities)});))"
+    # JSON in JSON doubles the backslashes: 15 stand for four levels of it
+    return rf"(?:{plain}|\\{{1,15}}(?:(?i:u{code:04x})|{plain})|(?i:%{code:02x}|&(?:{'|'.join(entities)});))"

@@ -22,7 +22,7 @@ _FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
 )
-_NUMBER = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
+_NUMBER = r"(?:\d[\d.,]{0,20}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
 
 
 def split_phrases(phrases: str) -> list[str]:

@@ -24,6 +24,7 @@ _SHORTHAND: Final = {
     "w/": "with",
 }
 """How people type in chats."""
+_DIGIT: Final = re.compile(r"\d")
 _SHORT: Final = re.compile(rf"(?<![\w'$.,])(?:{'|'.join(map(re.escape, _SHORTHAND))})(?![\w'])")
 _FOR: Final = re.compile(r"(?<![\w$.,])4(?= (?:sale|me|u|you|it|this|that|real|sure|free|the|a)\b(?! ?\d))")
 _TO: Final = re.compile(r"(?<![\w$.,])2(?= (?:me|u|you|be|do|get|go|see|know|buy|sell|pick|pay|come)\b)")
@@ -187,7 +188,7 @@ def _without(text: str, title: str) -> str:
     sold = plain(title)
     if sold:
         text = text.replace(sold, "it")
-    for word in re.findall(r"[\w.]*\d[\w.]*", sold):
+    for word in filter(_DIGIT.search, re.findall(r"[\w.]+", sold)):
         text = re.sub(rf"(?<![\w$.,]){re.escape(word)}(?![\w.,]*\d)(?! ?(?:dollars|bucks|\$))", "", text)
     return text
 

@@ -48,7 +48,8 @@ class MarkupPlayer:
                 break
             except ContextOverflowError:
                 if len(self._turns) - self._first < 2:
-                    return self._model.give_up()
+                    self._model.fault("context overflow")
+                    raise
                 self._first += (len(self._turns) - self._first) // 2
                 self._model.fault("history shortened")
         text = output.content or output.refusal
@@ -107,4 +108,4 @@ def _tables(instruction: str) -> str:
 
 
 _TABLE: Final = re.compile(r"(?ms)^CREATE TABLE (\S+) \(\n(.*?)^\);")
-_COLUMN: Final = re.compile(r"(?m)^\s+(?!(?:PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)\b)(\w+)")
+_COLUMN: Final = re.compile(r"(?m)^[^\S\n]++(?!(?:PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)\b)(\w+)")

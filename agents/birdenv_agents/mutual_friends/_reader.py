@@ -107,6 +107,7 @@ _BARE: Final = frozenset(
 )
 """Words that name nobody."""
 _NOT_ONE: Final = re.compile(r"\b(?:or|nor|neither|either)\b|,")
+_LONG_GAP: Final = re.compile(r"\s{3,}+")
 _PARTS: Final = re.compile(
     r"(?<=[.!?;:\n])\s+|\s*\b(?:but|however|although|though|while|whereas)\b\s*|"
     r",\s*(?=(?:and |or )?(?:no|not|none|nobody|do|does|any|how|what|which|all|they|i|my|mine|is|are|"
@@ -151,7 +152,7 @@ class Reader:
 
     def read(self, text: str) -> list[Claim]:
         """Return the claims of a message, in their order."""
-        marked, marks = self._mark(_plain(text))
+        marked, marks = self._mark(_plain(_LONG_GAP.sub(_short_gap, text)))
         claims: list[Claim] = []
         for part in _PARTS.split(marked):
             if part and part.strip(" .,!?"):
@@ -308,3 +309,8 @@ def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
 
 def _words(value: str) -> Form:
     return tuple(_WORD.findall(value))
+
+
+def _short_gap(gap: re.Match[str]) -> str:
+    lines = min(gap[0].count("\n"), 2)
+    return "\n" * lines + " " * (2 - lines)

@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\d+(?:\.\d+)?|\w+|[<>=!]+|[^\s\w]")
-_ALIAS: Final = re.compile(r"(?i)\s+AS\s+\w+\s*$")
+_ALIAS: Final = re.compile(r"(?i)(?<!\s)\s++AS\s++\w++\s*+$")
 _CLAUSE: Final = re.compile(r"(?i)^\s*(WHERE|HAVING|ORDER\s+BY|GROUP\s+BY)\s+")
 
 

@@ -69,7 +69,7 @@ def text_statistics(texts: Sequence[str], templates: Sequence[str]) -> dict[str,
     worded = [tokens(text) for text in texts]
     words = Counter(chain.from_iterable(worded))
     total = words.total()
-    bare = Counter(chain.from_iterable(tokens(re.sub(r"\{[^}]*\}", " ", text)) for text in templates))
+    bare = Counter(chain.from_iterable(tokens(re.sub(r"\{[^{}]*\}", " ", text)) for text in templates))
     counted = Counter(" ".join(text.lower().split()) for text in templates)
     return {
         "messages": len(texts),

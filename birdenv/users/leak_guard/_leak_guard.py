@@ -82,8 +82,10 @@ def _leak(text: str, secrets: Secrets) -> str:
     shown = plain(shown)
     bare, versions = shown, [shown]
     if "/*" in shown:
-        bare = _COMMENT.sub("", shown)
-        versions = [bare, _COMMENT.sub(" ", shown)]
+        closed, end, rest = shown.rpartition("*/")  # looking for an end that there is not takes long
+        closed += end
+        bare = _COMMENT.sub("", closed) + rest
+        versions = [bare, _COMMENT.sub(" ", closed) + rest]
     runs = [match.group() for match in _SPACED_OUT.finditer(bare)]
     if runs:
         versions.insert(1, _SPACED_OUT.sub(lambda match: _squash(match.group()), bare))

@@ -16,10 +16,10 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._gold_parts import telling_parts
 from birdenv.users.understanding.vocabulary._word_forms import clean, content_words, stem, words
 
-_CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*\(\s*([^()\n]*?)\s*\)")
+_CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*+\(([^()]*+)\)")
 
 _ORDER = re.compile(r"(?i)\b(?:(?:un)?labell?ed|unanswerable)\(")
-_ID = re.compile(r"[a-z]+\d+(?:\.\w+)*")
+_ID = re.compile(r"(?<![a-z])[a-z]++\d++(?:\.\w++)*+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ _TYPES = (
     ("date", ("date", "time")),
 )
 _TIMED = re.compile(
-    r"(?is)\b(?P<when>BEFORE|AFTER|INSTEAD\s+OF)\s+(?P<what>INSERT|DELETE|UPDATE)(?:\s+OF\s+(?P<of>[\w\s,]+?))?"
-    r"\s+ON\b"
+    r"(?is)\b(?P<when>BEFORE|AFTER|INSTEAD\s+OF)\s+(?P<what>INSERT|DELETE|UPDATE)(?:\s+OF\s(?P<of>(?:(?!\sON\b)[\w\s,])++))?+"
+    r"\s++ON\b"
 )
 
 

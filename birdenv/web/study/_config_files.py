@@ -16,7 +16,7 @@ from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json, read_text
 from birdenv.web.study._config import HUMAN, StudyConfig
 
-_TAG: Final = re.compile(r"<[^>]*>")
+_TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-_DECLARED: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
+_DECLARED: Final = re.compile(r"([A-Za-z][A-Za-z0-9_\s]*+)(?:\(\s*+(\d{1,9})\s*+(?:,\s*+(\d{1,9})\s*+)?\))?")
 _OF_THE_CATALOGUE: Final = re.compile(r"integer\((16|24|32|53|64)\)", re.IGNORECASE)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME: Final = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,6})?")
@@ -83,7 +83,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
 
 def _wanted(declared: str) -> Iterator[str]:
     """Types for a declared one, the most particular first."""
-    match = _DECLARED.fullmatch(declared)
+    match = _DECLARED.fullmatch(declared.strip())
     name = " ".join(match[1].lower().split()) if match else declared.lower()
     size, scale = (match[2], match[3]) if match else (None, None)
     if name == "integer" and size in ("24", "53"):

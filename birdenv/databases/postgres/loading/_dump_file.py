@@ -29,7 +29,9 @@ _PASSED_OVER: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-_FOREIGN_KEY: Final = re.compile(r"ALTER\s+TABLE\s.*\sADD\s.*\bFOREIGN\s+KEY\b", re.IGNORECASE | re.DOTALL)
+_FOREIGN_KEY: Final = re.compile(
+    r"ALTER\s+TABLE\s(?>.*?\sADD\s).*?\bFOREIGN\s+KEY\b", re.IGNORECASE | re.DOTALL
+)
 _SETTING: Final = re.compile(r"SET\s+\w+\s*(?:=|TO)\s", re.IGNORECASE)
 _INSERT: Final = re.compile(r"INSERT\s", re.IGNORECASE)
 _MOST_TOGETHER: Final = 500

@@ -21,11 +21,11 @@ from birdenv.sql import UnterminatedError, after_comments, statement_end, statem
 _ARCHIVE: Final = b"PGDMP"
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 _ENCODING: Final = re.compile(
-    rb"^\s*(?:SET\s+client_encoding\s*(?:=|TO)\s*'([^']+)'|\\encoding\s+(\S+))", re.I | re.M
+    rb"^[^\S\n]*+(?:SET\s+client_encoding\s*(?:=|TO)\s*'([^']+)'|\\encoding\s+(\S+))", re.I | re.M
 )
 _CODECS: Final = {"SQL_ASCII": "UTF8", "UNICODE": "UTF8", "EUC_CN": "gb2312", "UHC": "cp949"}
 
-_COPY: Final = re.compile(r"copy\s.*\sfrom\s+stdin\b[^;]*", re.IGNORECASE | re.DOTALL)
+_COPY: Final = re.compile(r"copy\s(?>.*\sfrom\s+stdin\b)[^;]*", re.IGNORECASE | re.DOTALL)
 _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
 

@@ -36,6 +36,7 @@ _RESTART_SECONDS: Final = 10.0
 _NO_CONNECTION_LEFT: Final = re.compile(
     "too many clients|too many connections|remaining connection slots|connection limit"
 )
+_LONGEST_ERROR: Final = 2_000  # characters of what a server says
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
@@ -148,7 +149,7 @@ class PostgresServer:
         try:
             return psycopg.connect(dsn, autocommit=True, prepare_threshold=None)
         except (psycopg.Error, OSError) as error:
-            text = one_line(error)
+            text = one_line(error)[:_LONGEST_ERROR]
         for secret in self._secrets:
             text = text.replace(secret, "***")
         if _NO_DATABASE.search(text):
