@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from itsdangerous import BadSignature, URLSafeSerializer
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 
 from birdenv.errors import InputError
 from birdenv.files import file_errors
@@ -20,6 +20,9 @@ from birdenv.files import file_errors
 PERSON: Final = "person"
 RATER: Final = "rater"
 ADMIN_COOKIE: Final = "admin"
+ADMIN_SECONDS: Final = 12 * 3600
+"""After which the admin page asks for its token again."""
+
 FOREIGN: Final = 4403
 """Closes a socket that a foreign page opened."""
 
@@ -47,7 +50,7 @@ class Doors:
         self._people = URLSafeSerializer(secret, salt=cookie)
         self._forms = URLSafeSerializer(secret, salt=f"{cookie} form")
         self._links = URLSafeSerializer(secret, salt=f"{cookie} link")
-        self._admins = URLSafeSerializer(secret, salt="admin")
+        self._admins = URLSafeTimedSerializer(secret, salt="admin")
         self.admin_token = hmac.new(secret.encode(), b"admin token", "sha256").hexdigest()[:32]
 
     def token(self, person: str) -> str:
@@ -77,11 +80,16 @@ class Doors:
     def admin(self, given: str) -> str | None:
         """Return the cookie of the admin page for the right token."""
         is_right = hmac.compare_digest(given.encode(errors="replace"), self.admin_token.encode())
-        return _dumped(self._admins, "admin") if is_right else None
+        return _text(self._admins.dumps("admin")) if is_right else None
 
     def is_admin(self, cookie: str | None) -> bool:
-        """Return True for the cookie of the admin page."""
-        return _loaded(self._admins, cookie) == "admin"
+        """Return True for the cookie of the admin page, as long as it is valid."""
+        if not cookie:
+            return False
+        try:
+            return bool(self._admins.loads(cookie, max_age=ADMIN_SECONDS) == "admin")
+        except BadSignature:
+            return False
 
 
 class Bucket:
@@ -161,7 +169,10 @@ def _kept_secret(path: Path) -> str:
 
 
 def _dumped(serializer: URLSafeSerializer, value: str) -> str:
-    made = serializer.dumps(value)
+    return _text(serializer.dumps(value))
+
+
+def _text(made: str | bytes) -> str:
     return made if isinstance(made, str) else made.decode()
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.web._access import ADMIN_COOKIE, Doors
+from birdenv.web._access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
 from birdenv.web._forms import read_fields, refused
 from birdenv.web._pages import Pages
 from birdenv.web.ratings._export import csv_text, people_rows
@@ -34,7 +34,15 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
         if cookie is None:
             raise refused()
         response = RedirectResponse("/admin", 303)
-        response.set_cookie(ADMIN_COOKIE, cookie, httponly=True, samesite="strict", path="/admin")
+        response.set_cookie(
+            ADMIN_COOKIE,
+            cookie,
+            max_age=ADMIN_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+            path="/admin",
+        )
         return response
 
     _add_people(app, study, doors, pages)

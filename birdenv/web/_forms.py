@@ -7,9 +7,10 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from birdenv.web._access import Doors, is_own_origin
+from birdenv.web._pages import render
 
 _MAX_BODY: Final = 2**16
 _MOST_FIELDS: Final = 200
@@ -80,10 +81,23 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:
+        id = person(end)
+        before = doors.person(request.cookies.get(doors.cookie))
+        if before is not None and before != id and is_known(before):
+            return HTMLResponse(render("replace", title="Another person's link", end=end))
+        return signed_in(back(), doors, id, request)
+
+    @app.post("/link/{end}")
+    async def replace(request: Request, end: str) -> Response:
+        id = person(end)
+        await read_fields(request)
+        return signed_in(back(), doors, id, request)
+
+    def person(end: str) -> str:
         id = doors.person_of_link(end)
         if id is None or not is_known(id):
             raise refused()
-        return signed_in(back(), doors, id, request)
+        return id
 
 
 def address_of(request: Request) -> str:

@@ -294,6 +294,30 @@ def test_a_link_of_ones_own_opens_another_browser(study: tuple[Study, int]) -> N
     assert owner.status() == "finished" and link not in owner.page
 
 
+def test_a_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study, int]) -> None:
+    _, port = study
+    one, other = Browser(port, WORKER.format(7)), Browser(port, WORKER.format(8))
+    one.enter()
+    one.get()
+    (link,) = re.findall(r'href="(/link/[^"]+)"', one.page)
+    other.post("/consent")
+    before = other.cookie
+    assert other.get(link) == 200 and "another person" in other.page and other.cookie == before
+    assert other.post(link, origin="http://elsewhere.example") == 403 and other.cookie == before
+    assert other.post(link) == 200 and other.cookie != before
+    assert one.get(link) == 200 and "another person" not in one.page  # one's own asks nothing
+
+
+def test_the_admin_cookie_ends(study: tuple[Study, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    running, _ = study
+    doors = Doors(Path(running.store.path).parent)
+    cookie = doors.admin(doors.admin_token)
+    assert doors.is_admin(cookie) and not doors.is_admin("x") and not doors.is_admin(None)
+    later = time.time() + 13 * 3600
+    monkeypatch.setattr("time.time", lambda: later)
+    assert not doors.is_admin(cookie)
+
+
 def test_newcomers_from_one_address_are_limited(tmp_path: Path) -> None:
     config = CONFIG.model_copy(update={"limits": CONFIG.limits.model_copy(update={"newcomers": 2})})
     with served(tmp_path, "bargain", config) as (study, port):

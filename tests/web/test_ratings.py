@@ -21,6 +21,7 @@ from birdenv.cli._ratings import judged_folder
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.runs.ratings import import_judgements, read_judgements
+from birdenv.runs.ratings._csv_json_rows import table_rows
 from birdenv.web import make_rating_app
 from birdenv.web.ratings import (
     RatingConfig,
@@ -31,6 +32,7 @@ from birdenv.web.ratings import (
     rating_rows,
     read_rating_config,
 )
+from birdenv.web.ratings._export import ROW_FORMATS, csv_text
 from birdenv.web.ratings._items import side_of
 from birdenv.web.replay import Record
 
@@ -281,3 +283,12 @@ main()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert not done.returncode, done.stderr
     assert len((folder / "r.csv").read_text().splitlines()) == 1 + len(ANSWERS)
+
+
+def test_cells_that_a_spreadsheet_would_compute_are_quoted_and_read_back(tmp_path: Path) -> None:
+    row = dict.fromkeys(ROW_FORMATS["ratings"], "x") | {"value": "=1+1", "rater": "@me"}
+    text = csv_text([row | {"dialogue": -1}], "ratings")
+    assert "'=1+1" in text and "'@me" in text and "'-1" not in text
+    (tmp_path / "ratings.csv").write_text(text)
+    [(_, read)] = table_rows(tmp_path / "ratings.csv")
+    assert (read["value"], read["rater"]) == ("=1+1", "@me")

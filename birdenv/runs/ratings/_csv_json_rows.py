@@ -13,6 +13,9 @@ from birdenv.files import check_text, parse_json, read_text
 
 RATING_COLUMNS: Final = ("dialogue", "rater", "question", "value")
 COMPARISON_COLUMNS: Final = ("left", "right", "winner", "rater")
+FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet computes. Exports quote it, and reading takes the quote away."""
+
 _DELIMITERS: Final = ",;\t"
 
 
@@ -66,9 +69,13 @@ def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 raise InputError(
                     f"{at} has {len(cells)} cells, and the first line names {len(names)} columns"
                 )
-            yield at, dict(zip(names, cells, strict=True))
+            yield at, dict(zip(names, map(_unquoted, cells), strict=True))
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num} is no CSV: {error}") from None
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_SIGNS) else cell
 
 
 def _check_names(names: list[str], at: str) -> None:

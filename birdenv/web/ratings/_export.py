@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import exists, write_records, write_text
+from birdenv.runs.ratings._csv_json_rows import FORMULA_SIGNS
 from birdenv.web.ratings._store import RATINGS, RatingStore
 from birdenv.web.study._store import FILE, Store
 
@@ -101,8 +102,13 @@ def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
     text = io.StringIO()
     table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
     table.writeheader()
-    table.writerows(rows)
+    table.writerows({name: _plain(cell) for name, cell in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell that a spreadsheet shows as it is, instead of computing it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell
 
 
 def _ordered(form: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from birdenv.errors import BirdenvError
-from birdenv.web._access import ADMIN_COOKIE, Doors
+from birdenv.web._access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
 from birdenv.web._forms import refused
 from birdenv.web._frames import as_json
 from birdenv.web._headers import guarded_app
@@ -42,12 +42,15 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
     doors = Doors(None)
 
     @app.get("/open/{token}")
-    async def opened(token: str) -> Response:
+    async def opened(token: str, request: Request) -> Response:
         cookie = doors.admin(token)
         if cookie is None:
             raise refused()
         response = RedirectResponse("/", 303)
-        response.set_cookie(_COOKIE, cookie, httponly=True, samesite="strict")
+        is_secure = request.url.scheme == "https"
+        response.set_cookie(
+            _COOKIE, cookie, max_age=ADMIN_SECONDS, httponly=True, samesite="strict", secure=is_secure
+        )
         return response
 
     add_replay(app, records.all, doors, "", cookie=_COOKIE)
