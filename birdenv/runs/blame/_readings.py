@@ -87,9 +87,11 @@ def _on_columns(node: Any, names: set[str]) -> Any:
     """
     from sqlglot import exp
 
+    if isinstance(node.parent, type(node)):  # which is looked at as a whole
+        return None
     parts = list(node.flatten())
     kept = [p for p in parts if {c.name.lower() for c in p.find_all(exp.Column)} <= names]
-    if len(kept) < 2 or isinstance(node.parent, type(node)):
+    if len(kept) < 2:
         return None
     if not isinstance(node, exp.And):
         return node.copy() if len(kept) == len(parts) else None
