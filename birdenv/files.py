@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from birdenv.errors import InputError
 
 __all__ = [
     "cache_folder",
+    "check_regular",
     "check_text",
     "check_writable",
     "code_digest",
@@ -30,6 +32,7 @@ __all__ = [
     "file_errors",
     "file_identity",
     "is_directory",
+    "lines_of",
     "parse_json",
     "path_digest",
     "read_json",
@@ -43,6 +46,8 @@ __all__ = [
 _LFS = "version https://git-lfs"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 100
+_LONGEST_LINE = 64 * 2**20  # bytes
+_LARGEST_TEXT = 2**30  # bytes; of files that are read as a whole
 
 PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
@@ -75,18 +80,47 @@ def is_directory(path: Path) -> bool:
         return path.is_dir()
 
 
+def check_regular(path: Path) -> None:
+    """Refuse a pipe, a socket or a device, which may have no end; a path without anything is not refused."""
+    with file_errors(path):
+        if not path.exists() or path.is_file():
+            return
+    what = "a directory" if is_directory(path) else "a pipe, a socket or a device"
+    raise InputError(f"{path} is {what}, not a file")
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file from anybody, with their numbers from 1 and their line feeds.
+
+    Raises:
+        InputError: it is no regular file, cannot be read, or has a line of more than 64 MiB.
+    """
+    check_regular(path)
+    with file_errors(path), path.open("rb") as file:
+        for number in count(1):
+            line = file.readline(_LONGEST_LINE + 1)
+            if not line:
+                return
+            if len(line) > _LONGEST_LINE:
+                raise InputError(f"{path}: line {number} is longer than {_LONGEST_LINE >> 20} MiB")
+            yield number, line
+
+
 def file_digest(path: Path) -> str:
     """SHA-256 of the file's bytes, in hex."""
+    check_regular(path)
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def path_digest(path: Path) -> str | None:
-    """SHA-256 of a file, or of all files of a folder; None if there is neither."""
+    """SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else in it."""
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         digest = hashlib.sha256()
         for file in files:
+            if not file.is_file():
+                return None
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     except OSError:
         return None
@@ -134,11 +168,21 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: no such file")
     if is_directory(path):
         raise InputError(f"{path} is a directory; give the file itself")
+    if not _is_input(path):
+        check_regular(path)
     with file_errors(path):
+        size = path.stat().st_size
+        if size > _LARGEST_TEXT:
+            raise InputError(f"{path} is too large: {size / 2**30:.1f} GiB, of 1 GiB at most")
         text = path.read_text(encoding="utf-8-sig")
     if text.startswith(_LFS):
         raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` in its repository")
     return text
+
+
+def _is_input(path: Path) -> bool:
+    """Whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of `<(...)`."""
+    return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:

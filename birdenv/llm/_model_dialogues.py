@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
-from birdenv.files import file_errors
+from birdenv.files import exists, lines_of
 from birdenv.llm._completion import check_message, completion_of
 from birdenv.llm._recording import read_call
 
@@ -26,11 +26,11 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
         InputError: a line is damaged, other than a torn last one.
     """
     found: dict[str, RecordedDialogue] = {}
-    if not path.is_file():
+    if not exists(path):
         return found
-    with file_errors(path):
-        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last line break is torn
-    entries = [(number, read_call(line, path, number)) for number, line in enumerate(lines, 1)]
+    # the last line may be torn
+    whole = ((number, line) for number, line in lines_of(path) if line.endswith(b"\n"))
+    entries = [(number, read_call(line, path, number)) for number, line in whole]
     sent: dict[str, list[dict[str, Any]]] = {}
     offered: dict[str, dict[str, dict[str, Any]]] = {}
     for number, entry in sorted(entries, key=lambda each: (each[1]["scope"], each[1]["n"])):

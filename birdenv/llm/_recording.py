@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.errors import InputError, RunEndedError
+from birdenv.files import lines_of
 from birdenv.llm._completion import check_message, completion_of
 
 _MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
@@ -155,12 +156,11 @@ class CallFile:
         if not self.path.exists():
             return
         place = 0
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    break
-                self._enter(line, place, number)
-                place += len(line)
+        for number, line in lines_of(self.path):
+            if not line.endswith(b"\n"):
+                break
+            self._enter(line, place, number)
+            place += len(line)
         if self._append and place < self.path.stat().st_size:
             os.truncate(self.path, place)
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.files import exists, file_errors, is_directory, parse_json, read_json, write_text
+from birdenv.files import exists, file_errors, is_directory, lines_of, parse_json, read_json, write_text
 from birdenv.runs._episode_status import RETRIED
 
 _CONFIG = "config.json"
@@ -149,16 +149,14 @@ class RunDirectory:
             return {}
         if is_directory(path):
             raise InputError(f"{path} is a directory, not the records of a run; start a new run")
-        with file_errors(path):
-            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         records = {}
-        for number, line in enumerate(lines, 1):
-            if not line:
+        for number, line in lines_of(path):
+            if not line.strip():
                 continue
             try:
-                record = _record(parse_json(line, str(path), line=number), stream)
+                record = _record(parse_json(line.decode(errors="replace"), str(path), line=number), stream)
             except (InputError, ValueError) as error:
-                if number == len(lines):
+                if not line.endswith(b"\n"):
                     continue
                 why = f" ({error})" if isinstance(error, ValueError) else ""
                 raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from pathlib import Path
 
@@ -173,3 +174,26 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert str(directory.path) in str(caught.value)
     assert {stream: directory.file(stream).read_bytes() for stream in before} == before
+
+
+def test_a_pipe_in_a_run_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    os.mkfifo(directory.file("runs"))  # opening it would wait for ever
+    with pytest.raises(InputError, match=r"runs\.jsonl is a pipe, a socket or a device, not a file"):
+        directory.finished()
+    (directory.path / "config.json").unlink(missing_ok=True)
+    os.mkfifo(directory.path / "config.json")
+    with pytest.raises(InputError, match="is a pipe, a socket or a device"):
+        directory.read_config()
+
+
+def test_a_sparse_file_in_a_run_folder_is_not_read_into_memory(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    with directory.file("runs").open("wb") as file:
+        file.truncate(3 * 2**30)
+    with pytest.raises(InputError, match="line 1 is longer than 64 MiB"):
+        directory.finished()
+    with (directory.path / "config.json").open("wb") as file:
+        file.truncate(3 * 2**30)
+    with pytest.raises(InputError, match=r"too large: 3\.0 GiB, of 1 GiB at most"):
+        directory.read_config()

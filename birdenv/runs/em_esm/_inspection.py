@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.files import exists, file_errors, parse_json
+from birdenv.files import exists, lines_of, parse_json
 from birdenv.grading.em_esm import BUCKETS
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.em_esm._evaluate import METRIC_WORDS
@@ -27,18 +27,19 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
         if exists(folder / "config.json"):
             check_holds_pairs(RunDirectory(folder))
         raise InputError(f"{path}: no such file; run `birdenv evaluate {folder}` first")
-    with file_errors(path):
-        lines = path.read_bytes().decode("utf-8", "replace").rstrip("\x00\r\n\t ").split("\n")
     records: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    torn: InputError | None = None
+    for number, line in lines_of(path):
+        text = line.decode("utf-8", "replace").rstrip("\x00\r\n\t ")
+        if not text:
             continue
+        if torn is not None:
+            raise torn
         try:
-            record = parse_json(line, str(path), line=number)
-        except InputError:
-            if number == len(lines):
-                continue
-            raise
+            record = parse_json(text, str(path), line=number)
+        except InputError as error:
+            torn = error
+            continue
         if not isinstance(record, dict) or not isinstance(record.get("bucket"), str):
             raise InputError(f"{path}: line {number} has no bucket; evaluate the run again with birdenv")
         records.append(record)

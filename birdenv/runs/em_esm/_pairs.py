@@ -15,7 +15,7 @@ from textwrap import shorten
 from typing import Any, Final, Literal, get_args
 
 from birdenv.errors import InputError
-from birdenv.files import exists, file_errors, is_directory, read_records, write_records, write_text
+from birdenv.files import exists, file_errors, is_directory, lines_of, read_records, write_records, write_text
 from birdenv.runs._run_folder import RunDirectory, run_folder
 from birdenv.sql import one_line
 
@@ -208,14 +208,14 @@ def pairs_of_run(
 
 
 def _lines(path: Path) -> list[str]:
-    with file_errors(path):
-        data = path.read_bytes()
-        if data.startswith(_LFS):
+    lines: list[str] = []
+    for number, line in lines_of(path):
+        if number == 1 and line.startswith(_LFS):
             raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull`")
-        lines = data.decode("utf-8-sig").split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+        with file_errors(path):
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        lines.append(text.removesuffix("\n").removesuffix("\r"))
+    return lines
 
 
 def _record(pair: ScoredPair) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from birdenv.errors import InputError
-from birdenv.files import exists, file_errors, is_directory, parse_json
+from birdenv.files import exists, lines_of, parse_json
 from birdenv.runs.measures._interact import task_groups
 from birdenv.runs.official._pipeline_turns import MARKER
 
@@ -81,19 +81,15 @@ def read_rows(path: Path, notes: Notes, keep: Callable[[Mapping[str, Any]], _T])
     """
     if not exists(path):
         return None
-    if is_directory(path):
-        raise InputError(f"{path} is a directory, not a file of results")
     rows: dict[str, _T] = {}
     twice: dict[str, None] = {}
-    with file_errors(path):
-        data = path.read_bytes()
-    lines = list(_numbered(data))
-    for number, line in lines:
-        is_last = number == lines[-1][0] and not data.endswith(b"\n")
+    for number, line in lines_of(path):
+        if not line.strip():
+            continue
         try:
             record = parse_json(line.decode("utf-8-sig", "replace"), str(path), line=number)
         except InputError:
-            if is_last:
+            if not line.endswith(b"\n"):
                 notes.add(f"{path.name}: the last line is torn and was left out")
                 continue
             raise
@@ -108,10 +104,6 @@ def read_rows(path: Path, notes: Notes, keep: Callable[[Mapping[str, Any]], _T])
             raise InputError(f"{path}: line {number} ({name}): {error}") from None
     notes.about(twice, f"{path.name}: several lines for one task, of which the last counts")
     return rows
-
-
-def _numbered(data: bytes) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip())
 
 
 def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
