@@ -169,17 +169,17 @@ def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
 
 
 def _filtered(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    _known(
-        "difficulty",
-        [settings.difficulty] if settings.difficulty else [],
-        [t.public.difficulty for t in tasks],
-    )
+    there = [task.public.difficulty for task in tasks]
+    difficulty = settings.difficulty or None
+    if difficulty is not None and difficulty not in there:  # capitals do not matter
+        difficulty = next((each for each in there if each.lower() == difficulty.lower()), difficulty)
+        _known("difficulty", [difficulty], there)
     _known("database", settings.databases or (), [task.public.database for task in tasks])
     _known("instance", settings.instances or (), [task.public.instance_id for task in tasks])
     return [
         task
         for task in tasks
-        if settings.difficulty in (None, task.public.difficulty)
+        if difficulty in (None, task.public.difficulty)
         and (settings.databases is None or task.public.database in settings.databases)
         and (settings.instances is None or task.public.instance_id in settings.instances)
     ]
