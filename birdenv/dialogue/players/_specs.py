@@ -16,11 +16,17 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from birdenv.dialogue._move import Move, View, as_move
-from birdenv.dialogue.players._protocol import PlayerFactory
+from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
 
 AGENTS: Final = "birdenv.agents"
 USERS: Final = "birdenv.users"
+
+
+_EXPECTED: Final = (
+    "expected a function of the view that returns a move, a class whose move(view) does, or a function of "
+    "(argument, context) that makes such a player"
+)
 
 
 class _Function:
@@ -51,10 +57,27 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
     arguments = _arguments_of(found)
     if arguments == 1 and not inspect.isclass(found):
         return lambda argument, context: _Function(found)
-    if arguments == 0:
-        return lambda argument, context: found()
-    made: PlayerFactory = found
-    return made
+    if arguments > 2:
+        raise InputError(f"player {name!r} needs {arguments} arguments: {_EXPECTED}")
+
+    def make(argument: str, context: PlayerContext) -> Player:
+        try:
+            player: Player = found() if arguments == 0 else found(argument, context)
+        except (TypeError, AttributeError) as error:
+            if inspect.isclass(found):
+                raise
+            raise InputError(
+                f"player {name!r} cannot be made: {describe_error(error)}; {_EXPECTED}"
+            ) from error
+        if not callable(getattr(player, "move", None)):
+            raise InputError(
+                f"player {name!r} made {type(player).__name__}, which has no method move(view): {_EXPECTED}"
+            )
+        return player
+
+    if hasattr(found, "sees_private"):
+        make.sees_private = found.sees_private  # type: ignore[attr-defined]
+    return make
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
