@@ -17,7 +17,7 @@ from birdenv.errors import BirdenvError, InfrastructureError
 _COMMANDS: Final = {
     "demo": ("games._demo:demo", "Play the built-in benchmark."),
     "bird": ("games._bird:bird", "Play BIRD: question -> SQL, scored by EX."),
-    "play": ("games._play:play", "Play any registered game."),
+    "play": ("games._play:play", "Play any registered game, or one of your own as module:GAME."),
     "selfplay": (
         "games._selfplay:selfplay",
         "Let two players talk, and keep and sum up their dialogues as any run.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Rules
 from birdenv.dialogue._seat import Seat
-from birdenv.errors import InputError
+from birdenv.errors import InputError, describe_error
 
 GROUP: Final = "birdenv.games"
 
@@ -180,7 +181,7 @@ def game_names() -> list[str]:
 
 
 def find_game(name: str) -> Game:
-    """Return a game by name.
+    """Return a game by name, or as `module:GAME`, which registers it in this process.
 
     Raises:
         InputError: there is no such game; the message lists the names.
@@ -189,6 +190,8 @@ def find_game(name: str) -> Game:
         game = _registered.get(name)
     if game is not None:
         return game
+    if ":" in name:
+        return register_game(_imported(name))
     for entry in entry_points(group=GROUP):
         if entry.name == name:
             found = entry.load()
@@ -196,3 +199,22 @@ def find_game(name: str) -> Game:
                 raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
             return register_game(found)
     raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")
+
+
+def _imported(spec: str) -> Game:
+    module, _, attribute = spec.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise InputError(f"game {spec!r} cannot be imported: {error}") from None
+        raise InputError(
+            f"game {spec!r}: no module {module!r} in this folder, and none is installed"
+        ) from None
+    except Exception as error:
+        raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None
+    if not isinstance(found, Game):
+        raise InputError(f"game {spec!r} is {type(found).__name__}, expected a birdenv.dialogue.Game")
+    if found.name in {entry.name for entry in entry_points(group=GROUP)}:
+        raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
+    return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from birdenv.dialogue import Dialogue, Move, Player, View, play
+from birdenv.dialogue import Dialogue, Game, Move, Player, Rules, View, play
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.players import SeesEnd
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
@@ -103,7 +103,18 @@ class _Watched:
                 raise SeatError(self._seat, error) from error
 
 
-def play_safely(dialogue: Dialogue, players: Sequence[Player | None], evaluated: int) -> Failure | None:
+def _in_game(game: Game, rules: Rules, error: Exception) -> str:
+    """Say which method of which game raised an exception that nobody expects."""
+    method, trace = "", error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_locals.get("self") is rules:
+            method = f" in {type(rules).__name__}.{frame.f_code.co_name}"
+        trace = trace.tb_next
+    return f"the game {game.name} failed{method}: {describe_error(error)}"
+
+
+def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play to the end and close; an exception costs this episode only, and is returned.
 
     Raises:
@@ -115,7 +126,9 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None], evaluated:
     except InfrastructureError:
         raise
     except Exception as error:
-        found = failure(error, evaluated)
+        found = failure(error, game.evaluated)
+        if not isinstance(error, BirdenvError):
+            found = replace(found, error=_in_game(game, dialogue.rules, error))
         if found.status == TIME_LIMIT:
             dialogue.stop(TIME_LIMIT)
         return found

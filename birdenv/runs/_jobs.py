@@ -153,7 +153,7 @@ def _played(place: _Open, episode: PlannedEpisode, names: Sequence[str]) -> Reco
         except Exception as error:
             broken = failure(error, arena.game.evaluated)
         if broken is None:
-            broken = play_safely(dialogue, players, arena.game.evaluated)
+            broken = play_safely(dialogue, players, arena.game)
         return record_episode(arena, episode, dialogue, players, names, broken, started)
     finally:
         dialogue.close()

@@ -1,4 +1,4 @@
-"""Golden transcripts for the tests of adapters.
+"""Golden transcripts for the tests of adapters, and `check_game` for a game of one's own.
 
 An adapter plays episodes for another framework. Its test plays the scripts of this room through its own step
 function and compares the transcript with the native one:
@@ -18,8 +18,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from birdenv.dialogue import make_game
+from birdenv.testing._check_game import GameFaultsError, check_game
 
-__all__ = ["MALFORMED", "SCRIPTS", "Line", "Script", "golden_transcript", "play_script", "tool_call"]
+__all__ = [
+    "MALFORMED",
+    "SCRIPTS",
+    "GameFaultsError",
+    "Line",
+    "Script",
+    "check_game",
+    "golden_transcript",
+    "play_script",
+    "tool_call",
+]
 
 Message: TypeAlias = Mapping[str, Any]
 

@@ -24,8 +24,8 @@ class Losing:
         self.arena = arena
         play_safely = jobs.play_safely
 
-        def losing(dialogue: Dialogue, players: Any, evaluated: int) -> Any:
-            broken = play_safely(dialogue, players, evaluated)
+        def losing(dialogue: Dialogue, players: Any, game: Any) -> Any:
+            broken = play_safely(dialogue, players, game)
             self.begun += 1
             if self.begun <= self.losses:
                 raise InfrastructureError("the server was lost while a statement ran")

@@ -295,12 +295,13 @@ def test_a_link_of_ones_own_opens_another_browser(study: tuple[Study, int]) -> N
 
 
 def test_a_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study, int]) -> None:
-    _, port = study
+    running, port = study
     one, other = Browser(port, WORKER.format(7)), Browser(port, WORKER.format(8))
-    one.enter()
-    one.get()
-    (link,) = re.findall(r'href="(/link/[^"]+)"', one.page)
+    one.post("/consent")
     other.post("/consent")
+    person = running.store.person_named("W7")
+    assert person is not None
+    link = f"/link/{Doors(Path(running.store.path).parent).link(person.id)}"
     before = other.cookie
     assert other.get(link) == 200 and "another person" in other.page and other.cookie == before
     assert other.post(link, origin="http://elsewhere.example") == 403 and other.cookie == before

@@ -178,11 +178,11 @@ def c_interact(
 @takes_groups
 def play(
     context: typer.Context,
-    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact.")],
+    game: Annotated[str, typer.Argument(help="A registered game, such as c-interact, or module:GAME.")],
     run: RunOptions = _BY_HAND,
     models: PairOptions = _MODELS,
 ) -> None:
-    """Play any registered game.
+    """Play any registered game, or one of your own as module:GAME.
 
     Its settings, and the players of its other seats by the seats' names, follow as --name value:
     birdenv play c-interact --user rule --patience 2. Without value, --name is true. A list is given as
@@ -199,7 +199,7 @@ def play(
     evaluated = found.seat_names[found.evaluated]
     if evaluated in players:
         raise InputError(f"--{evaluated}: this seat is the agent's, so --agent says who plays it")
-    arena = load_game(game, given, run.agent, names={})
+    arena = load_game(found.name, given, run.agent, names={})
     run_game(arena, run, players, models=models.settings())
 
 

@@ -52,6 +52,7 @@ class BirdRules(Rules):
     """
 
     seats = SEATS
+    rewards = (0.0,)
 
     def __init__(
         self,

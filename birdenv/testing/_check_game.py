@@ -1,0 +1,201 @@
+"""Check a game of one's own: the mistakes that are easily made, each by a name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
+from random import Random
+from typing import Any, Final
+
+from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Seat, make_game
+from birdenv.dialogue.games import GROUP
+from birdenv.errors import BirdenvError, describe_error
+
+_EPISODES: Final = 4  # of each task that is tried
+_TASKS: Final = 5
+_MOST_MOVES: Final = 2_000
+
+
+class GameFaultsError(BirdenvError):
+    """A game has mistakes; `faults` maps their names to what was found."""
+
+    def __init__(self, name: str, faults: dict[str, str]) -> None:
+        lines = "".join(f"\n  {fault}: {found}" for fault, found in faults.items())
+        super().__init__(f"the game {name} has {len(faults)} mistake(s):{lines}")
+        self.faults = faults
+
+
+def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
+    """Play a game with random legal moves, and look for mistakes.
+
+    The names of mistakes: `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
+    `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable`, `error`.
+
+    Args:
+        game: the game.
+        seed: of the moves.
+        **settings: of the game, as `make_game` takes them.
+
+    Raises:
+        GameFaultsError: a mistake was found; the message names all of them.
+    """
+    faults: dict[str, str] = {}
+    for name, found in _declared(game):
+        faults.setdefault(name, found)
+    if not faults:
+        for name, found in _played(game, seed, settings):
+            faults.setdefault(name, found)
+    if faults:
+        raise GameFaultsError(getattr(game, "name", "?"), faults)
+
+
+def _declared(game: Game) -> Iterator[tuple[str, str]]:
+    if (
+        not isinstance(game.seats, tuple)
+        or not game.seats
+        or not all(isinstance(s, Seat) for s in game.seats)
+    ):
+        yield "seats", f"expected a tuple of birdenv.dialogue.Seat, got {game.seats!r:.80}"
+        return
+    for name, count in Counter(game.seat_names).items():
+        if count > 1:
+            yield "seats", f"{count} seats are called {name!r}"
+    if not 0 <= game.evaluated < len(game.seats):
+        yield "seats", f"the evaluated seat is {game.evaluated}, of {len(game.seats)}"
+    for seat in game.seats:
+        if not isinstance(seat.actions, tuple | list) or not all(isinstance(a, Action) for a in seat.actions):
+            yield "actions", f"{seat.name}: expected a tuple of Action, got {seat.actions!r:.80}"
+            continue
+        for name, count in Counter(action.name for action in seat.actions).items():
+            if count > 1:
+                yield "actions", f"{seat.name} has {count} actions called {name!r}"
+        for action in seat.actions:
+            fields = action.fields
+            if not isinstance(fields, tuple | list) or not all(isinstance(f, Field) for f in fields):
+                yield (
+                    "fields",
+                    f"{action.name}: expected a tuple of Field, such as (Field(...),), got {fields!r:.80}",
+                )
+    owners = [entry for entry in entry_points(group=GROUP) if entry.name == game.name]
+    if any(entry.load() is not game for entry in owners):
+        yield "name", f"another game is registered as {game.name!r}"
+
+
+def _played(game: Game, seed: int, settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    try:
+        arena = make_game(game, **settings)
+    except Exception as error:
+        yield "tasks", f"{game.name} cannot be loaded: {describe_error(error)}"
+        return
+    with arena:
+        if not arena.ids or len(set(arena.ids)) < len(arena.ids):
+            yield "tasks", f"expected tasks with ids of their own, got {list(arena.ids)!r:.80}"
+            return
+        for name in arena.ids[:_TASKS]:
+            for number in range(_EPISODES):
+                found = _Episode(game, arena.start(name), Random(f"{seed} {name} {number}"))
+                yield from found.play()
+                again = _Episode(game, arena.start(name), Random(f"{seed} {name} {number}"))
+                list(again.play())
+                if found.trace() != again.trace():
+                    yield "repeatable", f"{name}: the same moves did not give the same events and rewards"
+
+
+class _Episode:
+    def __init__(self, game: Game, dialogue: Dialogue, random: Random) -> None:
+        self._game, self._dialogue, self._random = game, dialogue, random
+        self._moves: list[str] = []
+
+    def trace(self) -> str:
+        dialogue = self._dialogue
+        return repr((dialogue.events, dialogue.rewards, dialogue.status))
+
+    def play(self) -> Iterator[tuple[str, str]]:
+        dialogue = self._dialogue
+        try:
+            for _ in range(_MOST_MOVES):
+                yield from self._state()
+                if dialogue.is_over:
+                    break
+                self._move()
+            else:
+                yield "end", f"an episode had not ended after {_MOST_MOVES} random moves"
+            json.dumps(dialogue.outcome(), allow_nan=False)
+        except _WrongStateError as error:
+            yield error.fault, str(error)
+        except (TypeError, ValueError) as error:
+            yield ("outcome" if dialogue.is_over else "error"), self._said(error)
+        except Exception as error:
+            yield "error", self._said(error)
+        finally:
+            dialogue.close()
+
+    def _said(self, error: Exception) -> str:
+        method, trace = "", error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_locals.get("self") is self._dialogue.rules:
+                method = f"{type(self._dialogue.rules).__name__}.{trace.tb_frame.f_code.co_name}: "
+            trace = trace.tb_next
+        return f"{method}{describe_error(error)}"
+
+    def _state(self) -> Iterator[tuple[str, str]]:
+        rules, seats = self._dialogue.rules, self._game.seats
+        rewards = rules.rewards
+        if not isinstance(rewards, tuple) or len(rewards) != len(seats) or not all(map(_is_finite, rewards)):
+            yield "rewards", f"expected a tuple of {len(seats)} finite numbers, got {rewards!r:.80}"
+        strangers = [seat for seat in self._dialogue.open if seat not in range(len(seats))]
+        if strangers:
+            raise _WrongStateError("open", f"there is no seat {strangers[0]!r}, of {len(seats)}")
+        for seat in self._dialogue.open:
+            declared, legal = seats[seat], rules.legal(seat)
+            unknown = [name for name in legal if name not in declared.by_name]
+            if isinstance(legal, str) or unknown:
+                raise _WrongStateError(
+                    "legal", f"{declared.name} has no action {next(iter(unknown), legal)!r}"
+                )
+            if not legal and not declared.waits:
+                raise _WrongStateError("legal", f"{declared.name} is open, and no action of it is possible")
+            if not 1 <= rules.phase() <= declared.phases:
+                yield "phases", f"{declared.name} has {declared.phases}, and the phase is {rules.phase()!r}"
+            for name, left in rules.gauges(seat).items():
+                if not _is_finite(left) or not 0 <= left <= declared.gauges.get(name, -1):
+                    yield "gauges", f"{declared.name}: {name} is {left!r}, of {declared.gauges.get(name)!r}"
+
+    def _move(self) -> None:
+        seat = self._random.choice(sorted(self._dialogue.open))
+        declared, view = self._game.seats[seat], self._dialogue.view(seat)
+        if view.sender not in declared.voices:
+            raise _WrongStateError(
+                "voices", f"{declared.name} hears {view.sender!r}, not of {declared.voices}"
+            )
+        if not view.legal:
+            self._dialogue.stop("silence")
+            return
+        action = declared.by_name[self._random.choice(view.legal)]
+        values = {field.name: self._value(field, view.choices) for field in action.fields}
+        self._dialogue.apply(seat, Move(action.name, action.data_of(values)))
+
+    def _value(self, field: Field, choices: Sequence[Any]) -> Any:
+        random = self._random
+        if field.is_text:
+            return random.choice(("yes", "SELECT 1", "what do you mean?", "5"))
+        if field.kind == "item":
+            return random.choice(choices) if choices else None
+        if field.kind == "integer":
+            return random.randint(math.ceil(field.low), math.floor(field.high))
+        return random.uniform(field.low, field.high)
+
+
+class _WrongStateError(Exception):
+    """Nothing can be played from here."""
+
+    def __init__(self, fault: str, found: str) -> None:
+        super().__init__(found)
+        self.fault = fault
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
