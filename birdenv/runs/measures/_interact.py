@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
+from birdenv.runs.measures._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.runs.official._phase_counts import EpisodeScore, official_figures
 from birdenv.runs.official._score_text import answers_line, official_lines, questions_line, rate_lines
 from birdenv.tasks import TOOLS
@@ -135,7 +136,9 @@ def _details(
     called = Counter(entry["call"] for entry in log if entry["kind"] == "answer")
     answers = {call: called[call] for call in _CALLS if called[call] or call != "unclear"}
     attempts = Counter(attempt.get("status", "") for run in records for attempt in run["attempts"])
+    doubtful = doubtful_passes(records, private)
     figures = {
+        **doubtful,
         "follow_ups_without_gold": withheld,
         "tasks_without_follow_up": without,
         "attempts": dict(sorted(attempts.items())),
@@ -154,6 +157,7 @@ def _details(
             f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
             f"the {graded} that have one."
         )
+    notes += doubtful_notes(doubtful)
     culprits = Counter(str(run["culprit"]) for run in records if "culprit" in run)
     if culprits:
         figures["failures"] = {name: culprits[name] for name in _CULPRITS}
