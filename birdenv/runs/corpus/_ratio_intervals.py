@@ -14,6 +14,7 @@ from birdenv.runs.statistics._intervals import Interval, Z, wilson_of_rate
 from birdenv.runs.statistics._statistic import Figure, undefined
 
 _T = (12.706204736432095, 4.302652729911275)  # Student's, of 1 and 2 degrees of freedom
+_LEAST_CLUSTERS: Final = 3  # of two, Student's t says next to nothing
 _MOST: Final = 1e50
 """Sums and squares of smaller numbers are finite."""
 
@@ -35,8 +36,9 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
     """Return the sum above over the sum below, with a 95 % interval over clusters.
 
     The standard error is of the linearised ratio, summed up by clusters (Cochran 1977, §6.3 and §9A), times
-    Student's t of clusters less one. Of a rate it gives the size of a simple sample that is as sure, from
-    which Wilson's interval follows (Korn & Graubard 1998), which stays within 0 and 1.
+    Student's t of clusters less one; the interval ends at 0 where nothing that is counted can be less. Of a
+    rate the error gives the size of a simple sample that is as sure, from which Wilson's interval follows
+    (Korn & Graubard 1998), which stays within 0 and 1.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -53,8 +55,16 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
         return Figure(value, _wilson(value, error, count))
     if error < 1e-12 * max(1.0, abs(value)):
         return Figure(value, None, "nothing varies: no interval")
+    if count < _LEAST_CLUSTERS:
+        return Figure(value, None, "two scenarios only: too few for an interval")
     half = error * student_t(count - 1)
-    return Figure(value, Interval(value - half, value + half))
+    low = value - half
+    return Figure(value, Interval(max(0.0, low) if _are_counts(ratios) else low, value + half))
+
+
+def _are_counts(ratios: Sequence[Ratio]) -> bool:
+    """Whether the figure cannot be below 0."""
+    return all(each.above >= 0 and each.below >= 0 for each in ratios)
 
 
 def _wilson(rate: float, error: float, clusters: int) -> Interval:

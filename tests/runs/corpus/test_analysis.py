@@ -150,7 +150,14 @@ def test_a_rate_over_single_scenarios_has_wilsons_interval() -> None:
 def test_a_mean_has_students_interval() -> None:
     found = ratio_figure([Ratio(1.0), Ratio(2.0), Ratio(6.0)], "abc")
     half = 4.302652729911275 * 7**0.5 / 3**0.5  # deviations -2, -1, 3: variance 7
-    assert found.value == 3 and found.interval == pytest.approx((3 - half, 3 + half))
+    assert found.value == 3 and found.interval == pytest.approx((0, 3 + half))  # nothing counted is below 0
+    less = ratio_figure([Ratio(-2.0), Ratio(-1.0), Ratio(3.0)], "abc")
+    assert less.value == 0 and less.interval == pytest.approx((-half, half))
+
+
+def test_two_scenarios_are_too_few_for_an_interval() -> None:
+    found = ratio_figure([Ratio(1.0), Ratio(3.0)], "ab")
+    assert (found.value, found.interval) == (2, None) and "too few" in found.why
 
 
 def test_surveys_and_ratings_go_with_what_is_measured() -> None:

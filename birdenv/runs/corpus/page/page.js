@@ -51,10 +51,11 @@ function studentT(n) {
 function figure(columns, measure, rows) {
   const [above, below] = columns.values[measure.name];
   const scenario = columns.scenario.of;
-  let top = 0, bottom = 0, count = 0;
+  let top = 0, bottom = 0, count = 0, counts = true;
   for (const row of rows) {
     if (above[row] === null) continue;
     top += above[row]; bottom += below ? below[row] : 1; count += 1;
+    counts &&= above[row] >= 0;
   }
   if (!bottom) return { value: null, count };
   const value = top / bottom;
@@ -77,8 +78,9 @@ function figure(columns, measure, rows) {
     return { value, count, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
   }
   if (error < 1e-12 * Math.max(1, Math.abs(value))) return { value, count };
+  if (size < 3) return { value, count };
   const half = error * studentT(size - 1);
-  return { value, count, low: value - half, high: value + half };
+  return { value, count, low: counts ? Math.max(0, value - half) : value - half, high: value + half };
 }
 
 function shown(value, rate) {
