@@ -10,6 +10,7 @@ Without candidates they have nothing to choose from: `asks-first` spends its que
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from random import Random
 
@@ -48,6 +49,12 @@ def _of_sql(context: PlayerContext) -> PlayerContext:
         raise InputError(
             f"{context.game} has no SQL to choose: random, never-asks and asks-first play SQL games"
             "; choose other players, such as rulebased"
+        )
+    if context.tasks and not any(getattr(task, "candidates", ()) for task in context.tasks):
+        warnings.warn(
+            "no task of this file has candidate statements, which random, never-asks and asks-first choose "
+            f"among: they submit {NOTHING}",
+            stacklevel=2,
         )
     return context
 

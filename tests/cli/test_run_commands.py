@@ -31,7 +31,7 @@ def cut(run: Path, keep: int) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["bird", "--agent", "random", "--seed", "7", "--difficulty", "SIMPLE", "-n", "4", "--no-evidence"],
+        ["bird", "--agent", "random", "--seed", "7", "--difficulty", "simple", "-n", "4", "--no-evidence"],
         ["c-interact", "--agent", "asks-first", "--patience", "1", "-n", "3", "--profile", "shell"],
         ["play", "a-interact", "--agent", "never-asks", "--limit", "3", "--patience", "2"],
     ],

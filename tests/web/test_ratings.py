@@ -285,6 +285,19 @@ main()
     assert len((folder / "r.csv").read_text().splitlines()) == 1 + len(ANSWERS)
 
 
+def test_dialogues_without_words_are_not_rated() -> None:
+    def record(name: str, *said: Any) -> Record:
+        events = [
+            Event(0, 1.0, "select", {"name": "Ann"}),
+            *(Event(1, 2.0, "message", text) for text in said),
+        ]
+        return Record(name, name, "", "t", ("a", "b"), "", (), lambda: events, None)
+
+    config = RatingConfig(seats=("agent_0",))
+    items = items_of([record("silent"), record("blank", " "), record("spoken", "Hello")], config)
+    assert [item.record.id for item in items] == ["spoken"]
+
+
 def test_cells_that_a_spreadsheet_would_compute_are_quoted_and_read_back(tmp_path: Path) -> None:
     row = dict.fromkeys(ROW_FORMATS["ratings"], "x") | {"value": "=1+1", "rater": "@me"}
     text = csv_text([row | {"dialogue": -1}], "ratings")

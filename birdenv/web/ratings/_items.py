@@ -37,12 +37,12 @@ class Item(NamedTuple):
 
 
 def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
-    """Return what is to be judged.
+    """Return what is to be judged; dialogues in which nobody said a word are left out.
 
     Raises:
         InputError: there is nothing, or a seat that no dialogue has is named.
     """
-    seated = [(record, seat) for record in records for seat in _seats(record, config)]
+    seated = [(record, seat) for record in records if _has_words(record) for seat in _seats(record, config)]
     single = config.compare is None
     made = [Item(seat, record) for record, seat in seated] if single else list(_pairs(seated))
     if made:
@@ -63,6 +63,14 @@ def side_of(record: Record, seat: int, config: RatingConfig) -> View:
         return view
     own = [line for line in view.lines if line["seat"] == record.seats[seat] and not line["refused"]]
     return view._replace(lines=[{**line, "reply": None} for line in own[-1:]])
+
+
+def _has_words(record: Record) -> bool:
+    try:
+        events = record.load()
+    except BirdenvError:
+        return True  # raters are shown why
+    return any(isinstance(event.data, str) and event.data.strip() for event in events if event.agent >= 0)
 
 
 def _seats(record: Record, config: RatingConfig) -> list[int]:
