@@ -73,7 +73,7 @@ baselines: $(VENV)/installed-rl ## Train five seeds of each baseline, and report
 	$(BIN)/python -m birdenv_baselines.self_play matrix --episodes 1000 --seeds 5 -o results/baselines
 
 fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECONDS (60) each way
-	for target in statements undecodable remembered memory verdicts; do \
+	for target in statements undecodable remembered memory verdicts outside; do \
 	  $(BIN)/python tests/fuzz/fuzz_answers.py $$target --seconds $(or $(SECONDS),60) || exit 1; done
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)

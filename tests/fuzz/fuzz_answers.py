@@ -8,6 +8,7 @@
 * `undecodable`: functions and table functions of SQLite, all of them, with arguments that are no UTF-8,
   against plain `sqlite3`; and such text in a full-text index.
 * `verdicts`: pairs of queries; every grader has a verdict, a query agrees with itself, and EX is symmetric.
+* `outside`: long texts of few pieces to what reads models, endpoints, agents and files: an answer in time.
 
 Ends with 0 if all held; otherwise prints the seed and the script, and `--seed` runs it again.
 """
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,18 @@ from fuzz_sql import SCHEMA, SEEDS
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.cache import ResultCache
-from birdenv.grading import ExGrader
-from birdenv.grading.em_esm import PairGrader
+from birdenv.databases.postgres.loading._column_types import column_type
+from birdenv.errors import BirdenvError
+from birdenv.grading import ExGrader, PairGrader
+from birdenv.grading._answer_cleaning import clean_sql
+from birdenv.llm._completion import read_completion
+from birdenv.llm._errors import TransientError
+from birdenv.llm._secrets import without_key
+from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
+from birdenv.runs.measures._doubtful_passes import reads_no_table
+from birdenv.sql import first_keyword, split_statements
+from birdenv.tasks.sql._markup_reading import read_output
+from birdenv.users.model_user._encoder import makes_the_choice, read_choice
 
 VALUES = [
     value.replace("_", " ")
@@ -65,6 +77,7 @@ RELEASE s
 ALTER TABLE bills RENAME TO notes2
 """.strip().split("\n")
 CHANGING = ("random", "now", "date", "strftime", "current")
+PASSED_OVER = (*CHANGING, "endless", "recursive", "pragma ", "attach", "vacuum into")
 REFUSALS = (
     "no SQL statement",
     "not allowed",
@@ -113,7 +126,7 @@ def statements(rng: random.Random, folder: Path) -> None:
     plain.deserialize((folder / "town" / "town.sqlite").read_bytes())
     with SqliteSource(folder).open("town", LIMITS) as database:
         for sql in script:
-            if any(word in sql.lower() for word in (*CHANGING, "endless", "recursive", "pragma ", "attach")):
+            if any(word in sql.lower() for word in PASSED_OVER):
                 continue
             ours = database.execute(sql)
             if isinstance(ours, QueryError) and any(word in ours.message for word in REFUSALS):
@@ -226,12 +239,50 @@ def verdicts(rng: random.Random, folder: Path) -> None:
         PairGrader(lambda sql, _: database.query(sql), "sqlite").grade(one, other)
 
 
+PIECES = r"""labelled( unlabeled a1 A1. \ \u00 &#0 &#x0 %7 sk- <s> </s> <t> ``` ```sql [ { ( , ; : . 0 0, no
+without CREATE SELECT WITH COPY from stdin ALTER TABLE ADD FOREIGN KEY OWNER TO /* */ -- ' " $$ | = < > do you
+have any friends named but and or , not $ 9 integer(16 numeric(1 context exceeds é x""".split()
+PIECES += [" ", "\n", "\t"]
+LONG = 20_000
+ENDS_WITHIN = 5.0  # seconds of processor time; what is in proportion to the text takes some 0.01
+
+
+def outside(rng: random.Random, folder: Path) -> None:
+    """What models, endpoints, agents, files and people send: long, and of few pieces, again and again."""
+    pieces = [rng.choice(PIECES) for _ in range(rng.randint(1, 3))]
+    head, tail = (" ".join(rng.choice(PIECES) for _ in range(rng.randint(0, 2))) for _ in range(2))
+    text = head + "".join(pieces) * (LONG // len("".join(pieces))) + tail
+    for name, read in READERS.items():
+        began = time.process_time()
+        with suppress(BirdenvError, TransientError, ValueError):
+            read(text)
+        taken = time.process_time() - began
+        assert taken < ENDS_WITHIN, (name, head, pieces, tail, taken)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "read_choice": lambda text: read_choice(text, (), ()),
+    "makes_the_choice": lambda text: makes_the_choice(text, "", ()),
+    "without_key": lambda text: without_key(text, "sk-a1b2c3d4e5"),
+    "read_completion": read_completion,
+    "read_output": read_output,
+    "clean_sql": clean_sql,
+    "split_statements": lambda text: list(split_statements(text)),
+    "first_keyword": first_keyword,
+    "column_type": lambda text: column_type(text, ["a"], True),
+    "bare_snippet": bare_snippet,
+    "tokens": tokens,
+    "reads_no_table": lambda text: reads_no_table(text[:2_000]),
+}
+
+
 TARGETS: dict[str, Callable[[random.Random, Path], None]] = {
     "statements": statements,
     "undecodable": undecodable,
     "remembered": remembered,
     "memory": memory,
     "verdicts": verdicts,
+    "outside": outside,
 }
 
 
