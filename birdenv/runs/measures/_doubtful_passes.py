@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from birdenv.dialogue.measures import Record
+
+_LONGEST: Final = 20_000  # characters of a submission that is looked at
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
@@ -31,7 +34,7 @@ def doubtful_notes(counts: dict[str, int]) -> list[str]:
 
 
 def reads_no_table(sql: str) -> bool:
-    """Return whether a query reads nothing but what it writes down itself.
+    """Return whether a query reads nothing but what it writes down itself; False if that is not clear.
 
     >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
     (True, False)
@@ -39,8 +42,13 @@ def reads_no_table(sql: str) -> bool:
     import sqlglot
     from sqlglot import exp
 
+    from birdenv.users._segments import quiet_parser
+
+    if len(sql) > _LONGEST:
+        return False
     try:
-        tree = sqlglot.parse_one(sql, read="postgres")
+        with quiet_parser():
+            tree = sqlglot.parse_one(sql, read="postgres")
     except (sqlglot.errors.SqlglotError, RecursionError):
         return False
     if not isinstance(tree, exp.Query | exp.Values):
