@@ -13,8 +13,11 @@ import pytest
 from test_study import World
 
 from birdenv.cli import main
+from birdenv.cli.games._web import _config
 from birdenv.dialogue import Move, make_game, replay
 from birdenv.dialogue.cocoa import read_dataset
+from birdenv.dialogue.games import find_game
+from birdenv.errors import InputError
 from birdenv.web import Partner, Study, StudyConfig, open_store, study_arena, study_game, study_rows
 
 
@@ -55,6 +58,17 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert re.search(why, told(["web", *words], monkeypatch, capsys))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_seat_may_be_named_beside_a_config_that_names_none(tmp_path: Path) -> None:
+    file = tmp_path / "study.json"
+    file.write_text(json.dumps({"title": "Ours", "least_words": 3}))
+    game = find_game("c-interact")
+    made = _config(game, file, {"user": "rule"})
+    assert (made.title, made.least_words, made.seat, list(made.partners)) == ("Ours", 3, "system", ["rule"])
+    file.write_text(json.dumps({"title": "Ours", "seat": "system"}))
+    with pytest.raises(InputError, match="--user: the file of --config says who plays, too"):
+        _config(game, file, {"user": "rule"})
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

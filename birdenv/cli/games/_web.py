@@ -219,19 +219,18 @@ def _web_extra() -> Iterator[None]:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """The study of a file, or of the seats that are named."""
+    """The study of a file, and who plays: as the file says, or as the options do."""
     from birdenv.web import Partner, StudyConfig, read_config
 
-    if path is not None:
-        if players:
-            raise InputError(f"--{next(iter(players))}: the file of --config says who plays")
-        return read_config(path)
+    config = StudyConfig() if path is None else read_config(path)
+    if not players:
+        return config
+    if config.model_fields_set & {"seat", "partners"}:
+        raise InputError(f"--{next(iter(players))}: the file of --config says who plays, too: leave one out")
     if "human" in players.values():
         raise InputError("people sit in the seats that have no player: leave out 'human'")
-    if not players:
-        return StudyConfig()
     free = [name for name in game.seat_names if name not in players]
     if len(players) != 1 or len(free) != 1:
         raise InputError("one seat must be left for a person")
     spec = next(iter(players.values()))
-    return StudyConfig(seat=free[0], partners={spec: Partner(player=spec)})
+    return config.model_copy(update={"seat": free[0], "partners": {spec: Partner(player=spec)}})
