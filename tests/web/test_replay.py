@@ -174,7 +174,8 @@ def test_a_file_with_a_third_seat_and_a_number_beyond_floats_is_seen(tmp_path: P
 
 def test_dialogues_with_one_id_are_all_there(tmp_path: Path) -> None:
     file = tmp_path / "transcripts.json"
-    file.write_text(json.dumps([{"uuid": "E", "events": []}] * 2))
+    said = {"agent": 0, "time": 1.0, "action": "message", "data": "Hello"}
+    file.write_text(json.dumps([{"uuid": "E", "events": [said]}] * 2))
     with Records([file]) as records:
         found = records.all()
         assert [(each.id, each.dialogue) for each in found] == [
