@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,9 +136,11 @@ def test_what_nothing_can_stop_costs_its_own_pair(root: Path) -> None:
 def test_a_process_that_is_killed_is_replaced(root: Path) -> None:
     pairs = [Pair("shop", (NAMES,), f"{NAMES} WHERE {i} = {i}") for i in range(60)]
     killed = []
+    busy: list[Any] = []
 
     def kill_one(_more: int) -> None:
-        busy = [process for process in _grading._pool._all if process.at_work and process.is_alive]
+        with suppress(RuntimeError):  # the set changes while it is looked at: the next time will do
+            busy[:] = [process for process in _grading._pool._all if process.at_work and process.is_alive]
         if len(killed) < 2 and busy:
             killed.append(busy[0].pid)
             os.kill(killed[-1], signal.SIGKILL)

@@ -77,7 +77,7 @@ class Person:
         self.page.wait_for_selector("#end")
         self.page.click("text=Send")  # the browser asks for what is needed, and sends nothing
         assert (
-            self.page.locator("fieldset:invalid").count() == 2 and not self.page.locator(".problem").count()
+            self.page.locator("fieldset:invalid").count() == 4 and not self.page.locator(".problem").count()
         )
         for name in ("fluent", "correct", "humanlike", "cooperative"):
             self.page.check(f"input[name={name}][value='4']")

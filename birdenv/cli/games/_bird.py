@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
 from birdenv.runs.em_esm import export_folder, export_pairs
-from birdenv.tasks.bird import DIFFICULTIES, BirdTasks
+from birdenv.tasks.bird import BirdTasks
 
 _RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), ModelOptions()
 
@@ -75,10 +75,6 @@ def bird(
         raise InputError("give both DATA_FILE and DB_DIR, or neither for the demo benchmark")
     if sql_timeout <= 0:
         raise InputError("--sql-timeout must be more than 0 seconds")
-    if selection.difficulty not in (None, *DIFFICULTIES):
-        raise InputError(
-            f"--difficulty {selection.difficulty!r} is unknown; known: {', '.join(DIFFICULTIES)}"
-        )
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
     if pairs is not None and run.repeats > 1:
