@@ -6,80 +6,78 @@ Each is given what it backtracks on, at two lengths. The work is counted, not ti
 from __future__ import annotations
 
 import re
-from importlib import import_module
-from typing import Any
 
 import pytest
+from regex_attacks import Found, attacks, patterns_of
 from regex_steps import steps
 
 from birdenv.dialogue import Move, make_game
 from birdenv.envs._seat_spaces import MAX_TEXT
 from birdenv.llm._secrets import _spelled, without_key
 
-_SIZES = (60, 120)
-_SEARCHED = {  # the pattern: prefix, what is repeated, ending
-    "birdenv.users.model_user._encoder:_CHOICE": [
-        ("labelled(", " ", ""),
-        ("labelled", " ", "x"),
-        ("", "labelled(", ""),
-    ],
-    "birdenv.users.model_user._encoder:_ID": [("", "a", ""), ("a1", ".a", "-"), ("", "1", "a")],
-    "birdenv.databases.postgres.loading._dump_text:_ENCODING": [
-        ("", "\n", ""),
-        ("SET client_encoding", " ", "x"),
-    ],
-    "birdenv.runs.blame._sql_tokens:_ALIAS": [("", " ", "x"), ("x AS y", " ", "-"), ("", " AS x", "-")],
-    "birdenv.web.study._config_files:_TAG": [("", "<", ""), ("<", "a", "")],
-    "birdenv_agents.llm._markup_player:_COLUMN": [("", "\n", ""), ("", " ", "-")],
-    "birdenv_agents.mutual_friends._reader:_LONG_GAP": [("", " ", "x"), ("", " \n", "x")],
-    "birdenv.llm._request:_OVERFLOW": [("", "context ", ""), ("context", " ", "")],
-    "birdenv.runs._episode_status:_CONTEXT": [("", "exceeds ", ""), ("maximum number of", " ", "")],
+_SIZES = (40, 80)
+_MOST_GROWTH = 2.9  # twice as much would be in proportion, four times is the square
+_SAMPLE = 40
+_FROM_OUTSIDE = (
+    "birdenv.users.model_user._encoder:_CHOICE",
+    "birdenv.users.model_user._encoder:_ID",
+    "birdenv.users.understanding.vocabulary._kind_asked_for:_LISTED",
+    "birdenv.databases.postgres.loading._column_types:_DECLARED",
+    "birdenv.databases.postgres.loading._dump_file:_FOREIGN_KEY",
+    "birdenv.databases.postgres.loading._dump_text:_COPY",
+    "birdenv.databases.postgres.loading._dump_text:_ENCODING",
+    "birdenv.llm._request:_OVERFLOW",
+    "birdenv.runs.blame._sql_tokens:_ALIAS",
+    "birdenv.web.study._config_files:_TAG",
+)
+_KNOWN = {
+    "birdenv.databases.sqlite._schema:re.sub('\\\\s*([(),])\\\\s*')": "of a text without two blanks in a row",
+    "birdenv.users._phrases:re.split('\\\\s+\\\\|\\\\s+|\\\\s*\\\\n\\\\s*')": "of our own phrases",
+    "birdenv.users._phrases:_TOKEN": "of our own phrases",
+    "birdenv.users._decoder:_PERCENTAGE": "of a snippet of the gold",
+    "birdenv.users.understanding._candidate_words:_SHORT_NAME": "of the benchmark's knowledge",
+    "birdenv.users.leak_guard._sql_shapes:_RANGE": "of 160 characters at most",
+    "birdenv.users.leak_guard._leak_guard:_COMMENT": "of a text that ends with the end of a comment",
+    "birdenv_agents.mutual_friends._reader:_PARTS": "of a text without long gaps",
 }
-_AT_THE_BEGINNING = {
-    "birdenv.databases.postgres.loading._column_types:_DECLARED": [
-        ("A", " ", "\x01"),
-        ("A(", " ", "\x01"),
-        ("A", "A ", "\x01"),
-        ("A(1", " ", ","),
-    ],
-    "birdenv.databases.postgres.loading._dump_file:_FOREIGN_KEY": [
-        ("ALTER TABLE x", " ADD ", ""),
-        ("ALTER TABLE x ADD ", "FOREIGN ", ""),
-    ],
-    "birdenv.databases.postgres.loading._dump_file:_PASSED_OVER": [
-        ("ALTER x", " OWNER ", ""),
-        ("ALTER ", " ", ""),
-    ],
-    "birdenv.databases.postgres.loading._dump_text:_COPY": [
-        ("copy t", " from stdin", ";x"),
-        ("copy t from", " ", "x"),
-    ],
-    "birdenv.users.understanding._changes:_TIMED": [
-        ("BEFORE INSERT OF ", " ", ""),
-        ("BEFORE INSERT OF", " a,", ""),
-    ],
-    "birdenv.llm._completion:_PAGE": [("", "\n", "")],
-}
+"""Patterns that take more than in proportion, and why what they read cannot be long, or cannot have what is
+repeated."""
+
+_FOUND = patterns_of("birdenv", "birdenv_agents")
 
 
-def _pattern(place: str) -> re.Pattern[Any]:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+def _is_steep(found: Found, before: str, again: str, after: str) -> bool:
+    less, more = (
+        steps(found.pattern, before + (again * n)[:n] + after, anchored=found.anchored) for n in _SIZES
+    )
+    return more > _MOST_GROWTH * less
 
 
-@pytest.mark.parametrize("place", [*_SEARCHED, *_AT_THE_BEGINNING])
-def test_work_is_in_proportion_to_the_text(place: str) -> None:
-    pattern, anchored = _pattern(place), place in _AT_THE_BEGINNING
-    for before, again, after in (_SEARCHED | _AT_THE_BEGINNING)[place]:
-        less, more = (steps(pattern, before + again * n + after, anchored=anchored) for n in _SIZES)
-        assert more < 2.5 * less, (before, again, after, less, more)
+@pytest.mark.slow
+def test_work_is_in_proportion_to_the_text() -> None:
+    """All patterns that the code has: a new one is looked at without anybody's thinking of it."""
+    assert len(_FOUND) > 300
+    steep = {
+        found.place: attack
+        for found in _FOUND
+        for attack in attacks(found.pattern)
+        if _is_steep(found, *attack)
+    }
+    assert steep.keys() == _KNOWN.keys(), steep
+
+
+@pytest.mark.parametrize("place", _FROM_OUTSIDE)
+def test_what_reads_strangers_takes_time_in_proportion(place: str) -> None:
+    [found] = [each for each in _FOUND if each.place == place]
+    tried = list(attacks(found.pattern))
+    assert tried and not [attack for attack in tried[:_SAMPLE] if _is_steep(found, *attack)]
 
 
 @pytest.mark.parametrize("key", ["sk-a1b2c3d4e5f6", "ää&<>'\"+/=xyz"])
 @pytest.mark.parametrize("again", ["\\", "&#0", "&#x0", "s", "%7", "\\\\u00"])
 def test_looking_for_a_key_is_in_proportion_to_the_text(key: str, again: str) -> None:
     less, more = (steps(_spelled(key), again * n) for n in _SIZES)
-    assert more < 2.5 * less, (less, more)
+    assert more < _MOST_GROWTH * less, (less, more)
 
 
 def test_the_counted_work_is_that_of_a_backtracking_matcher() -> None:

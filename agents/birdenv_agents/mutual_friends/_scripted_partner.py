@@ -15,7 +15,9 @@ from birdenv_agents.mutual_friends._reader import Claim
 
 _QUESTIONS: Final = [
     re.compile(
-        re.escape(phrase["text"]).replace(r"\{values\}", "(?P<values>[^.?]*)").replace(r"\{attribute\}", ".*")
+        re.escape(phrase["text"])
+        .replace(r"\{values\}", "(?P<values>[^.?]{0,300})")
+        .replace(r"\{attribute\}", ".*")
     )
     for phrase in PHRASES
     if phrase["act"] == "ask"

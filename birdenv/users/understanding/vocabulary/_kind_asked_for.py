@@ -62,10 +62,12 @@ def foremost(kinds: frozenset[str], text: str) -> frozenset[str]:
 
 
 _NOT_SHOWN = "am|are|be|can|do|does|has|have|i|if|in|is|it|must|not|on|or|out|should|that|when|where|who|you"
-_ITEM = rf"(?:(?!(?:{_NOT_SHOWN})\b)[\w'-]+ ?){{1,4}}"
+_UP_TO_FOUR = rf"(?:(?!(?:{_NOT_SHOWN})\b)[\w'][\w'-]*+ ?){{1,4}}"
+_ITEM = rf"(?>{_UP_TO_FOUR})"
 _LISTED = re.compile(
-    rf"^(?:(?:so|just|only|columns?|cols|show|and)\W+)*(?:{_ITEM}(?:, ?(?:and )?)){{2,}}{_ITEM}(?:$|[?:.-])"
-    rf"|^(?:so )?(?:just|only) {_ITEM} ?(?:\+|plus|and|&) {_ITEM}\W*$"
+    r"^(?:(?:so|just|only|columns?|cols|show|and)\W+){0,6}"
+    rf"(?:{_ITEM}(?>, ?(?:and )?)){{2,}}{_ITEM}(?:$|[?:.-]|(?<=-))"
+    rf"|^(?:so )?(?:just|only) {_UP_TO_FOUR} ?(?:\+|plus|and|&) {_UP_TO_FOUR}\W*$"
 )
 
 
