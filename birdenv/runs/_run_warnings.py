@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
+from birdenv.runs._episode_status import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
 from birdenv.runs.summaries._model_figures import model_figures
 
@@ -44,9 +45,11 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     lines = []
     broken = [run for run in runs if "error" in run]
     lost = [run for run in broken if run["status"] == _LOST]
-    failed = [run for run in broken if run["status"] != _LOST]
+    void = [run for run in broken if run["status"] == PARTNER_ERROR]
+    failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
         (failed, "broke off and count as failed"),
+        (void, "were ended by an error of another seat's player, and count for nobody"),
         (lost, "were ended by the infrastructure, and count for nobody"),
     ):
         if found:
