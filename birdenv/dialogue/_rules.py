@@ -160,3 +160,13 @@ class Rules(ABC):
 
     def close(self) -> None:  # noqa: B027 (a default)
         """Let go of databases and the like; may be called twice."""
+
+
+def method_that_raised(rules: Rules, error: Exception) -> str:
+    """Return ` in Guess.play`: the innermost method of the rules that an exception came through, if any."""
+    method, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_locals.get("self") is rules:
+            method = f" in {type(rules).__name__}.{trace.tb_frame.f_code.co_name}"
+        trace = trace.tb_next
+    return method

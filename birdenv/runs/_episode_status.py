@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from birdenv.dialogue import Dialogue, Game, Move, Player, Rules, View, play
+from birdenv.dialogue import Dialogue, Game, Move, Player, View, play
 from birdenv.dialogue._move import as_move
+from birdenv.dialogue._rules import method_that_raised
 from birdenv.dialogue.players import SeesEnd
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
 from birdenv.llm import ContextOverflowError
@@ -103,17 +104,6 @@ class _Watched:
                 raise SeatError(self._seat, error) from error
 
 
-def _in_game(game: Game, rules: Rules, error: Exception) -> str:
-    """Say which method of which game raised an exception that nobody expects."""
-    method, trace = "", error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        if frame.f_locals.get("self") is rules:
-            method = f" in {type(rules).__name__}.{frame.f_code.co_name}"
-        trace = trace.tb_next
-    return f"the game {game.name} failed{method}: {describe_error(error)}"
-
-
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play to the end and close; an exception costs this episode only, and is returned.
 
@@ -128,7 +118,8 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game
     except Exception as error:
         found = failure(error, game.evaluated)
         if not isinstance(error, BirdenvError):
-            found = replace(found, error=_in_game(game, dialogue.rules, error))
+            where = method_that_raised(dialogue.rules, error)
+            found = replace(found, error=f"the game {game.name} failed{where}: {describe_error(error)}")
         if found.status == TIME_LIMIT:
             dialogue.stop(TIME_LIMIT)
         return found

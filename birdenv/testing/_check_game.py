@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Seat, make_game
+from birdenv.dialogue._rules import method_that_raised
 from birdenv.dialogue.games import GROUP
 from birdenv.errors import BirdenvError, describe_error
 
@@ -134,12 +135,8 @@ class _Episode:
             dialogue.close()
 
     def _said(self, error: Exception) -> str:
-        method, trace = "", error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_locals.get("self") is self._dialogue.rules:
-                method = f"{type(self._dialogue.rules).__name__}.{trace.tb_frame.f_code.co_name}: "
-            trace = trace.tb_next
-        return f"{method}{describe_error(error)}"
+        where = method_that_raised(self._dialogue.rules, error)
+        return f"{describe_error(error)}{where}"
 
     def _state(self) -> Iterator[tuple[str, str]]:
         rules, seats = self._dialogue.rules, self._game.seats

@@ -10,7 +10,9 @@ from arenas import c_interact
 
 from birdenv.dialogue import Move, View
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
+from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs.blame import blame_run
+from birdenv.tasks.c_interact import CInteractRules
 
 
 def _asks(view: View) -> Move:
@@ -41,6 +43,10 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     assert [record["status"] for record in records] == ["partner error"] * 2
     assert {record["failed_seat"] for record in records} == {"user"}
     assert "2 episode(s) broke off with an error of another seat's player; not counted." in summary.text
+    [line] = run_warnings(c_interact(demo, 2), records).lines
+    assert line.startswith(
+        "2 episode(s) were ended by an error of another seat's player, and count for nobody."
+    )
     assert not directory.finished()  # and is played again
     blame = blame_run(directory.path)
     assert (blame.episodes, blame.failed, set(blame.void.values())) == (0, {}, {"user"})
@@ -52,3 +58,16 @@ def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) ->
     records = list(directory.read("runs").values())
     assert {(record["status"], record["failed_seat"]) for record in records} == {("task error", "system")}
     assert "2 episode(s) broke off with an error of the agent; counted as failed." in summary.text
+
+
+def test_an_error_of_a_game_names_the_game_and_the_method(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(self: Any, seat: int, move: Move) -> Any:
+        raise KeyError("colour")
+
+    monkeypatch.setattr(CInteractRules, "play", play)
+    directory, _ = _played(demo, tmp_path, agent=_asks, user="rule")
+    record = next(iter(directory.read("runs").values()))
+    assert record["error"].startswith("the game c-interact failed in CInteractRules.play: KeyError: 'colour'")
+    assert "failed_seat" not in record

@@ -124,7 +124,7 @@ def test_a_mistake_is_found_by_name(what: str) -> None:
     assert fault in caught.value.faults, caught.value
     assert f"the game {'bird' if fault == 'name' else 'count'} has " in str(caught.value)
     if fault == "error":
-        assert "Wrong._raising: KeyError: 'colour'" in str(caught.value)
+        assert "in Wrong._raising" in str(caught.value)
 
 
 def test_a_sound_game_passes() -> None:
